@@ -26,7 +26,9 @@ from _report import UnusableError, bench, existing_folder, options, positive, ra
 from rich.console import Console
 
 from slowwave.embedding import load_embedder, profile
-from slowwave.quality.divergence import Guard, Statement, explain
+from slowwave.quality.divergence.difference import explain
+from slowwave.quality.divergence.guard import Guard
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.reconsolidation import Thresholds, decide
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings

@@ -47,7 +47,7 @@ from slowwave.journal.acts import entries_frame, save_entry
 from slowwave.notes.arguments import note_of
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
-from slowwave.quality.content import applicable_scores
+from slowwave.quality.content import parts_of
 from slowwave.quality.density import signal_density
 from slowwave.quality.gate import GatePolicy, judge
 from slowwave.quality.junk import junk_reasons
@@ -59,7 +59,7 @@ POLICY = GatePolicy()
 PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
     "judge": lambda notes: judge(notes, POLICY),
     "structure": lambda notes: structure_faults(notes, min_characters=POLICY.least_characters),
-    "content (with density)": applicable_scores,
+    "content (with density)": lambda notes: parts_of(notes, "applicable"),
     "density": lambda notes: [signal_density(text or "") for text in notes["content"]],
     "junk": junk_reasons,
 }

@@ -27,7 +27,8 @@ from _report import bench, options, positive, ratio, report
 from rich.console import Console
 
 from slowwave.embedding import load_embedder, profile
-from slowwave.quality.divergence import Guard, Statement
+from slowwave.quality.divergence.guard import Guard
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.reconsolidation import Thresholds, decide
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings

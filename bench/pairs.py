@@ -36,7 +36,9 @@ from rich.console import Console
 from rich.progress import track
 
 from slowwave.embedding import load_embedder, profile
-from slowwave.quality.divergence import Difference, Guard, Statement, explain
+from slowwave.quality.divergence.difference import Difference, explain
+from slowwave.quality.divergence.guard import Guard
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.reconsolidation import Outcome, Thresholds, decide, is_near_duplicate
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings

@@ -19,7 +19,7 @@ from slowwave.learning.isolation import prove
 from slowwave.lifecycle.gate_notice import notice
 from slowwave.lifecycle.gate_report import accepted_notes
 from slowwave.quality.contract import CHECKS as CLAUSES
-from slowwave.quality.contract import CheckResult, Limits, run_contract
+from slowwave.quality.contract import CheckResult, run_contract
 from slowwave.quality.learning_gate import GateDecision
 from slowwave.store import one_of
 from slowwave.store.reading import parts
@@ -93,10 +93,9 @@ def gate_contract(
         ],
         dtype=pl.Boolean,
     )
-    limits = Limits(min_characters=max(1, policy.least_characters), min_score=policy.min_quality)
     with when_used(*CONTRACT):
-        hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
-        soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
+        hard = run_contract(batch.filter(enforced), policy, enforced=True)
+        soft = run_contract(batch.filter(~enforced), policy, enforced=False)
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):
         result = strict if not strict.passed or (lenient.passed and hard.notes) else lenient
         yield _check_result(result, hard.notes if result is strict else soft.notes)

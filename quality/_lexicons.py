@@ -7,28 +7,28 @@ from __future__ import annotations
 
 from slowwave.scoring.lists import lines, words
 
-_ROOM = "slowwave.quality"
+ROOM = "slowwave.quality"
 
 
-def _words(name: str) -> frozenset[str]:
+def folded(name: str) -> frozenset[str]:
     """A list of words as they are in a folded text, which has neither final sigma nor sharp s."""
-    return frozenset(word.casefold() for word in words(_ROOM, name))
+    return frozenset(word.casefold() for word in words(ROOM, name))
 
 
-FUNCTION_WORDS = _words("function")
+FUNCTION_WORDS = folded("function")
 FUNCTION_CHARACTERS = "的是了在和就都而及与着或一个没有我们你们他们这那因为所以但是如果也不之其把被"
 
-FILLER_WORDS = _words("filler")
-SOFT_WORDS = _words("soft")
+FILLER_WORDS = folded("filler")
+SOFT_WORDS = folded("soft")
 """Words that say little beside others of their kind and `FILLER_WORDS`, and much beside one of their own."""
-FILLER_STEMS = _words("filler_stems")
-FILLER_PHRASES = lines(_ROOM, "filler_phrases")
+FILLER_STEMS = folded("filler_stems")
+FILLER_PHRASES = lines(ROOM, "filler_phrases")
 
-LOREM_WORDS = _words("lorem")
-MENU_WORDS = _words("menu")
-MENU_PHRASES = frozenset(line.casefold() for line in lines(_ROOM, "menu_phrases"))
-LICENCE_PHRASES = lines(_ROOM, "licence_phrases")
-LICENCE_WORDS = _words("licence")
+LOREM_WORDS = folded("lorem")
+MENU_WORDS = folded("menu")
+MENU_PHRASES = frozenset(line.casefold() for line in lines(ROOM, "menu_phrases"))
+LICENCE_PHRASES = lines(ROOM, "licence_phrases")
+LICENCE_WORDS = folded("licence")
 VOWELS = frozenset("aeiouyæøœıαεηιουωаеёиоуыэюяіїєѣў")
 KEY_ROWS = (
     "qwertyuiop", "asdfghjkl", "zxcvbnm",

@@ -6,21 +6,14 @@ about (names of days, numbers, places) are not here.
 
 from __future__ import annotations
 
-from slowwave.scoring.lists import lines, words
+from slowwave.quality._lexicons import ROOM, folded
+from slowwave.scoring.lists import lines
 
-_ROOM = "slowwave.quality"
+_GREETED = folded("greeted")
 
+SOCIAL_WORDS = _GREETED | folded("social")
 
-def _folded(name: str) -> frozenset[str]:
-    """A list of words as they are in a folded text, which has neither final sigma nor sharp s."""
-    return frozenset(word.casefold() for word in words(_ROOM, name))
-
-
-_GREETED = _folded("greeted")
-
-SOCIAL_WORDS = _GREETED | _folded("social")
-
-CARRYING = _folded("carrying")
+CARRYING = folded("carrying")
 """Those of them that carry something beside another word of content, where nobody is greeted or thanked."""
 
 GREETINGS = _GREETED | {"you", "your"}
@@ -28,10 +21,10 @@ GREETINGS = _GREETED | {"you", "your"}
 CONTENT_TOO = frozenset({"man"})
 """A function word of one language that is a word of content in another."""
 
-SOCIAL_PHRASES = lines(_ROOM, "social_phrases")
+SOCIAL_PHRASES = lines(ROOM, "social_phrases")
 """The same in scripts that put no spaces between words; the longer ones are looked for first."""
 
-SUBJECTS = _folded("subjects")
+SUBJECTS = folded("subjects")
 """Who a short statement is about (pronouns of the first and third person), and negations: with one word of
 content they state something."""
 

@@ -30,8 +30,6 @@ STATEMENT: Final = "statement"
 """The part of `applicable` that the seeds do not have: whether the text states something."""
 LIFT: Final = 0.25
 """How much of its density a fully described note gets on top (share). Less than what filler is short of."""
-PASS_MARK: Final = 0.40
-"""Least score that passes (rule 1)."""
 LOW_CONTENT: Final = "low_quality"
 """Reason of a verdict on a note whose score is below the pass mark."""
 
@@ -82,7 +80,7 @@ _FIELDS: Final = (
 )  # fmt: skip
 
 
-def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
+def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
     """Content quality of notes, part by part (rule 1, L2).
 
     title: 0 empty, .2 generic, .4 under 10 characters, .6 under 20, .8 under 50, else 1. Characters are
@@ -104,42 +102,21 @@ def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
 
     density: :func:`slowwave.quality.density.signal_density` of the content.
 
+    By the formula `seeds` the score is their weighted mean. By `applicable`, which ships, it is the density
+    of the content; zero if it states nothing (:func:`quality.statement.states_something`). What describes a
+    note raises it by up to `LIFT`: the weighted mean of title, triggers, anchors and metadata. So a note that
+    is described better never scores less, and a title makes no filler pass. A part that does not apply takes
+    nothing away: a title that is missing or only the first words of the text, no triggers, no anchors, no
+    front matter. Length says nothing about worth: it never applies.
+
     Args:
         notes: columns title, content, trigger_phrases, tags, aliases, links (lists), metadata, front_matter
             (ok, none, broken_front_matter), those of the labels, and source_of_truth and created_at if known.
+        formula: by which the parts come to a score.
 
     Returns:
-        One row per note in their order: the parts and score, their weighted mean rounded to 2 decimals,
-        halves up.
-    """
-    return pl.DataFrame(parts_of(notes), schema=dict.fromkeys((*WEIGHTS, "score"), pl.Float64))
-
-
-def applicable_scores(notes: pl.DataFrame) -> pl.DataFrame:
-    """Content quality of notes by what applies to each (rule 1, L2, what ships).
-
-    The score is the density of the content; zero if it states nothing
-    (:func:`quality.statement.states_something`). What describes a note raises it by up to `LIFT`: the
-    weighted mean of title, triggers, anchors and metadata, as `content_scores` counts them. So a note that
-    is described better never scores less, and a title makes no filler pass. A part that does not apply is
-    null and takes nothing away: a title that is missing or only the first words of the text, no triggers,
-    no anchors, no front matter. Length says nothing about worth: it is always null.
-
-    Args:
-        notes: as for `content_scores`.
-
-    Returns:
-        One row per note in their order: the parts of `WEIGHTS`, statement (1 or 0) and score.
-    """
-    columns = (*WEIGHTS, STATEMENT, "score")
-    found = pl.DataFrame(parts_of(notes, "applicable"), schema=dict.fromkeys(columns, pl.Float64))
-    return found.fill_nan(None)
-
-
-def parts_of(notes: pl.DataFrame, formula: Formula = "seeds") -> np.ndarray:
-    """`content_scores` as an array of shape (n, 7): the parts in the order of `WEIGHTS`, and the score.
-
-    For the formula `applicable`: `applicable_scores`, of shape (n, 8), nan for a part that does not apply.
+        A row a note, in their order: the parts in the order of `WEIGHTS`; for `applicable` then `STATEMENT`
+        (1 or 0), and nan for a part that does not apply; last the score, rounded to 2 decimals, halves up.
     """
     fields = [name for name in _FIELDS if name in notes.columns]
     plain = zip(*(notes[name].to_list() for name in fields), strict=True)

@@ -19,6 +19,8 @@ from slowwave.quality.structure import KNOWN_WORDS, NAMESPACE
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from slowwave.quality.gate_policy import GatePolicy
+
 Severity = Literal["error", "warn"]
 
 # Python's `$` also matches before a last line break.
@@ -42,19 +44,6 @@ BATCH_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Numbers of the gate's policy that the contract repeats.
-
-    Attributes:
-        min_characters: least length of a content after trimming.
-        min_score: least quality score, in [0, 1].
-    """
-
-    min_characters: int = 50
-    min_score: float = 0.40
-
-
-@dataclass(frozen=True, slots=True)
 class Check:
     """One clause of the contract.
 
@@ -63,7 +52,7 @@ class Check:
         description: what it says, for people.
         columns: the columns it is about.
         expectation: class of the expectation in `great_expectations.expectations`.
-        arguments: its arguments, given the limits.
+        arguments: its arguments, given what the gate asks for.
         when: ``always``: the store relies on it, so a breach is an error; ``gate``: a rule of the gate, so a
             breach is an error from the moment on from which the gate enforces, and a warning before.
     """
@@ -72,7 +61,7 @@ class Check:
     description: str
     columns: tuple[str, ...]
     expectation: str
-    arguments: Callable[[Limits], Mapping[str, Any]]
+    arguments: Callable[[GatePolicy], Mapping[str, Any]]
     when: Literal["always", "gate"] = "gate"
 
     def severity(self, *, enforced: bool) -> Severity:
@@ -112,11 +101,6 @@ class ContractResult:
     notes: int
     checks: tuple[CheckResult, ...]
 
-    @property
-    def passed(self) -> bool:
-        """Whether no check failed that is an error."""
-        return all(check.passed or check.severity == "warn" for check in self.checks)
-
 
 CHECKS: tuple[Check, ...] = (
     Check(
@@ -136,7 +120,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "content_is_long_enough", "A content has the least number of characters after trimming.",
         ("characters",), "ExpectColumnValuesToBeBetween",
-        lambda limits: {"column": "characters", "min_value": limits.min_characters},
+        lambda policy: {"column": "characters", "min_value": max(1, policy.least_characters)},
     ),
     Check(
         "path_is_relative", "A path is relative, has no '..' part and no control characters.", ("source",),
@@ -157,32 +141,32 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "score_is_high_enough", "The quality score, where there is one, is the least one asked for or above.",
         ("quality_score",), "ExpectColumnValuesToBeBetween",
-        lambda limits: {"column": "quality_score", "min_value": limits.min_score, "max_value": 1.0},
+        lambda policy: {"column": "quality_score", "min_value": policy.min_quality, "max_value": 1.0},
     ),
 )  # fmt: skip
 
 
-def run_contract(batch: pl.DataFrame, *, enforced: bool, limits: Limits | None = None) -> ContractResult:
+def run_contract(batch: pl.DataFrame, policy: GatePolicy, *, enforced: bool) -> ContractResult:
     """What the contract finds in one batch of accepted notes.
 
     Args:
         batch: one row per accepted note, columns of `BATCH_SCHEMA`; day (of a batch over several) and
             quality_score may be missing, and a score that is null is not judged.
+        policy: what the gate asks for.
         enforced: whether the gate enforces its rules on this batch.
-        limits: the numbers of the gate's policy.
 
     Raises:
         ValueError: a column is missing.
         RuntimeError: Great Expectations could not evaluate a check.
     """
-    batch, limits = _prepared(batch), limits or Limits()
+    batch = _prepared(batch)
     if batch.is_empty():
         return ContractResult(0, tuple(_result(check, None, batch, enforced=enforced) for check in CHECKS))
     gx = _great_expectations()
     context = _context(gx)
     definition = _batch_definition(context)
     validated = definition.get_batch({"dataframe": _pandas(batch)}).validate(
-        _suite(gx, limits, enforced=enforced),
+        _suite(gx, policy, enforced=enforced),
         result_format={"result_format": "SUMMARY", "partial_unexpected_count": _EXAMPLES},
     )
     found = {one.expectation_config.meta["check"]: one for one in validated.results}
@@ -192,9 +176,7 @@ def run_contract(batch: pl.DataFrame, *, enforced: bool, limits: Limits | None =
     )
 
 
-def write_data_docs(
-    batch: pl.DataFrame, folder: Path, *, enforced: bool, limits: Limits | None = None
-) -> Path:
+def write_data_docs(batch: pl.DataFrame, folder: Path, policy: GatePolicy, *, enforced: bool) -> Path:
     """Write the contract and what it finds in `batch` as a site of HTML pages into `folder`.
 
     Returns:
@@ -213,7 +195,7 @@ def write_data_docs(
     for name in list(context.get_site_names()):
         context.delete_data_docs_site(name)
     context.add_data_docs_site(site_name="contract", site_config=site)
-    suite = context.suites.add(_suite(gx, limits or Limits(), enforced=enforced))
+    suite = context.suites.add(_suite(gx, policy, enforced=enforced))
     validation = context.validation_definitions.add(
         gx.ValidationDefinition(name="accepted notes", data=_batch_definition(context), suite=suite)
     )
@@ -248,14 +230,14 @@ def _batch_definition(context: Any) -> Any:  # noqa: ANN401
     return source.add_dataframe_asset("accepted notes").add_batch_definition_whole_dataframe("batch")
 
 
-def _suite(gx: ModuleType, limits: Limits, *, enforced: bool) -> Any:  # noqa: ANN401
+def _suite(gx: ModuleType, policy: GatePolicy, *, enforced: bool) -> Any:  # noqa: ANN401
     import great_expectations.expectations as kinds
 
     return gx.ExpectationSuite(
         "batch contract",
         expectations=[
             getattr(kinds, check.expectation)(
-                **check.arguments(limits),
+                **check.arguments(policy),
                 severity="critical" if check.severity(enforced=enforced) == "error" else "warning",
                 meta={"check": check.name},
                 description=check.description,

@@ -16,7 +16,9 @@ import orjson
 import polars as pl
 
 from slowwave.quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, Formula, parts_of
-from slowwave.quality.divergence import compare, says_more, traits
+from slowwave.quality.divergence.comparing import compare
+from slowwave.quality.divergence.difference import says_more
+from slowwave.quality.divergence.tokens import traits
 from slowwave.quality.echo import ECHO, echoes
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.junk import junk_reasons
@@ -121,7 +123,7 @@ def _reasons(
     layers = zip(
         structure_faults(staged, min_characters=policy.least_characters).to_list(),
         content,
-        junk_reasons(staged).to_list(),
+        junk_reasons(staged),
         _echo(staged, policy, served),
         strict=True,
     )

@@ -53,17 +53,18 @@ _Flags = npt.NDArray[np.bool_]
 _Sizes = npt.NDArray[np.int64]
 
 
-def junk_reasons(notes: pl.DataFrame) -> pl.Series:
-    """Why each note is junk, as a list of reason names (empty: it is not). Shape (n,).
+def junk_reasons(notes: pl.DataFrame) -> list[list[str]]:
+    """Why each note is junk, as names of reasons (none: it is not), in the order of the notes.
+
+    Tool output (logs, traces, transcripts, dumps) is measured as the share of characters in lines that look
+    like it. Lines inside of fences count only where there is almost no prose beside them.
+
+    A boot file or a system prompt is told by several signals together (`BOOT_POINTS`): the name of the file
+    it came from, and lines that address an assistant. One in a fence with a text about it does not count.
 
     Args:
         notes: columns source, title, content.
     """
-    return pl.Series("reasons", reasons_of_junk(notes), dtype=pl.List(pl.String))
-
-
-def reasons_of_junk(notes: pl.DataFrame) -> list[list[str]]:
-    """`junk_reasons` as plain lists."""
     lines = _lines(notes)
     alike, signalled = _finding([_ANY_OUTPUT, _ANY_SIGNAL], lines.text)
     found = (
@@ -127,12 +128,6 @@ def _finding(patterns: list[pl.Expr], lines: list[str]) -> list[_Flags]:
     return [hits.to_numpy() for hits in found.get_columns()]
 
 
-def _flags(notes: pl.DataFrame, rows: list[int]) -> pl.Series:
-    hits = np.zeros(notes.height, dtype=bool)
-    hits[rows] = True
-    return pl.Series(hits, dtype=pl.Boolean)
-
-
 def _finds(name: str, *patterns: str) -> pl.Expr:
     # An expression is made once: a pattern of some kilobytes takes longer to hand over than to look for.
     return pl.col("line").str.contains("|".join(f"(?:{pattern})" for pattern in patterns)).alias(name)
@@ -153,19 +148,6 @@ _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d")
 _INDENTED = re.compile(r"\s{2,}\S")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d")
 _HEADING = re.compile(r"\s*#{1,6} ")
-
-
-def tool_output(notes: pl.DataFrame) -> pl.Series:
-    """Whether each note is mostly the output of programs: logs, traces, transcripts, dumps. Shape (n,).
-
-    Measured as the share of characters in lines that look like it. Lines inside of fences count only where
-    there is almost no prose beside them.
-
-    Args:
-        notes: column content.
-    """
-    lines = _lines(notes)
-    return _flags(notes, _tool_output(lines, *_finding([_ANY_OUTPUT], lines.text)))
 
 
 def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
@@ -264,8 +246,8 @@ def _in_columns(lines: list[str]) -> list[int]:
     rows = [(at, cells) for at, line in enumerate(lines) if len(cells := _cells(line)) >= CELLS]
     found: set[int] = set()
     for (above, first), (below, second) in pairwise(rows):
-        headed = above in found and _is_head(lines[rows[0][0]])
-        if below == above + 1 and (headed or _is_head(lines[above]) or _aligned(first, second)):
+        headed = above in found and lines[rows[0][0]].isupper()
+        if below == above + 1 and (headed or lines[above].isupper() or _aligned(first, second)):
             found |= {above, below}
     return sorted(found)
 
@@ -278,10 +260,6 @@ def _cells(line: str) -> list[tuple[int, int]]:
     small = sum(text.casefold() in FUNCTION_WORDS for text, _ in cells)
     ended = any(text.endswith(_CLAUSE_ENDS) for text, _ in cells[:-1])
     return [] if ended or small > 0.2 * len(cells) else [span for _, span in cells]
-
-
-def _is_head(line: str) -> bool:
-    return line.isupper()
 
 
 def _aligned(cells: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
@@ -305,20 +283,6 @@ _ANY_SIGNAL = _finds("signal", *(pattern for _, pattern in SIGNALS.values()), *O
 _ORDERS = _finds("orders", ORDER)
 _ORDERED = _finds("ordered", ORDER, r"^(?i:your (?:task|job|role|goal)|follow the user|the user )")
 _BOOT_NAME, _LIKELY_NAME = re.compile(BOOT_NAMES), re.compile(LIKELY_NAMES)
-
-
-def boot_file(notes: pl.DataFrame) -> pl.Series:
-    """Whether each note restates a boot file or a system prompt. Shape (n,).
-
-    Several signals have to come together (`BOOT_POINTS`): the name of the file it came from, and lines that
-    address an assistant. A prompt in a fence with a text about it does not count.
-
-    Args:
-        notes: columns source, title, content.
-    """
-    lines = _lines(notes)
-    (signalled,) = _finding([_ANY_SIGNAL], lines.text)
-    return _flags(notes, _boot_file(lines, signalled, notes["source"]))
 
 
 def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:

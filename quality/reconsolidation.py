@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from slowwave.scoring.promised import require_rising
 
 if TYPE_CHECKING:
-    from slowwave.quality.divergence import Difference
+    from slowwave.quality.divergence.difference import Difference
 
 TOLERANCE = 1e-6
 
@@ -69,7 +69,7 @@ def decide(
     of the two may say more. Nothing that was exchanged or denied is ever refused or merged under ``guarded``.
     A superseded memory is hidden, so it must state nothing that the new one neither repeats nor replaces.
     """
-    from slowwave.quality.divergence import contradicts, says_more
+    from slowwave.quality.divergence.difference import contradicts, says_more
 
     nothing_lost = policy == "literal" or not differences or says_more(differences) == "right"
     if gate and is_near_duplicate(similarity, thresholds) and nothing_lost:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from slowwave.quality.divergence import Difference, Guard, Statement
+    from slowwave.quality.divergence.difference import Difference
+    from slowwave.quality.divergence.guard import Guard
+    from slowwave.quality.divergence.note import Statement
 
 LOOKED_BACK = 8
 """Tenures, the newest, that the guard compares a new text with (count); an older text is only known again
@@ -38,7 +40,7 @@ def tenures(texts: Sequence[Statement], similarity: Similarity, is_word: Lexicon
     Returns:
         (n,) places, the first of which is 0.
     """
-    from slowwave.quality.divergence import Guard
+    from slowwave.quality.divergence.guard import Guard
 
     guard, found = Guard(), list[int]()
     last: dict[int, Statement] = {}  # of each tenure, the one spoken last at the end

@@ -17,7 +17,7 @@ from slowwave.quality.admission.memories import merge_lines
 from slowwave.quality.admission.records import LIVE, Act, Admission, Decision, Record
 from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.admission.turns import Place
-from slowwave.quality.divergence import contradicted
+from slowwave.quality.divergence.statements import contradicted
 
 
 def admit(acts: Sequence[Act], around: Surroundings) -> Admission:

@@ -19,7 +19,9 @@ from slowwave.quality.admission.records import (
     Record,
 )
 from slowwave.quality.admission.state import BatchMemories, Surroundings
-from slowwave.quality.divergence import Guard, Statement, explain
+from slowwave.quality.divergence.difference import explain
+from slowwave.quality.divergence.guard import Guard
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.neighbours import Also
 from slowwave.quality.reconsolidation import band, decide
 from slowwave.quality.titles import is_from_first_words

@@ -13,7 +13,8 @@ from slowwave.quality.divergence.difference import Difference, between, contradi
 from slowwave.quality.divergence.lexicon import mistyped, word_key
 from slowwave.quality.divergence.order import reordered
 from slowwave.quality.divergence.small import exchanged, inflected, qualified, restricted
-from slowwave.quality.divergence.tokens import Token, Traits, traits
+from slowwave.quality.divergence.token_collector import Token
+from slowwave.quality.divergence.tokens import Traits, traits
 
 _TYPED = 3  # more words than these are not all mistyped
 _WORDS = frozenset({"word", "entity", "identifier", "camel"})

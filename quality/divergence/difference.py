@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from slowwave.quality.divergence.tokens import Token
+from slowwave.quality.divergence.token_collector import Token
 
 _SHOWN = 5
 # Kinds that deny or qualify even where only one of two texts has them.

@@ -119,32 +119,12 @@ OPPOSITES = {
     for one, other in (pair.split("-"), pair.split("-")[::-1])
 }
 # Small words that may stand for one another.
-EQUIVALENT = frozenset(
-    frozenset(pair.split("-"))
-    for pair in [
-        "since-because",
-        "as-because",
-        "as-since",
-        "in-at",
-        "on-at",
-        "in-during",
-        "by-beside",
-        "by-near",
-        "beside-near",
-        "near-at",
-        "across-over",
-        "along-across",
-        "through-across",
-        "around-about",
-        "with-of",
-        "on-through",
-        "in-through",
-        "on-along",
-        "on-across",
-        "from-off",
-        "down-along",
-    ]
-)
+_EQUIVALENT = """
+    since-because as-because as-since in-at on-at in-during by-beside by-near beside-near near-at across-over
+    along-across through-across around-about with-of on-through in-through on-along on-across from-off
+    down-along
+"""
+EQUIVALENT = frozenset(frozenset(pair.split("-")) for pair in _EQUIVALENT.split())
 
 # Before a number these bound it: over 10, about 5.
 BOUNDS = {

@@ -20,7 +20,8 @@ from slowwave.quality.divergence.lexicon_naming import (
     THE,
     VERBS,
 )
-from slowwave.quality.divergence.tokens import Token, Traits
+from slowwave.quality.divergence.token_collector import Token
+from slowwave.quality.divergence.tokens import Traits
 
 
 def _words(words: Iterable[str]) -> str:

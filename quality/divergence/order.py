@@ -14,7 +14,8 @@ from itertools import pairwise
 from slowwave.quality.divergence.difference import Difference, between
 from slowwave.quality.divergence.patterns import PASSIVE
 from slowwave.quality.divergence.sentences import statement_ends
-from slowwave.quality.divergence.tokens import Token, Traits
+from slowwave.quality.divergence.token_collector import Token
+from slowwave.quality.divergence.tokens import Traits
 
 # A list is looked for in this many words around the change: beyond, it counts as reordered.
 _WINDOW = 64

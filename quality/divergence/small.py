@@ -31,7 +31,8 @@ from slowwave.quality.divergence.lexicon_small import (
     TURNS,
 )
 from slowwave.quality.divergence.sentences import statements
-from slowwave.quality.divergence.tokens import Token, Traits
+from slowwave.quality.divergence.token_collector import Token
+from slowwave.quality.divergence.tokens import Traits
 
 _WORD = re.compile(r"[^\W\d_]+")
 # An added word behind one of these restricts what is said, as does one joined to the next word.

@@ -1,23 +1,13 @@
-"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place.
-
-It is one file because it is one pass over a text, whose steps share what was read so far.
-"""
+"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
-from decimal import Decimal, localcontext
-from typing import NamedTuple
 
 from slowwave.quality.divergence.lexicon import FUNCTION_WORDS, NEGATIONS, NEGATIONS_UNSPACED, word_key
-from slowwave.quality.divergence.lexicon_numbers import (
-    CARDINALS,
-    MONTHS,
-    SCALES,
-)
+from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.divergence.lexicon_small import BOUNDS, EXCEPT_AFTER, LIGHT, PHRASES
 from slowwave.quality.divergence.patterns import (
     ELIDED,
@@ -28,20 +18,17 @@ from slowwave.quality.divergence.patterns import (
     PASSIVE,
     PIECE,
     TOKEN,
-    normalise,
 )  # fmt: skip
 from slowwave.quality.divergence.sentences import said_once
-from slowwave.quality.divergence.words import classified, clock_key, is_camel, plain_digits, unit_of
-
-
-class Token(NamedTuple):
-    """One stated thing: what it is compared by, its kind, and its place in the text as written."""
-
-    key: str
-    kind: str
-    start: int
-    end: int
-    form: str
+from slowwave.quality.divergence.token_collector import Token, TokenCollector
+from slowwave.quality.divergence.words import (
+    classified,
+    clock_key,
+    is_camel,
+    plain_digits,
+    quantity_key,
+    spelled_value,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +50,7 @@ class Traits:
 def traits(text: str) -> Traits:
     """Analyse a text once, for any number of comparisons. Linear in its length."""
     text = said_once(text)
-    scan = _Scan(text)
+    scan = _Tokenizer(text)
     counts = Counter(token.key for token in scan.content)
     return Traits(
         text=text,
@@ -85,24 +72,18 @@ _SIGNS = {
 }  # fmt: skip
 
 
-class _Scan:
-    """One pass over a text."""
+class _Tokenizer(TokenCollector):
+    """One pass over a text, whose steps share what was read so far."""
 
     def __init__(self, text: str) -> None:
-        self.text, self._here, self._there = normalise(text)
-        self._shifted = len(self._here) > 1
-        self.content: list[Token] = []
-        self.light: list[Token] = []
-        self.negations: list[Token] = []
-        self.labels: list[Token] = []
+        super().__init__(text)
         self._layout = {match.end() for match in LIST_NUMBER.finditer(self.text)}
-        self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
         self._previous = ""
         self._until = 0  # what comes before this offset was read as a phrase
         # Without a single small letter, or a single capital, case says nothing.
         self._shouted = self.text == self.text.upper()
         self._run(TOKEN, 0, len(self.text))
-        self._close("")
+        self.close("")
 
     def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
         for match in pattern.finditer(self.text, start, end):
@@ -128,42 +109,18 @@ class _Scan:
                 self._until = phrase.end()
                 self._previous = ""
                 if key:
-                    self._small(key, phrase)
+                    self.small(key, phrase)
                 return True
         return False
-
-    def _small(self, key: str, match: re.Match[str]) -> None:
-        self.light.append(Token(key, "word", *self._span(match), match.group().casefold()))
-
-    def _add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
-        start, end = self._span(match)
-        self.content.append(Token(key, kind, start, end, form or key))
-        if self._open:
-            self._close(key)
-
-    def _close(self, key: str) -> None:
-        self.negations += (token._replace(key=f"not {key}") for token in self._open)
-        self._open = []
-
-    def _span(self, match: re.Match[str]) -> tuple[int, int]:
-        start, end = match.span()
-        if not self._shifted:
-            return start, end
-        # The last character's own place, plus one: what follows it may have vanished.
-        return self._at(start), self._at(end - 1) + 1
-
-    def _at(self, offset: int) -> int:
-        step = bisect_right(self._here, offset) - 1
-        return self._there[step] + offset - self._here[step]
 
     def _on_url(self, match: re.Match[str]) -> None:
         url = match.group().rstrip(".,;:!?)*_~`").split("://", 1)[-1]
         host, slash, rest = url.partition("/")
         host = host.casefold().removeprefix("www.")
-        self._add("u:" + (host + slash + rest).rstrip("/"), "url", match)
+        self.add("u:" + (host + slash + rest).rstrip("/"), "url", match)
 
     def _on_email(self, match: re.Match[str]) -> None:
-        self._add("e:" + match.group().rstrip("._-").casefold(), "identifier", match)
+        self.add("e:" + match.group().rstrip("._-").casefold(), "identifier", match)
 
     def _on_path(self, match: re.Match[str]) -> None:
         found = match.group()
@@ -172,25 +129,25 @@ class _Scan:
         parts = [part for part in path.split("/") if part]
         deep = len(parts) > 2 and any(not part.isdigit() for part in parts)
         if rooted or deep or re.search(r"/[^/]*\.[a-zA-Z]\w{0,5}$", path):
-            self._add("p:" + path.removeprefix("./").rstrip("/"), "path", match)
+            self.add("p:" + path.removeprefix("./").rstrip("/"), "path", match)
         else:
             self._run(PIECE, match.start(), match.end())
 
     def _on_flag(self, match: re.Match[str]) -> None:
-        self._add("i:" + match.group(), "identifier", match)
+        self.add("i:" + match.group(), "identifier", match)
 
     _on_file = _on_flag
 
     def _on_hex(self, match: re.Match[str]) -> None:
-        self._add("i:" + match.group().casefold(), "identifier", match)
+        self.add("i:" + match.group().casefold(), "identifier", match)
 
-    _on_ticket = _on_hex
+    _on_ticket = _on_language = _on_hex
 
     def _on_iso(self, match: re.Match[str]) -> None:
         year, month, day = (int(part) for part in match.group()[:10].split("-"))
         self._date(match, year, month, day)
         if match.group("isotime"):
-            self._add(clock_key(match.group("isotime")), "time", match)
+            self.add(clock_key(match.group("isotime")), "time", match)
 
     def _on_dmy(self, match: re.Match[str]) -> None:
         found = match.group().casefold()
@@ -210,25 +167,25 @@ class _Scan:
         elif second > 12:
             self._date(match, year, first, second)
         else:  # 3/4/2026 is March or April: equal only to itself
-            self._add(f"d:{first}/{second}/{year}", "date", match)
+            self.add(f"d:{first}/{second}/{year}", "date", match)
 
     def _date(self, match: re.Match[str], year: int | None, month: int, day: int | None) -> None:
         """A date is its month, its day of the month and its year: one that says less is no contradiction."""
-        self._add(f"m:{month}", "date", match)
+        self.add(f"m:{month}", "date", match)
         if day is not None:
-            self._add(f"md:{month}-{day}", "date", match)
+            self.add(f"md:{month}-{day}", "date", match)
         if year is not None:
-            self._add(f"n:{year}", "date", match)
+            self.add(f"n:{year}", "date", match)
 
     def _on_clock(self, match: re.Match[str]) -> None:
-        self._add(clock_key(match.group()), "time", match)
+        self.add(clock_key(match.group()), "time", match)
 
     def _on_version(self, match: re.Match[str]) -> None:
         found = match.group().casefold().removeprefix("v")
-        self._add(("n:" if found.count(".") < 2 else "v:") + found, "version", match)
+        self.add(("n:" if found.count(".") < 2 else "v:") + found, "version", match)
 
     def _on_ordinal(self, match: re.Match[str]) -> None:
-        self._add(f"o:{match.group()[:-2].lstrip('0')}", "number", match)
+        self.add(f"o:{match.group()[:-2].lstrip('0')}", "number", match)
 
     def _on_number(self, match: re.Match[str]) -> None:
         if match.end() + 1 in self._layout and match.group().isdigit():
@@ -238,10 +195,11 @@ class _Scan:
         if currency and unit and unit.casefold() == "m":
             scale, unit = "million", None
         if re.fullmatch(r"[12]\d\d0s", match.group()):
-            self._add(f"decade:{match.group()}", "date", match)
+            self.add(f"decade:{match.group()}", "date", match)
             return
         self._bound(match)
-        self._quantity(match, sign + plain_digits(match.group("digits")), scale, currency or unit)
+        quantity = quantity_key(sign + plain_digits(match.group("digits")), scale, currency or unit)
+        self.add("n:" + quantity, "number", match)
 
     def _bound(self, match: re.Match[str]) -> None:
         """What a number is bounded by: over 10, about 5."""
@@ -249,60 +207,37 @@ class _Scan:
         if self.text[match.start() - 1 : match.start()] == "~":
             before = "~"
         if _RANGE.search(self.text, max(0, match.start() - 16), match.start()):
-            self.light.append(Token("bound:range", "word", *self._span(match), match.group()))
+            self.small("bound:range", match, match.group())
         if value := BOUNDS.get(before.casefold().strip("(*_")):
-            self.light.append(Token("bound:" + value, "word", *self._span(match), before))
+            self.small("bound:" + value, match, before)
 
     def _on_spelled(self, match: re.Match[str]) -> None:
         words = re.findall(r"[a-z]+", match.group().casefold())
         if words == ["one"]:
-            self._add("n:1", "one", match)
+            self.add("n:1", "one", match)
             return
         self._bound(match)
-        value = 0
-        for word in words:
-            if word == "hundred":
-                value = max(value, 1) * 100
-            else:
-                value += CARDINALS.get(word, 0)
-        self._quantity(match, str(value), match.group("wordscale"), match.group("wordunit"))
-
-    def _quantity(self, match: re.Match[str], digits: str, scale: str | None, unit: str | None) -> None:
-        if not scale and not unit:
-            self._add("n:" + digits, "number", match)
-            return
-        base, factor = unit_of(unit) if unit else ("", Decimal(1))
-        if scale:
-            factor *= SCALES[scale.casefold()]
-        if len(digits) > 24 or digits.count(".") > 1 or "," in digits:
-            self._add(f"n:{digits}{factor}{base}", "number", match)
-            return
-        with localcontext() as context:
-            context.prec = 60
-            value = format((Decimal(digits) * factor).normalize(), "f")
-        self._add(f"n:{value}{base}", "number", match)
+        quantity = quantity_key(str(spelled_value(words)), match.group("wordscale"), match.group("wordunit"))
+        self.add("n:" + quantity, "number", match)
 
     def _on_pairof(self, match: re.Match[str]) -> None:
-        self._add("n:2", "number", match)
+        self.add("n:2", "number", match)
 
     def _on_question(self, match: re.Match[str]) -> None:
-        self._small("question:?", match)
+        self.small("question:?", match)
 
     def _on_operator(self, match: re.Match[str]) -> None:
         line = self.text.rfind("\n", 0, match.start()) + 1
         if self.text[line : match.start()].strip(" \t>"):  # not the mark of a quotation or a heading
             sign = match.group().strip()
             sign = _SIGNS.get(sign, sign)
-            self.light.append(Token("operator:" + sign, "word", *self._span(match), sign))
+            self.small("operator:" + sign, match, sign)
 
     def _on_pictograph(self, match: re.Match[str]) -> None:
         if match.group() in _SIGNS:
             self._on_operator(match)
             return
-        self.light.append(Token("sign:" + match.group(), "word", *self._span(match), match.group()))
-
-    def _on_language(self, match: re.Match[str]) -> None:
-        self._add("i:" + match.group().casefold(), "identifier", match)
+        self.small("sign:" + match.group(), match, match.group())
 
     def _on_acronym(self, match: re.Match[str]) -> None:
         letters = match.group().replace(".", "").casefold()
@@ -312,8 +247,8 @@ class _Scan:
     def _on_unspaced(self, match: re.Match[str]) -> None:
         character = match.group()
         if self.text.startswith(NEGATIONS_UNSPACED, match.start()):
-            self._negation(match)
-        self._add("c:" + character, "word", match)
+            self.negate(match)
+        self.add("c:" + character, "word", match)
 
     def _on_plain(self, match: re.Match[str]) -> None:
         written = match[0]
@@ -321,11 +256,11 @@ class _Scan:
             kind, key = classified(written)
             if kind == "content":
                 self._previous = written
-                self._add(key, "word", match, written)
+                self.add(key, "word", match, written)
                 return
             if kind == "light" and written not in _SPECIAL:
                 self._previous = written
-                self.light.append(Token(key, "word", *self._span(match), written))
+                self.small(key, match, written)
                 return
         self._word(written.casefold(), match, entity=self._named(written, match))
 
@@ -341,9 +276,9 @@ class _Scan:
     def _identifier(self, written: str, match: re.Match[str]) -> None:
         folded = written.casefold()
         if written.isdecimal():  # between characters of a script without spaces
-            self._add("n:" + written, "number", match)
+            self.add("n:" + written, "number", match)
         elif "_" in written or any(character.isdigit() for character in written):
-            self._add("i:" + (folded if self._shouted else written).strip("_"), "identifier", match)
+            self.add("i:" + (folded if self._shouted else written).strip("_"), "identifier", match)
         else:  # a word with combining marks
             self._word(folded, match, entity=False)
 
@@ -352,46 +287,42 @@ class _Scan:
         if tail == "t" and head.endswith("n"):
             verb = _CONTRACTED.get(head, head[:-1])
             if verb in LIGHT:
-                self._small(":".join(LIGHT[verb]), match)
-            self._negation(match)
+                self.small(":".join(LIGHT[verb]), match)
+            self.negate(match)
         elif head in ELIDED:
             self._word(tail, match, entity=False)
         elif tail in {"s", "re", "m", "ve", "ll", "d"}:
             self._word(head, match, entity=self._named(written, match))
             if tail in _SHORT:
-                self._small(_SHORT[tail], match)
+                self.small(_SHORT[tail], match)
         else:
             self._word(head, match, entity=False)
             self._word(tail, match, entity=False)
 
-    def _negation(self, match: re.Match[str]) -> None:
-        token = Token("", "negation", *self._span(match), "")
-        self._open.append(token)
-
     def _word(self, folded: str, match: re.Match[str], *, entity: bool) -> None:
         previous, self._previous = self._previous, folded
         if self._code(match):
-            self._add("w:" + word_key(folded), "camel", match, match.group())
+            self.add("w:" + word_key(folded), "camel", match, match.group())
             return
         kind, key = classified(folded)
         if kind == "content":
             written = match.group().partition("'")[0]
             if not self._shouted and is_camel(written):
-                self._add(key, "camel", match, written)
+                self.add(key, "camel", match, written)
             else:
-                self._add(key, "entity" if entity else "word", match, folded)
+                self.add(key, "entity" if entity else "word", match, folded)
         elif kind == "negation" and not self._negation_is_a_name(match):
             if folded == "cannot":
-                self._small("modal:can", match)
-            self._negation(match)
+                self.small("modal:can", match)
+            self.negate(match)
         elif kind == "negation":
-            self._add("w:" + folded, "word", match, folded)
+            self.add("w:" + folded, "word", match, folded)
         elif kind == "month" and len(folded) == 3 and previous not in MONTH_CUES:
             self._month_or_word(folded, match)
         elif kind == "month":
-            self._add(key, "date", match)
+            self.add(key, "date", match)
         elif kind in {"date", "number", "time"}:
-            self._add(key, kind, match)
+            self.add(key, kind, match)
         else:
             self._function(folded, kind, key, match)
 
@@ -400,22 +331,22 @@ class _Scan:
         if folded in LIGHT:
             self._function(folded, "light", ":".join(LIGHT[folded]), match)
         else:
-            self._add("w:" + word_key(folded), "word", match, folded)
+            self.add("w:" + word_key(folded), "word", match, folded)
 
     def _function(self, folded: str, kind: str, key: str, match: re.Match[str]) -> None:
         if folded == "a" and match.group() == "A" and not self._shouted and self._named("A", match):
-            self._add("w:a", "entity", match, folded)
+            self.add("w:a", "entity", match, folded)
             return
         if folded in LABELS:
-            self.labels.append(Token(folded, "word", *self._span(match), folded))
+            self.labels.append(Token(folded, "word", *self.span(match), folded))
         if folded == "but" and self.text[: match.start()].rstrip().casefold().endswith(_EXCEPT_AFTER):
-            self._small("except:", match)
+            self.small("except:", match)
         elif folded == "some" and self._begins(match) and not _SCENE.match(self.text, match.end()):
-            self._small("all:some", match)
+            self.small("all:some", match)
         elif folded == "too" and self.text[match.end() : match.end() + 2].strip()[:1].isalpha():
-            self._small("bound:too", match)
+            self.small("bound:too", match)
         elif kind == "light":
-            self.light.append(Token(key, "word", *self._span(match), folded))
+            self.small(key, match, folded)
 
     def _code(self, match: re.Match[str]) -> bool:
         """Whether a word stands alone between backticks, and is one that case or its being there makes."""
@@ -452,28 +383,12 @@ class _Scan:
 
 
 _IGNORED = FUNCTION_WORDS - {"but", "too"} - set(LIGHT) - NEGATIONS - LABELS - set(MONTHS)
-
-
 _SPECIAL = LABELS | set(MONTHS) | {"some", "but", "too"}
-
-
 _HEADS = PHRASES | {head.capitalize(): of_head for head, of_head in PHRASES.items()}
-
-
 _EXCEPT_AFTER = tuple(EXCEPT_AFTER)
-
-
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
-
-
 _CONTRACTED = {"can": "can", "won": "will", "shan": "will"}
-
-
 _SHORT = {"ll": "modal:will", "re": "tense:present", "m": "tense:present", "ve": "tense:present"}
-
-
 # "Some dogs are running" tells of dogs, "some tests fail" of a part of them.
 _SCENE = re.compile(r"[^.!?\n]{0,80}?\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:\w+ing|being)\b", re.IGNORECASE)
-
-
 _RANGE = re.compile(r"\d\s*(?:-|\bto)\s*$")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from collections.abc import Iterable
+from decimal import Decimal, localcontext
 from functools import lru_cache
 
 from slowwave.quality.divergence.lexicon import FUNCTION_WORDS, NEGATIONS, word_key
 from slowwave.quality.divergence.lexicon_numbers import (
+    CARDINALS,
     MONTHS,
     ORDINALS,
+    SCALES,
     UNITS,
     WEEKDAY_KEYS,
-)
+)  # fmt: skip
 from slowwave.quality.divergence.lexicon_small import LIGHT
 
 _TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
@@ -58,6 +61,28 @@ def plain_digits(digits: str) -> str:
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
         return digits.replace(",", "")
     return digits
+
+
+def spelled_value(words: Iterable[str]) -> int:
+    """The number that cardinals name: "two hundred and five" is 205."""
+    value = 0
+    for word in words:
+        value = max(value, 1) * 100 if word == "hundred" else value + CARDINALS.get(word, 0)
+    return value
+
+
+def quantity_key(digits: str, scale: str | None, unit: str | None) -> str:
+    """A number with its scale and unit, converted to the base unit where that is certain."""
+    if not scale and not unit:
+        return digits
+    base, factor = unit_of(unit) if unit else ("", Decimal(1))
+    if scale:
+        factor *= SCALES[scale.casefold()]
+    if len(digits) > 24 or digits.count(".") > 1 or "," in digits:
+        return f"{digits}{factor}{base}"
+    with localcontext() as context:
+        context.prec = 60
+        return format((Decimal(digits) * factor).normalize(), "f") + base
 
 
 def clock_key(written: str) -> str:

@@ -143,7 +143,7 @@ def gate_docs(
     from slowwave.common.imports import CONTRACT, when_used
     from slowwave.errors import SlowwaveError
     from slowwave.lifecycle.gate_report import accepted_notes
-    from slowwave.quality.contract import Limits, write_data_docs
+    from slowwave.quality.contract import write_data_docs
 
     with open_home() as space:
         judged = space.store.read("gate_verdicts", columns=["day"])["day"]
@@ -154,10 +154,9 @@ def gate_docs(
             )
         policy, notes = space.gate_policy, accepted_notes(space.store, [day])
     end = day_end(day)
-    limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
     try:
         with when_used(*CONTRACT):
-            page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
+            page = write_data_docs(notes, folder, policy, enforced=policy.enforces_at(end))
     except ImportError as error:
         raise SlowwaveError(f"{error}. Run: pip install '.[night]' in its folder.") from None
     if json:

@@ -17,7 +17,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.embedding.bundled import is_word
 from slowwave.journal.kinds.note import text_in
-from slowwave.quality.divergence import Statement
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.tenure import Similarity, tenures
 from slowwave.quality.titles import is_from_first_words
 

@@ -198,7 +198,9 @@ def _labels(store: Store) -> None:
 
 def _proposals(store: Store) -> None:
     """What protected memories wait for: a merge where nothing was exchanged or denied, else a superseding."""
-    from slowwave.quality.divergence import Guard, Statement, says_more
+    from slowwave.quality.divergence.difference import says_more
+    from slowwave.quality.divergence.guard import Guard
+    from slowwave.quality.divergence.note import Statement
 
     rows = store.read(
         "decisions",

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.content import LOW_CONTENT, PASS_MARK, WEIGHTS, content_scores
+from slowwave.quality.content import LOW_CONTENT, WEIGHTS, parts_of
 from slowwave.quality.density import signal_density
+from slowwave.quality.gate_policy import GatePolicy
 
+PASS_MARK = GatePolicy().min_quality
 LISTS = ("trigger_phrases", "tags", "aliases", "links")
 LABELS = {
     "memory_type": "note",
@@ -35,6 +37,10 @@ SCHEMA = {name: pl.List(pl.String) if name in LISTS else pl.String for name in B
 
 def frame(*notes: dict) -> pl.DataFrame:
     return pl.DataFrame([{**BLANK, **note} for note in notes], schema=SCHEMA)
+
+
+def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame(parts_of(notes, "seeds"), schema=dict.fromkeys((*WEIGHTS, "score"), pl.Float64))
 
 
 def scores(**note: object) -> dict[str, float]:

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from bench._contrast import Contrast, contrasts, real_sentences, templated
 from bench._contrast_edits import CHANGES, HARMLESS
 from bench._contrast_templates import CHANGED, KEPT, SENTENCES
-from slowwave.quality.divergence import Guard, Statement, contradicts, divergence, says_more
+from slowwave.quality.divergence.comparing import divergence
+from slowwave.quality.divergence.difference import contradicts, says_more
+from slowwave.quality.divergence.guard import Guard
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.reconsolidation import Thresholds, decide
 
 LOST, RECOGNISED = 0.01, 0.70

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from slowwave.quality.divergence import Difference, divergence
+from slowwave.quality.divergence.comparing import divergence
+from slowwave.quality.divergence.difference import Difference
 from slowwave.quality.reconsolidation import TOLERANCE, Policy, Thresholds, band, decide, is_near_duplicate
 
 DEFAULT = Thresholds()

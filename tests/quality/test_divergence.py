@@ -6,17 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.divergence import (
-    Difference,
-    Subject,
-    compare,
-    contradicts,
-    divergence,
-    explain,
-    same_subject,
-    says_more,
-    traits,
-)
+from slowwave.quality.divergence.comparing import compare, divergence
+from slowwave.quality.divergence.difference import Difference, contradicts, explain, says_more
+from slowwave.quality.divergence.subject import Subject, same_subject
+from slowwave.quality.divergence.tokens import traits
 
 SAME = [
     # Typography, case, layout

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.content import WEIGHTS, content_scores
+from slowwave.quality.content import WEIGHTS, parts_of
 from slowwave.quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, judge
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.titles import from_first_words
@@ -155,7 +155,7 @@ def test_the_least_length_comes_from_the_policy_and_counts_trimmed_characters():
 
 def test_the_score_and_its_parts_are_those_of_the_content():
     rows = staged(note("a"), note("b", title="memo", content=SOUND[:60], tags=["ops"]), note("c"))
-    judged, scores = judge(rows, SEEDS), content_scores(rows)
+    judged, scores = judge(rows, SEEDS), pl.DataFrame(parts_of(rows, "seeds"), schema=[*WEIGHTS, "score"])
     assert judged["score"].to_list() == scores["score"].to_list()
     assert set(PARTS["seeds"]) == set(WEIGHTS)
     for parts, expected in zip(judged["parts"], scores.iter_rows(named=True), strict=True):

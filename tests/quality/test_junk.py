@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.junk import boot_file, junk_reasons, tool_output
+from slowwave.quality.junk import junk_reasons
 
 
 def notes(*contents: str | None, source: str = "notes/a.md") -> pl.DataFrame:
@@ -17,7 +17,7 @@ def notes(*contents: str | None, source: str = "notes/a.md") -> pl.DataFrame:
 
 
 def reasons(content: str, source: str = "notes/a.md") -> list[str]:
-    return junk_reasons(notes(content, source=source))[0].to_list()
+    return junk_reasons(notes(content, source=source))[0]
 
 
 LOG = "\n".join(
@@ -324,18 +324,16 @@ def test_rows_are_judged_each_by_itself_in_their_order():
     pairs = list(zip(texts, expected, strict=True))
     random.Random(7).shuffle(pairs)
     found = junk_reasons(notes(*(text for text, _ in pairs)))
-    assert found.to_list() == [wanted for _, wanted in pairs]
+    assert found == [wanted for _, wanted in pairs]
 
 
 def test_no_notes_give_no_reasons():
-    assert junk_reasons(notes()).to_list() == []
-    assert junk_reasons(notes()).dtype == pl.List(pl.String)
+    assert junk_reasons(notes()) == []
 
 
 @given(st.lists(st.text(), max_size=5))
 def test_any_text_can_be_judged(texts):
-    frame = notes(*texts)
-    assert tool_output(frame).len() == boot_file(frame).len() == len(texts)
+    assert len(junk_reasons(notes(*texts))) == len(texts)
 
 
 @pytest.mark.parametrize(
@@ -351,4 +349,4 @@ def test_any_text_can_be_judged(texts):
 )  # fmt: skip
 def test_a_line_of_output_is_named_and_one_about_it_is_not(text, reason):
     notes = pl.DataFrame({"source": ["saved/1"], "content": [text]})
-    assert junk_reasons(notes).to_list() == [[reason] if reason else []]
+    assert junk_reasons(notes) == [[reason] if reason else []]

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from slowwave.quality.divergence import Guard, Statement, naming, traits
-from slowwave.quality.divergence.tokens import Token
+from slowwave.quality.divergence import naming
+from slowwave.quality.divergence.guard import Guard
+from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.token_collector import Token
+from slowwave.quality.divergence.tokens import traits
 from slowwave.quality.reconsolidation import Thresholds, decide
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.divergence import Statement
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.tenure import LOOKED_BACK, tenures
 
 TUESDAY = "We deploy on Tuesday at nine, from the office in Kirkwall."

@@ -292,7 +292,7 @@ def test_a_run_stops_before_its_budget_is_passed_and_goes_on_later(memory, notes
     judge.batch = 1
     pairs = [(QUERY, one) for one in notes.values()]
     done = run(memory._space, "ada", judge, pairs, now=NOON, budget=100)
-    assert (done.graded, done.left, done.tokens, done.stopped_by_budget) == (2, 1, 80, True)
+    assert (done.graded, done.left, done.tokens, done.stopped) == (2, 1, 80, "budget")
     rest = run(memory._space, "ada", judge, pairs, now=NOON, budget=100)
     assert (rest.graded, rest.skipped, rest.stopped) == (1, 2, "")
     none = run(memory._space, "ada", replace_prompt(judge), pairs, now=NOON, budget=0)

@@ -213,7 +213,7 @@ def test_the_budget_is_never_passed_and_the_next_run_goes_on(judged):
     with serving(lambda *_: (200, completion(grade(1), tokens=900))) as server:
         _, report = judged(server, budget=2_500)
         assert (report.graded, report.left, report.tokens) == (2, 4, 1_800)
-        assert report.stopped_by_budget
+        assert report.stopped == "budget"
         _, rest = judged(server, budget=100_000)
     assert (rest.graded, rest.skipped, rest.left) == (4, 2, 0)
     assert len(server.requests) == 6

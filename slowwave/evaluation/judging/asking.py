@@ -34,7 +34,8 @@ class JudgeReport:
         withheld: pairs whose memory is secret, which a judge elsewhere is not shown.
         left: pairs that were not asked about because the run stopped.
         tokens: read and written.
-        stopped: why the run stopped early: budget or unreachable; empty when it did not.
+        stopped: why the run stopped early: budget (the next pair could have taken more tokens than the run
+            may use) or unreachable; empty when it did not.
         problems: the first few of what failed, with the reason.
     """
 
@@ -49,11 +50,6 @@ class JudgeReport:
     tokens: int = 0
     stopped: str = ""
     problems: list[str] = field(default_factory=list)
-
-    @property
-    def stopped_by_budget(self) -> bool:
-        """Whether the next pair could have taken more tokens than the run may use."""
-        return self.stopped == "budget"
 
     def take(self, grade: Grade) -> None:
         """Count one answer."""
