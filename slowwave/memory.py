@@ -240,7 +240,7 @@ class Memory:
         moments = [now + timedelta(microseconds=number) for number in range(len(made))]
         kept = KEPT if after is None else (SENSITIVITY,)
         saved: list[Saved] = []
-        with saving(now, events) as tell:
+        with self._space.call(), saving(now, events) as tell:
             for piece in in_turn(made, bare, kept):
                 parts = notes[piece], bare[piece], made[piece], events[piece], moments[piece]
                 asked = _Asked(*parts, kept, after)
@@ -351,7 +351,7 @@ class Memory:
             memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity, source=source,
             since=since, until=until, superseded=superseded,
         )  # fmt: skip
-        with searching(self._space.now) as tell:
+        with self._space.call(), searching(self._space.now) as tell:
             found = search(
                 self._space, self.namespace, query,
                 limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,

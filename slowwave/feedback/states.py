@@ -22,10 +22,17 @@ from slowwave.store.tenancy import within
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
+TABLE = "memory_state"
+
 
 def states_in(space: Workspace) -> MemoryStates:
     """Those of a home, as they are today."""
-    return space.part("states", lambda: MemoryStates(space.store, space.feedback_policy, clock=space.now))
+    return space.part(
+        "states",
+        lambda: MemoryStates(
+            space.store, space.feedback_policy, clock=space.now, version=lambda: space.version(TABLE)
+        ),
+    )
 
 
 class MemoryStates:
@@ -37,6 +44,7 @@ class MemoryStates:
         until: the last day that counts; None is today.
         clock: says which day that is.
         texts: gives the texts of memories; asked of past days.
+        version: of the table; None asks the store.
     """
 
     def __init__(
@@ -46,9 +54,11 @@ class MemoryStates:
         until: date | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         texts: Texts | None = None,
+        version: Callable[[], int] | None = None,
     ) -> None:
         self._store, self._policy = store, policy or FeedbackPolicy()
         self._until, self._clock, self._texts = until, clock, texts
+        self._version = version or (lambda: store.version(TABLE))
         self._lock = threading.Lock()
         self._taught: dict[str, tuple[tuple[int, date], dict[str, MemoryState], dict[str, str]]] = {}
 
@@ -64,7 +74,7 @@ class MemoryStates:
     def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
         with self._lock:
             # Feedback fades from day to day, also when no night runs.
-            mark = (self._store.version("memory_state"), self._until or self._clock().date())
+            mark = (self._version(), self._until or self._clock().date())
             known = self._taught.get(namespace)
             if known is None or known[0] != mark:
                 rows = self._rows(namespace)
@@ -83,7 +93,7 @@ class MemoryStates:
     def _rows(self, namespace: str) -> pl.DataFrame:
         mine = within(namespace)
         if self._until is None:
-            return self._store.read("memory_state", mine)
+            return self._store.read(TABLE, mine)
         from slowwave.feedback.effect import states_of
 
         return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)
