@@ -1,8 +1,9 @@
 """Nights in the process of the tests, without what takes most of their time and is not theirs.
 
 Dagster makes an engine of SQLAlchemy for each statement, which asks the database who it is before it is of
-use, and reads its migrations anew for each file; a night is some hundred statements. Connections are still
-opened and closed as Dagster does it, and what is in the files is the same. A new home gets the files of an
+use, opens and closes a connection for each, and reads its migrations anew for each file; a night is some
+hundred statements. Here a file has one engine and, in each thread, one connection; what is in the files is
+the same. A new home gets the files of an
 instance that was opened once. Pictures, a quarter of a night, are drawn where a test has the mark `pictures`.
 """
 
@@ -22,7 +23,7 @@ from dagster._core.storage import sql
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, SingletonThreadPool
 
 from slowwave.orchestration import cli, night
 from slowwave.settings import Settings, load
@@ -72,12 +73,19 @@ def _opened_once(place: Path) -> Path:
 def _engine(address: str, *, poolclass: Any = None, connect_args: Any = None, **more: Any) -> Any:
     if poolclass is not NullPool or more:  # one that keeps connections has an end of its own
         return _create(address, poolclass=poolclass, connect_args=connect_args or {}, **more)
-    return _kept(address, tuple(sorted((connect_args or {}).items())))
+    try:
+        file = Path(address.partition("///")[2]).stat().st_ino
+    except OSError:
+        return _create(address, poolclass=NullPool, connect_args=connect_args or {})
+    return _kept(address, file, tuple(sorted((connect_args or {}).items())))
 
 
 @lru_cache(_MOST)
-def _kept(address: str, connect_args: tuple[tuple[str, Any], ...]) -> Any:
-    return _create(address, poolclass=NullPool, connect_args=dict(connect_args))
+def _kept(address: str, file: int, connect_args: tuple[tuple[str, Any], ...]) -> Any:
+    """An engine that keeps a connection to each file; another file in its place has an engine of its own."""
+    engine = _create(address, poolclass=SingletonThreadPool, connect_args=dict(connect_args))
+    engine.dispose = lambda: None  # as Dagster does after each statement
+    return engine
 
 
 class _Scripts:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import socket
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
+import servers
 from starlette.testclient import TestClient
 
 from slowwave.settings import load
@@ -24,6 +27,9 @@ print(sorted({'starlette', 'jinja2', 'uvicorn', 'anyio'} & set(sys.modules)))
 """
 
 
+page = importlib.import_module("slowwave.cli.page")  # the package's name is the command
+
+
 @pytest.fixture
 def served(monkeypatch, run, memory):
     """Runs the command; what it would have served."""
@@ -38,23 +44,34 @@ def served(monkeypatch, run, memory):
 
 
 def test_its_link_lets_a_person_in(served, home):
-    found = served("--json", "--port", "8771")
+    port = servers.free_port()
+    found = served("--json", "--port", str(port))
     assert found.done.exit_code == 0, found.done.output
     address = json.loads(found.done.stdout)["link"]
-    assert address.startswith("http://127.0.0.1:8771/enter?key=")
+    assert address.startswith(f"http://127.0.0.1:{port}/enter?key=")
     serving, _, memories, namespaces = found.parts
     assert namespaces == ["default"]
-    client = TestClient(serving.config.app, base_url="http://127.0.0.1:8771", follow_redirects=False)
+    client = TestClient(serving.config.app, base_url=f"http://127.0.0.1:{port}", follow_redirects=False)
     assert client.get(address).status_code == 303
     assert "default" in client.get("/").text
     memories.close()
 
 
-def test_without_json_the_link_is_all_of_its_output(served):
-    found = served()
-    (line,) = found.done.stdout.splitlines()
-    assert line.startswith("http://127.0.0.1:8770/enter?key=")
-    found.parts[2].close()
+def test_without_json_the_link_is_all_of_its_output_and_a_taken_port_is_in_nobodys_way(served, monkeypatch):
+    port = servers.free_port()
+    monkeypatch.setattr(page, "PORT", port)  # what listens on this machine's 8770 is none of ours
+    with socket.socket() as other:
+        found = served()
+        (line,) = found.done.stdout.splitlines()
+        assert line.startswith(f"http://127.0.0.1:{port}/enter?key=")
+        found.parts[2].close()
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        beside = served()
+        (line,) = beside.done.stdout.splitlines()
+        assert line.startswith("http://127.0.0.1:")
+        assert f":{port}/" not in line
+        beside.parts[2].close()
 
 
 def test_other_machines_need_a_name(served):

@@ -22,6 +22,7 @@ from typing import Any
 import dagster as dg
 import lancedb
 import polars as pl
+import warm
 from polars.testing import assert_frame_equal
 
 from slowwave.home.workspace import Workspace
@@ -75,8 +76,8 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def command(*arguments: object) -> list[str]:
-    """A Slowwave command, run by this Python."""
-    return [sys.executable, "-c", "from slowwave.cli import main; main()", *map(str, arguments)]
+    """A Slowwave command."""
+    return warm.python("-m", "slowwave", *arguments)
 
 
 def slowwave(home: Path, *arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:

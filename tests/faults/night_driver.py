@@ -48,6 +48,7 @@ import wordllama  # noqa: F401
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
+from sqlalchemy.pool import SingletonThreadPool
 
 import slowwave.orchestration.night as nights
 from slowwave.assets import daily, evaluation, feedback, ingest, learning
@@ -71,9 +72,10 @@ engines: dict[str, sa.Engine] = {}
 
 
 def kept_engine(url: str, **options: object) -> sa.Engine:
-    """The engine for a database: Dagster makes one for every statement, which compiles it anew."""
+    """The engine for a database, and one connection: Dagster makes both for every statement."""
     if url not in engines:
-        engines[url] = sa.create_engine(url, **options)
+        engine = engines[url] = sa.create_engine(url, **options | {"poolclass": SingletonThreadPool})
+        engine.dispose = lambda: None
     return engines[url]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+import warm
 from faults_helpers import (
     assert_same_tables,
     chunk_faults,
@@ -87,7 +87,7 @@ def backed_up(home: Path, place: Path) -> None:
 def kill(home: Path, method: str, after: int, *arguments: object) -> None:
     """A command that is killed at its next call of a method of the place of backups, after some."""
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, method, str(after), "--home", str(home), *map(str, arguments)],
+        warm.python("-c", KILLED, method, after, "--home", home, *arguments),
         env=environment(), cwd=home.parent, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -143,7 +143,7 @@ def test_backups_of_a_home_in_use(lived: Path, tmp_path: Path) -> None:
     home, place = copy_home(lived, tmp_path / "home"), tmp_path / "backups"
     common = {"env": environment(), "cwd": tmp_path, "text": True, "start_new_session": True}
     writer = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(home)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **common
+        warm.python("-c", WRITER, home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **common
     )
     night = subprocess.Popen(
         command("--home", home, "night"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **common

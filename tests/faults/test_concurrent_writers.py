@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import warm
 from faults_helpers import (
     MODEL,
     ROOT,
@@ -77,7 +77,7 @@ def process(home: Path, script: str, *arguments: str) -> subprocess.Popen[str]:
     more = environment(SLOWWAVE_HOME=str(home))
     more["PYTHONPATH"] += f":{Path(__file__).parent}"
     return subprocess.Popen(
-        [sys.executable, "-c", script, *arguments], env=more, cwd=ROOT, text=True,
+        warm.python("-c", script, *arguments), env=more, cwd=ROOT, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
 import pytest
+import warm
 from faults_helpers import (
     ROOT,
     Driver,
@@ -78,7 +78,7 @@ def save_at_once(home: Path, *notes: list[dict[str, str]]) -> list[dict]:
     more = environment(SLOWWAVE_HOME=str(home))
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, json.dumps(mine)], env=more, cwd=ROOT, text=True,
+            warm.python("-c", WRITER, json.dumps(mine)), env=more, cwd=ROOT, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         )
         for mine in notes

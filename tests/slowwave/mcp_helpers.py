@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import warm
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
@@ -123,7 +123,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 def command(*words: object, before: str = "") -> list[str]:
     """`slowwave` with these words, in a process of its own, where something may be done before."""
-    return [sys.executable, "-c", f"{before}\nfrom slowwave.cli import main; main()", *map(str, words)]
+    return warm.python("-c", f"{before}\nfrom slowwave.cli import main; main()", *words)
 
 
 def free_port() -> int:

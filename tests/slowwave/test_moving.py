@@ -7,13 +7,13 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import servers
+import warm
 from backup_helpers import FAST_MODEL, answers, live
 from moving_helpers import move
 
@@ -246,7 +246,7 @@ def test_a_move_that_waited_for_another_one_looks_again(
 
 
 def test_of_two_moves_at_once_one_moves(home: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "slowwave", "move", "--to", str(tmp_path / "to"), "--json"]
+    command = warm.python("-m", "slowwave", "move", "--to", tmp_path / "to", "--json")
     both = [
         subprocess.Popen(
             command, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -327,7 +327,7 @@ def environment(home: Path) -> dict[str, str]:
 
 def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments], env=environment(home), cwd=home.parent, capture_output=True, text=True,
+        warm.python(*arguments), env=environment(home), cwd=home.parent, capture_output=True, text=True,
         timeout=240, check=False,
     )  # fmt: skip
 
