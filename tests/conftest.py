@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,6 +64,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (item.path not in slow, places.get(item.path.parent.name, len(places))))
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays: the collector of garbage does not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -133,6 +141,15 @@ def fast_embedder() -> Any:
 @pytest.fixture(scope="session", autouse=True)
 def _homes(tmp_path_factory: pytest.TempPathFactory) -> None:
     prepared.places.append(tmp_path_factory.mktemp("homes"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_connections() -> None:
+    """Whatever is run in Dagster by whichever test keeps its connections; most runs of a file have none."""
+    if "dagster" in sys.modules:
+        import quick_dagster
+
+        quick_dagster.keep_connections()
 
 
 @pytest.fixture

@@ -44,9 +44,7 @@ def _quick_nights(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 @contextmanager
 def quick_nights(factory: pytest.TempPathFactory, *, pictures: bool = False) -> Iterator[None]:
     """For a fixture that runs nights before the tests of its file."""
-    for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
-        module.create_engine = _engine
-    sql.ScriptDirectory = _Scripts
+    keep_connections()
     with pytest.MonkeyPatch.context() as patched:
         for module in () if pictures else (plots, cycle_plots):
             for name in ("picture", "nothing"):
@@ -54,6 +52,13 @@ def quick_nights(factory: pytest.TempPathFactory, *, pictures: bool = False) -> 
         for module in (cli, night):
             patched.setattr(module, "dagster_home", partial(_dagster_home, factory))
         yield
+
+
+def keep_connections() -> None:
+    """One engine and one connection for each file of Dagster's, from now on in this process."""
+    for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
+        module.create_engine = _engine
+    sql.ScriptDirectory = _Scripts
 
 
 def _dagster_home(factory: pytest.TempPathFactory, settings: Settings) -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from prepared import empty
+from quick_dagster import _quick_nights as _quick_nights
 
 from slowwave.embedding import Embedder
 from slowwave.home import opening
