@@ -28,7 +28,7 @@ from typing import Any
 from _report import UnusableError, bench, options, positive, ratio, report, spread
 
 import slowwave
-from slowwave.mcp.tokens import add_token
+from slowwave.serving.tokens import add_token
 
 QUERY = "how long does the battery of the northern gauge last in winter?"
 NOTE = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."

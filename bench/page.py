@@ -27,7 +27,8 @@ from starlette.testclient import TestClient
 
 import slowwave
 from slowwave.common import ids
-from slowwave.mcp.callers import Caller, Memories
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.store.maintenance import maintain
 from slowwave.web.app import application
@@ -97,7 +98,7 @@ def live_a_little(memory: slowwave.Memory) -> str:
 
 def _measure(memory: slowwave.Memory, home: Path, size: int, times: int, named: str) -> list[dict[str, Any]]:
     settings, entrances = load(home), Entrances()
-    memories = Memories(settings, lambda: Caller(NAMESPACE, "page"))
+    memories = MemoryPool(settings, lambda: Caller(NAMESPACE, "page"))
     client = TestClient(application(memories, settings, entrances), base_url="http://127.0.0.1")
     client.get(f"/enter?key={entrances.make()}")
     queries = iter(asked(4 * times + SEARCHES)[SEARCHES:])

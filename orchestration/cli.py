@@ -122,9 +122,9 @@ def ui(
 ) -> None:
     """Open Dagster's web page, with its schedules and sensors running, until Ctrl-C or TERM."""
     from slowwave.home.model import refuse_half_restored
-    from slowwave.mcp.metrics import nights_served
-    from slowwave.mcp.serving import listening, reserved
     from slowwave.orchestration.processes import run_whole
+    from slowwave.serving.metrics import nights_served
+    from slowwave.serving.server import listening, reserved
     from slowwave.settings import require_home
 
     settings = require_home(home_settings())

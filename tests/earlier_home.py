@@ -38,8 +38,9 @@ import slowwave
 from slowwave import embedding
 from slowwave.cli import app, main
 from slowwave.home.workspace import Workspace
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.views.terminal import err, out
 
@@ -332,7 +333,7 @@ def _write(step: Mapping[str, Any], place: Place) -> str:
 
 def _tool(step: Mapping[str, Any], place: Place) -> Any:
     """What an assistant gets, by a client and a server in this process."""
-    memories = Memories(load(place.home), lambda: Caller(step["namespace"], step["principal"]))
+    memories = MemoryPool(load(place.home), lambda: Caller(step["namespace"], step["principal"]))
     with start_blocking_portal() as portal:
 
         async def client() -> Client:

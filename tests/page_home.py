@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from slowwave.mcp.tokens import add_token
+from slowwave.serving.tokens import add_token
 from slowwave.settings import load
 
 _KEY = re.compile(r'name="csrf" value="([^"]+)"')

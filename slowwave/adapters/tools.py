@@ -19,11 +19,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.mcp.callers import Caller
 from slowwave.mcp.schemas import short
 from slowwave.mcp.server import _prose, _wrong  # the same words of the same tools
 from slowwave.mcp.tools import Tools
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
 from slowwave.views.mcp_wording import INSTRUCTIONS, with_what_next
 
 __all__ = ["INSTRUCTIONS", "NAMES", "MemoryTool", "ToolFailedError", "memory_tools"]

@@ -13,19 +13,19 @@ from starlette.responses import HTMLResponse
 from slowwave import __version__
 from slowwave.api import deciding, memories, searching
 from slowwave.api.asked import Site
-from slowwave.api.guard import Guard
+from slowwave.api.body_limit import BodyLimit
 from slowwave.api.page import HEADERS, page
-from slowwave.api.problems import MEDIA_TYPE, AsProblems, Problem, foreseen, invalid, unforeseen
+from slowwave.api.problems import MEDIA_TYPE, AsProblems, Problem, foreseen, invalid, problem, unforeseen
 from slowwave.errors import SlowwaveError
-from slowwave.mcp.access import Access, require_anybody
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.health import Detail, health_routes
-from slowwave.mcp.limits import Limits
-from slowwave.mcp.serving import LOOPBACK, require_names, serving
+from slowwave.serving.access import Access, require_anybody
+from slowwave.serving.caller import Caller
+from slowwave.serving.health import Detail, health_routes
+from slowwave.serving.host_guard import HostGuard
+from slowwave.serving.limits import Limits
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.server import require_names
 
 if TYPE_CHECKING:
-    from uvicorn import Server
-
     from slowwave.home.workspace import Workspace
     from slowwave.settings import Settings
 
@@ -46,6 +46,9 @@ _PROBLEMS: Final = {
     429: "Too much at a time. `Retry-After` says when to come back (seconds).",
     503: "The memory cannot be used now; the answer says why.",
 }
+_UNKNOWN_NAME: Final = (
+    "This server is not known by that name: mcp.allowed_hosts has those that it is known by."
+)
 _MORE: Final = {412: "It was changed since you read it.", 428: "`If-Match` is missing."}
 
 
@@ -61,7 +64,7 @@ def application(
         settings: of the home.
         host: address that it listens on.
         space: the parts of that home where they are open already.
-        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
+        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
@@ -69,7 +72,7 @@ def application(
     require_anybody(settings)
     require_names(settings, host)
     access = Access(settings)
-    site = Site(access, Memories(settings, lambda: Caller("", ""), space=space))
+    site = Site(access, MemoryPool(settings, lambda: Caller("", ""), space=space))
     app = FastAPI(
         title="Slowwave",
         version=__version__,
@@ -90,8 +93,8 @@ def application(
     app.add_route("/docs", _docs(app))
     app.openapi = _schema(app)  # type: ignore[method-assign]
     app.add_middleware(Limits, access=access, requests=settings.mcp.requests)
-    names = [*LOOPBACK, *settings.mcp.allowed_hosts]
-    app.add_middleware(Guard, names=names, most=settings.mcp.max_request_bytes)
+    app.add_middleware(BodyLimit, max_bytes=settings.mcp.max_request_bytes)
+    app.add_middleware(HostGuard, settings=settings, refusal=problem(421, _UNKNOWN_NAME))
     app.add_middleware(AsProblems)
     return app
 
@@ -156,25 +159,3 @@ def _with_problems(schema: dict[str, Any]) -> dict[str, Any]:
                 str(status): {"description": why, "content": content} for status, why in known.items()
             }
     return schema
-
-
-def server(
-    settings: Settings,
-    host: str,
-    port: int,
-    space: Workspace | None = None,
-    details: Mapping[str, Detail] | None = None,
-) -> Server:
-    """The server, not yet started.
-
-    Args:
-        settings: of the home.
-        host: address to listen on.
-        port: to listen on.
-        space: the parts of that home where they are open already.
-        details: as of :func:`application`.
-
-    Raises:
-        SettingsError: as of :func:`application`.
-    """
-    return serving(application(settings, host, space, details), settings, host, port)

@@ -11,17 +11,16 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from slowwave.api.problems import ProblemError
 from slowwave.common.arguments import bounded
 from slowwave.common.boundary import boundary
 from slowwave.home.visibility import Viewer
-from slowwave.mcp.access import Access
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.turns import Turns
 from slowwave.memory import Memory
+from slowwave.serving.access import Access
+from slowwave.serving.caller import Caller
+from slowwave.serving.fair_limiter import Turns
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.statuses import StatusError
 
-LOOK_AT_ONCE: Final = 4  # requests that read or note something, of all callers (count)
-CHANGE_AT_ONCE: Final = 1  # requests that write tables, which have one writer at a time (count)
 _BEARER = HTTPBearer(
     auto_error=False, scheme_name="token", description="A token of `slowwave mcp token`, or of the provider."
 )
@@ -33,9 +32,8 @@ class Site:
     """What all requests share."""
 
     access: Access
-    memories: Memories
-    looking: Turns = field(default_factory=lambda: Turns(LOOK_AT_ONCE))
-    changing: Turns = field(default_factory=lambda: Turns(CHANGE_AT_ONCE))
+    memories: MemoryPool
+    turns: Turns = field(default_factory=Turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +93,10 @@ def _open(*, changes: bool = False, writes: bool = False, person: bool = False) 
         site: Site = request.app.state.site
         caller = await _caller(site.access, given)
         if person and caller.rights != "person":
-            raise ProblemError(
-                403, "Only a person may do that: it takes a token with the rights of a person."
-            )
+            raise StatusError(403, "Only a person may do that: it takes a token with the rights of a person.")
         if (changes or writes) and caller.reads_only:
-            raise ProblemError(403, "This token has the rights of a reader: it looks, and changes nothing.")
-        turns = site.changing if changes else site.looking
-        async with turns.of(caller):
+            raise StatusError(403, "This token has the rights of a reader: it looks, and changes nothing.")
+        async with site.turns.of(caller, writes=changes):
             memory = await anyio.to_thread.run_sync(site.memories.of, caller)
             yield Asked(caller, memory)
 
@@ -121,11 +116,11 @@ def named(name: str, value: str) -> str:
 async def _caller(access: Access, given: HTTPAuthorizationCredentials | None) -> Caller:
     if given is None:
         told = "Send a token with every request, as `Authorization: Bearer TOKEN`."
-        raise ProblemError(401, told, _ASK)
+        raise StatusError(401, told, _ASK)
     answer = await access.answer(given.credentials)
     if answer.caller is None:
         said = f'Bearer realm="slowwave", error="{answer.error}"'
-        raise ProblemError(answer.status, answer.why, {"WWW-Authenticate": said})
+        raise StatusError(answer.status, answer.why, {"WWW-Authenticate": said})
     return answer.caller
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from slowwave.api.asked import Asked, Changes, Looks, PersonChanges, Way, named
 from slowwave.api.bodies import CorrectBody, Events, Listed, Page, Record, Remembered, SaveBody
-from slowwave.api.problems import ProblemError, of_arguments
+from slowwave.api.problems import of_arguments
 from slowwave.errors import ArgumentError
 from slowwave.home.visibility import sight
 from slowwave.lifecycle.correcting import correction
@@ -16,6 +16,7 @@ from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.lifecycle.lately import lately
 from slowwave.mcp.tools import save as saved_by
 from slowwave.mcp.tools import stored
+from slowwave.serving.statuses import StatusError
 from slowwave.store import one_of
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Forgotten, HistoryEvent, Stored
@@ -49,7 +50,7 @@ def save(
     """
     note = body.model_dump(exclude={"labels"})
     if body.labels and not asked.person:
-        raise ProblemError(403, f"Only a person gives labels ({', '.join(sorted(body.labels))[:200]}).")
+        raise StatusError(403, f"Only a person gives labels ({', '.join(sorted(body.labels))[:200]}).")
     if twice := sorted(set(body.labels) & {*note, "request"}):
         raise ArgumentError(f"labels: {twice[0]!r} is no other label: give it beside the labels.")
     manual = {"source_kind": "manual"} if asked.person else {}
@@ -86,12 +87,12 @@ def correct(
     """Let a memory say something else; history and labels are kept. It takes the `If-Match` of a read."""
     record = _record(asked, memory_id)
     if if_match is None:
-        raise ProblemError(428, "Read the memory first, and send its ETag as If-Match. Nothing was changed.")
+        raise StatusError(428, "Read the memory first, and send its ETag as If-Match. Nothing was changed.")
     read, memory = if_match.strip().removeprefix("W/").strip('"'), asked.memory
 
     def said() -> dict[str, Any]:
         if read not in (_record(asked, memory_id).revision, "*"):
-            raise ProblemError(
+            raise StatusError(
                 412, "The memory was changed since you read it. Read it again. Nothing was changed."
             )
         now = memory.get(memory_id)

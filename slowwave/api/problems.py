@@ -14,19 +14,9 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
 from slowwave.common.arguments import shown
-from slowwave.errors import (
-    ArgumentError,
-    JournalConflictError,
-    JournalError,
-    ModelError,
-    NotFoundError,
-    SettingsError,
-    SlowwaveError,
-    StoreError,
-)
-from slowwave.feedback import FeedbackError
-from slowwave.lifecycle.forgetting import ProtectedError
-from slowwave.mcp.health import PATHS
+from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.serving.health import PATHS
+from slowwave.serving.statuses import StatusError, status_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -34,17 +24,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("slowwave.api")
 MEDIA_TYPE: Final = "application/problem+json"
-_STATUS: Final[Sequence[tuple[type[SlowwaveError], int]]] = (
-    (NotFoundError, 404),
-    (ProtectedError, 403),
-    (JournalConflictError, 409),
-    (ArgumentError, 422),
-    (FeedbackError, 422),
-    (StoreError, 503),
-    (JournalError, 503),
-    (ModelError, 503),
-    (SettingsError, 503),
-)
 _MOST: Final = 10  # values that are named as wrong (count)
 _KEPT: Final = ("retry-after", "www-authenticate", "allow")
 _ERRORS: Final = 400  # statuses from here on
@@ -68,20 +47,6 @@ class Problem(BaseModel):
     errors: list[WrongValue] = Field([], description="Values that are not allowed.")
 
 
-class ProblemError(SlowwaveError):
-    """A request is refused for what only HTTP knows of.
-
-    Args:
-        status: of HTTP.
-        detail: what was wrong, and what to do.
-        headers: of the answer.
-    """
-
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status, self.headers = status, headers
-
-
 def problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, errors: Sequence[WrongValue] = ()
 ) -> JSONResponse:
@@ -101,16 +66,9 @@ def of_arguments() -> Iterator[None]:
         raise
 
 
-def status_of(error: SlowwaveError) -> int:
-    """The status of HTTP for an error: 409 where what was asked does not go with how things stand."""
-    if isinstance(error, ProblemError):
-        return error.status
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 409)
-
-
 async def foreseen(_: Request, error: Exception) -> JSONResponse:
     """The answer where something was refused on purpose."""
-    headers = error.headers if isinstance(error, ProblemError) else None
+    headers = error.headers if isinstance(error, StatusError) else None
     status = status_of(error) if isinstance(error, SlowwaveError) else 500
     return problem(status, str(error), headers=headers)
 

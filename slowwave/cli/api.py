@@ -40,15 +40,15 @@ def api(
     settings = require_home(home_settings())
     if not installed():
         raise SlowwaveError(f"The HTTP API needs FastAPI, uvicorn and the MCP SDK: {INSTALL}")
-    from slowwave.api.app import server
+    from slowwave.api.app import application
     from slowwave.home.workspace import Workspace
-    from slowwave.mcp.metrics import metrics_served
-    from slowwave.mcp.serving import listening, run_until_told
+    from slowwave.serving.metrics import metrics_served
+    from slowwave.serving.server import listening, run_until_told, server
     from slowwave.telemetry.logs import begin_logs
 
     begin_logs(settings.telemetry.logs)
     space = Workspace(settings)
-    made = server(settings, host, port, space)
+    made = server(application(settings, host, space), settings, host, port)
     with closing(space), listening(host, port) as end, metrics_served(space):
         if json:
             print_json({"url": address(host, port)})

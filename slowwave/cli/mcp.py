@@ -50,8 +50,8 @@ def mcp(
     require_sdk()
     begin_logs(settings.telemetry.logs)
     if not http:
-        from slowwave.mcp.callers import Caller
         from slowwave.mcp.stdio import serve as serve_stdio
+        from slowwave.serving.caller import Caller
 
         serve_stdio(settings, Caller(namespace or settings.namespace, principal or "assistant"))
         return
@@ -66,12 +66,12 @@ def mcp(
 def _serve_http(settings: Settings, host: str, port: int) -> None:
     """Serve over HTTP until the process is told to stop; where it is is said once that is true."""
     from slowwave.home.workspace import Workspace
-    from slowwave.mcp.http import PATH, server
-    from slowwave.mcp.metrics import metrics_served
-    from slowwave.mcp.serving import listening, run_until_told
+    from slowwave.mcp.http import PATH, application
+    from slowwave.serving.metrics import metrics_served
+    from slowwave.serving.server import listening, run_until_told, server
 
     space = Workspace(settings)
-    made = server(settings, host, port, space)
+    made = server(application(settings, host, space), settings, host, port)
     with listening(host, port) as end, metrics_served(space):
         err.print(
             f"Serving http://{host_and_port(host, port)}{PATH} (stop with Ctrl-C)",
@@ -101,8 +101,8 @@ def token(
     from datetime import UTC, datetime, timedelta
 
     from slowwave.common.arguments import parsed_day
-    from slowwave.mcp.access import is_anybody
-    from slowwave.mcp.tokens import VARIABLE, add_token, digest, in_the_variable
+    from slowwave.serving.access import is_anybody
+    from slowwave.serving.tokens import VARIABLE, add_token, digest, in_the_variable
     from slowwave.settings import CONFIG_FILE, require_home
 
     settings = require_home(home_settings())
@@ -154,7 +154,7 @@ def listed(json: Json = False) -> None:
     """List the bearer tokens: names, what they open, until when. The tokens themselves are kept nowhere."""
     from datetime import UTC, datetime
 
-    from slowwave.mcp.tokens import id_of
+    from slowwave.serving.tokens import id_of
     from slowwave.settings import require_home
 
     now = datetime.now(UTC)
@@ -190,7 +190,7 @@ def revoked(
     name: Annotated[str, typer.Argument(help="What the token is called, or its id.")], json: Json = False
 ) -> None:
     """Take a bearer token out: it opens nothing any more, also where a server runs."""
-    from slowwave.mcp.tokens import id_of, revoke
+    from slowwave.serving.tokens import id_of, revoke
     from slowwave.settings import require_home
 
     gone = revoke(require_home(home_settings()), name)

@@ -51,7 +51,7 @@ def page(
     settings = require_home(home_settings())
     if not installed():
         raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
-    from slowwave.mcp.serving import listening
+    from slowwave.serving.server import listening
     from slowwave.telemetry.logs import begin_logs
     from slowwave.web.serving import serve, server
 

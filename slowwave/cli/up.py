@@ -201,7 +201,7 @@ def _health(assistants: _Place, page: _Place) -> _Place:
     """Where probes ask: at one of the servers, each of which answers for the whole process."""
     from urllib.parse import urlsplit
 
-    from slowwave.mcp.health import READY
+    from slowwave.serving.health import READY
 
     for one in (assistants, page):
         if one.url:
@@ -216,16 +216,17 @@ def _serve_assistants(
     """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
     if find_spec("mcp") is None:
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
-    from slowwave.mcp.access import is_anybody
+    from slowwave.serving.access import is_anybody
 
     if not is_anybody(settings):
         return _no_token()
-    from slowwave.mcp.http import PATH, server
-    from slowwave.mcp.serving import listening
+    from slowwave.mcp.http import PATH, application
+    from slowwave.serving.server import listening, server
 
     end = parts.enter_context(listening(host, port, "--port"))
     space = parts.enter_context(warm.parts(settings))
-    _serve(server(settings, host, port, space, {"night": night}), end, parts)
+    made = application(settings, host, space, {"night": night})
+    _serve(server(made, settings, host, port), end, parts)
     return _Place(f"http://{host_and_port(host, port)}{PATH}")
 
 
@@ -235,23 +236,24 @@ def _serve_api(
     """Serve the memory over HTTP with JSON in a thread, where it is installed and anybody has a token."""
     if not http.installed():
         return _Place("", f"not served: {http.INSTALL}")
-    from slowwave.mcp.access import is_anybody
+    from slowwave.serving.access import is_anybody
 
     if not is_anybody(settings):
         return _no_token()
-    from slowwave.api.app import server
-    from slowwave.mcp.serving import listening
+    from slowwave.api.app import application
+    from slowwave.serving.server import listening, server
 
     end = parts.enter_context(listening(host, wanted or http.PORT, "--api-port", or_any=wanted is None))
     port = end.getsockname()[1]
     space = parts.enter_context(warm.parts(settings))
-    _serve(server(settings, host, port, space, {"night": night}), end, parts)
+    made = application(settings, host, space, {"night": night})
+    _serve(server(made, settings, host, port), end, parts)
     return _Place(http.address(host, port))
 
 
 def _no_token() -> _Place:
     """Where nobody could come in, and what to do about it."""
-    from slowwave.mcp.access import how_to_let_in
+    from slowwave.serving.access import how_to_let_in
 
     return _Place("", f"not served: there is no token. {how_to_let_in()} Then start this again.")
 
@@ -262,7 +264,7 @@ def _serve_page(
     """Serve the memory's own page in a thread, where what it needs is installed."""
     if not installed():
         return _Place("", f"not served: {INSTALL}")
-    from slowwave.mcp.serving import listening
+    from slowwave.serving.server import listening
     from slowwave.web.serving import address, server
 
     end = parts.enter_context(listening(host, wanted or PORT, "--page-port", or_any=wanted is None))
@@ -277,7 +279,7 @@ def _serve_metrics(settings: Settings, warm: Warm, parts: ExitStack) -> str:
     """Serve metrics for Prometheus, where a port is set for them; empty where none is."""
     if not settings.telemetry.metrics_port:
         return ""
-    from slowwave.mcp.metrics import metrics_served
+    from slowwave.serving.metrics import metrics_served
 
     return parts.enter_context(metrics_served(parts.enter_context(warm.parts(settings))))
 
@@ -302,7 +304,7 @@ def _reserve_for_dagster(ports: _Ports, parts: ExitStack) -> int | None:
     """
     if not ports.night or find_spec("dagster") is None:
         return None
-    from slowwave.mcp.serving import reserved
+    from slowwave.serving.server import reserved
 
     wanted, free = ports.dagster or _DAGSTER_PORT, ports.dagster is None
     return parts.enter_context(reserved(ports.dagster_host, wanted, "--ui-port", or_any=free))

@@ -17,19 +17,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from slowwave.errors import SlowwaveError
-from slowwave.mcp.access import Access, require_anybody
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.grants import READ, WRITE
-from slowwave.mcp.health import Detail, health_routes
-from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
-from slowwave.mcp.serving import LOOPBACK, require_names, serving
+from slowwave.serving.access import Access, require_anybody
+from slowwave.serving.caller import Caller
+from slowwave.serving.claims import READ, WRITE
+from slowwave.serving.health import Detail, health_routes
+from slowwave.serving.host_guard import own_names
+from slowwave.serving.limits import Limits
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.server import require_names
 from slowwave.settings import OAuthSettings, Settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp
-    from uvicorn import Server
 
     from slowwave.home.workspace import Workspace
 
@@ -85,7 +86,7 @@ def application(
         settings: of the home.
         host: address that it listens on.
         space: the parts of that home where they are open already.
-        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
+        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
@@ -93,13 +94,13 @@ def application(
     require_anybody(settings)
     require_names(settings, host)
     access = Access(settings)
-    memories = Memories(settings, caller, space=space)
+    memories = MemoryPool(settings, caller, space=space)
     built = build(
         memories,
         verifier=Verifier(access),
         auth=_authorization(settings.mcp.oauth),
     )
-    names = _names(settings.mcp.allowed_hosts)
+    names = _names(settings)
     # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
     made = built.streamable_http_app(
         streamable_http_path=PATH,
@@ -167,7 +168,9 @@ def _metadata(oauth: OAuthSettings, names: TransportSecuritySettings) -> list[Ro
 
 
 def _ready_from_the_start(
-    serving: Callable[[Any], AbstractAsyncContextManager[Any]], memories: Memories, namespaces: Sequence[str]
+    serving: Callable[[Any], AbstractAsyncContextManager[Any]],
+    memories: MemoryPool,
+    namespaces: Sequence[str],
 ) -> Callable[[Any], AbstractAsyncContextManager[Any]]:
     """The time in which the server serves, which begins with loading what calls will need."""
 
@@ -180,31 +183,9 @@ def _ready_from_the_start(
     return from_the_start
 
 
-def server(
-    settings: Settings,
-    host: str,
-    port: int,
-    space: Workspace | None = None,
-    details: Mapping[str, Detail] | None = None,
-) -> Server:
-    """The server, not yet started.
-
-    Args:
-        settings: of the home.
-        host: address to listen on.
-        port: to listen on.
-        space: the parts of that home where they are open already.
-        details: as of :func:`application`.
-
-    Raises:
-        SettingsError: as of :func:`application`.
-    """
-    return serving(application(settings, host, space, details), settings, host, port)
-
-
-def _names(allowed: Sequence[str]) -> TransportSecuritySettings:
+def _names(settings: Settings) -> TransportSecuritySettings:
     """Hosts that a request may name, so that no web page can reach this one through a name of its own."""
-    names = [*LOOPBACK, *allowed]
+    names = own_names(settings)
     return TransportSecuritySettings(
         allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
         allowed_origins=[

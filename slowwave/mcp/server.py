@@ -25,11 +25,12 @@ from slowwave.common.arguments import shown
 from slowwave.common.boundary import boundary
 from slowwave.common.deadline import check, within
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.resources import Resources
 from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
-from slowwave.mcp.turns import Turns
+from slowwave.serving.caller import Caller
+from slowwave.serving.fair_limiter import Turns
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.telemetry import span
 from slowwave.views.mcp_wording import INSTRUCTIONS, with_what_next
 
@@ -41,8 +42,6 @@ ADDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
 COUNTS_ONCE = ADDS.model_copy(update={"idempotent_hint": True})
-LOOK_AT_ONCE = 4  # calls that read or note something, of all callers (count)
-CHANGE_AT_ONCE = 1  # calls that write tables, which have one writer at a time (count)
 CHANGING = frozenset({"memory_save", "memory_undo", "memory_forget"})
 CHANGES = ADDS.model_copy(update={"destructive_hint": True})  # a client may ask its user first
 
@@ -50,7 +49,7 @@ FORGETS = CHANGES.model_copy(update={"idempotent_hint": True})
 
 
 def build(
-    memories: Memories, *, verifier: TokenVerifier | None = None, auth: AuthSettings | None = None
+    memories: MemoryPool, *, verifier: TokenVerifier | None = None, auth: AuthSettings | None = None
 ) -> MCPServer[Any]:
     """A server over these memories, which it closes when it ends.
 
@@ -79,12 +78,11 @@ def build(
     )
     server.caller = memories.caller
     tools, resources = Tools(memories.mine, memories.caller), Resources(memories.mine)
-    looking, changing = Turns(LOOK_AT_ONCE), Turns(CHANGE_AT_ONCE)
+    turns = Turns()
 
     def offered(
         call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception]
     ) -> Callable[P, Awaitable[R]]:
-        turns = changing if call.__name__ in CHANGING else looking
         return _in_turn(_telling(call, as_error), turns, memories)
 
     def writing(call: Callable[P, R]) -> Callable[P, R]:
@@ -223,13 +221,13 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
     return telling
 
 
-def _in_turn(call: Callable[P, R], turns: Turns, memories: Memories) -> Callable[P, Awaitable[R]]:
+def _in_turn(call: Callable[P, R], turns: Turns, memories: MemoryPool) -> Callable[P, Awaitable[R]]:
     """Run the call in a worker thread, in fair turns of the callers, until its deadline."""
 
     @functools.wraps(call)
     async def in_turn(*args: P.args, **kwargs: P.kwargs) -> R:
         with within(memories.space.settings.mcp.work_seconds):
-            async with turns.of(memories.caller()):
+            async with turns.of(memories.caller(), writes=call.__name__ in CHANGING):
                 return await anyio.to_thread.run_sync(functools.partial(call, *args, **kwargs))
 
     return in_turn

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import sys
 
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import Settings
 
 
@@ -18,7 +19,7 @@ def serve(settings: Settings, caller: Caller) -> None:
         SlowwaveError: the namespace is not allowed.
     """
     Memory(settings, namespace=caller.namespace)  # raises at once, not at the first call
-    memories = Memories(settings, lambda: caller, namespace=caller.namespace)
+    memories = MemoryPool(settings, lambda: caller, namespace=caller.namespace)
     memories.begin([caller.namespace])  # while the client says who it is
     if isinstance(sys.stdout, io.TextIOWrapper):
         # While it serves, standard output leads to standard error; a line kept until the end would not.

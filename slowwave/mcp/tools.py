@@ -13,8 +13,8 @@ from slowwave.home.tenant import Saved
 from slowwave.home.visibility import Sight, Viewer, sight
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.lifecycle.gate_notice import is_near
-from slowwave.mcp.callers import Caller
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import (
     Forgotten,

@@ -25,19 +25,21 @@ from starlette.staticfiles import StaticFiles
 
 from slowwave.common import ids
 from slowwave.common.boundary import boundary
-from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.mcp.access import Access
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.health import Detail, health_routes
-from slowwave.mcp.limits import RETRY_S, Delays
-from slowwave.mcp.serving import LOOPBACK
-from slowwave.mcp.tokens import digest
-from slowwave.mcp.turns import Turns
+from slowwave.errors import SlowwaveError
+from slowwave.serving.access import Access
+from slowwave.serving.caller import Caller
+from slowwave.serving.fair_limiter import Turns
+from slowwave.serving.health import Detail, health_routes
+from slowwave.serving.host_guard import HostGuard
+from slowwave.serving.limits import RETRY_S, Delays
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.statuses import StatusError, status_of
+from slowwave.serving.tokens import digest
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
 from slowwave.web import deciding, learning, looking, memories, search
-from slowwave.web.asking import Answer, Asked, Go, Image, OnlyPeopleError, Shown, Way, status_of
-from slowwave.web.guard import Guard
+from slowwave.web.asking import Answer, Asked, Go, Image, Shown, Way
+from slowwave.web.guard import PageGuard
 from slowwave.web.rendering import rendered
 from slowwave.web.sessions import Entrances, Session, Sessions
 from slowwave.web.waits import Waits
@@ -47,9 +49,10 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("slowwave.web")
 WAYS: Final = (*search.WAYS, *memories.WAYS, *deciding.WAYS, *learning.WAYS, *looking.WAYS)
-LOOK_AT_ONCE: Final = 4  # requests that read, of all who ask (count)
-CHANGE_AT_ONCE: Final = 1  # requests that write tables, which have one writer at a time (count)
 FIELDS: Final = 50  # of a form (count)
+_UNKNOWN_NAME: Final = (
+    "This page is not known by that name. mcp.allowed_hosts has the names that it is known by."
+)
 _SEE_OTHER: Final = 303
 _A: Final = {"reader": "a reader", "assistant": "an assistant"}
 _OF_A_PICTURE: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
@@ -58,7 +61,7 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
 def application(
-    memories: Memories,
+    memories: MemoryPool,
     settings: Settings,
     entrances: Entrances,
     *,
@@ -72,7 +75,7 @@ def application(
         settings: of the home.
         entrances: keys of the links by which the person at the machine comes in.
         principal: in whose name that person acts.
-        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
+        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
     """
     site = Site(memories, settings, entrances, principal)
     routes: list[Route | Mount] = [
@@ -87,9 +90,12 @@ def application(
     routes += [
         Route(way.path, site.answering(way), methods=["POST"] if way.post else ["GET"]) for way in WAYS
     ]
-    guard = Middleware(Guard, names=[*LOOPBACK, *settings.mcp.allowed_hosts], https=settings.page.https)
-    failing = {404: site.nowhere, 405: site.nowhere, FormError: site.no_form}
-    made = Starlette(routes=routes, middleware=[guard], exception_handlers=failing)
+    guards = [
+        Middleware(PageGuard, https=settings.page.https),
+        Middleware(HostGuard, settings=settings, refusal=PlainTextResponse(_UNKNOWN_NAME, 421)),
+    ]
+    failing = {404: site.nowhere, 405: site.nowhere, StatusError: site.no_form}
+    made = Starlette(routes=routes, middleware=guards, exception_handlers=failing)
     made.router.redirect_slashes = False  # it would send people to whatever host a request names
     return made
 
@@ -108,7 +114,9 @@ class Site:
         principal: in whose name the person at the machine acts.
     """
 
-    def __init__(self, memories: Memories, settings: Settings, entrances: Entrances, principal: str) -> None:
+    def __init__(
+        self, memories: MemoryPool, settings: Settings, entrances: Entrances, principal: str
+    ) -> None:
         self._memories, self._settings, self._entrances = memories, settings, entrances
         self._principal = principal
         # Cookies know no ports: pages of several homes on this machine would sign one another out.
@@ -117,7 +125,7 @@ class Site:
         self.sessions = Sessions(settings.page.session_hours * 3_600)
         self._waits = Waits()
         self._delays = Delays()
-        self._looking, self._changing = Turns(LOOK_AT_ONCE), Turns(CHANGE_AT_ONCE)
+        self._turns = Turns()
         self._working: Counter[Caller] = Counter()
 
     # -- pages -----------------------------------------------------------------------------------
@@ -137,8 +145,7 @@ class Site:
                 return _busy()
             self._working[caller] += 1
             try:
-                turns = self._changing if way.changes else self._looking
-                async with turns.of(caller):
+                async with self._turns.of(caller, writes=way.changes):
                     work = partial(self._answer, way, request, session, caller, form)
                     return await anyio.to_thread.run_sync(work)
             finally:
@@ -164,7 +171,7 @@ class Site:
         except SlowwaveError as error:
             if way.post:
                 self._waits.forget(caller.namespace)
-            return _failed(session, str(error), status_of(error))
+            return _failed(session, str(error), status_of(error, invalid=400))
         except Exception:
             LOG.exception("%s %s failed", request.method, way.path)
             told = "Something went wrong that should not have. The log of this server says what."
@@ -283,26 +290,26 @@ class Site:
         """What a form sent; the first value of each name.
 
         Raises:
-            FormError: it is none, or too large.
+            StatusError: it is none, or too large.
         """
         most = self._settings.mcp.max_request_bytes
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
-            raise FormError(415, "That is no form of this page.")
+            raise StatusError(415, "That is no form of this page.")
         body = bytearray()
         async for part in request.stream():
             body += part
             if len(body) > most:
-                raise FormError(413, f"That is more than {most:,} bytes (mcp.max_request_bytes).")
+                raise StatusError(413, f"That is more than {most:,} bytes (mcp.max_request_bytes).")
         try:
             fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
         except ValueError:
-            raise FormError(400, "That is no form of this page.") from None
+            raise StatusError(400, "That is no form of this page.") from None
         return dict(reversed(fields))
 
     async def no_form(self, request: Request, error: Exception) -> Response:
         """Something was sent that is no form of the page."""
-        assert isinstance(error, FormError)
+        assert isinstance(error, StatusError)
         return _alone("error", "That did not work", status=error.status, problem=str(error))
 
     async def nowhere(self, request: Request, _: Exception) -> Response:
@@ -314,31 +321,19 @@ class Site:
         return _failed(session, told, 404)
 
 
-class FormError(ArgumentError):
-    """What was sent is no form that could be read.
-
-    Args:
-        status: of HTTP.
-        message: for a person.
-    """
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 def _require_rights(way: Way, caller: Caller) -> None:
     """Raise where only people may, or only those who may change something.
 
     Raises:
-        OnlyPeopleError: somebody with lesser rights asks.
+        StatusError: somebody with lesser rights asks.
     """
     if way.post and caller.reads_only:
-        raise OnlyPeopleError("This token may only read (its rights are reader), so nothing was done.")
+        raise StatusError(403, "This token may only read (its rights are reader), so nothing was done.")
     if way.person and caller.rights != "person":
-        raise OnlyPeopleError(
+        raise StatusError(
+            403,
             f"Only a person may do that, and this token has the rights of {_A[caller.rights]}. "
-            f"Nothing was done."
+            f"Nothing was done.",
         )
 
 

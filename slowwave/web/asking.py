@@ -9,33 +9,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
-from slowwave.errors import (
-    ArgumentError,
-    JournalError,
-    ModelError,
-    NotFoundError,
-    SlowwaveError,
-    StoreError,
-)
-from slowwave.evaluation.judging import JudgmentError
-from slowwave.feedback import FeedbackError
 from slowwave.home.visibility import Viewer
-from slowwave.lifecycle.forgetting import ProtectedError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slowwave.mcp.callers import Caller
     from slowwave.memory import Memory
+    from slowwave.serving.caller import Caller
     from slowwave.web.sessions import Session
     from slowwave.web.waits import Waits
 
 PAGE: Final = 20
 """Rows of a long list on a page (count)."""
-
-
-class OnlyPeopleError(SlowwaveError):
-    """Somebody with the rights of an assistant asks for what only a person does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +140,3 @@ def local(path: str, otherwise: str) -> str:
     """An address that a form names, where it is one of this site."""
     plain = path.isascii() and path.isprintable() and "\\" not in path
     return path if plain and path.startswith("/") and not path.startswith("//") else otherwise
-
-
-_STATUS: Final[tuple[tuple[type[SlowwaveError], int], ...]] = (
-    (NotFoundError, 404),
-    (ProtectedError, 403),
-    (OnlyPeopleError, 403),
-    (ArgumentError, 400),
-    (JudgmentError, 400),
-    (FeedbackError, 400),
-    (StoreError, 503),
-    (JournalError, 503),
-    (ModelError, 503),
-)
-
-
-def status_of(error: SlowwaveError) -> int:
-    """The status of HTTP for an error: 409 where what was asked does not go with how things stand."""
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 409)

@@ -1,15 +1,13 @@
-"""What every request has to be, and what every answer carries, whatever the page is."""
+"""Security headers of every answer, and refusal of forms that another page sent (CSRF)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 
-from slowwave.mcp.health import PATHS
+from slowwave.serving.host_guard import READS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,21 +23,18 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-_READS: Final = ("GET", "HEAD")
 
 
-class Guard:
-    """Middleware: only by its own names, only from its own pages, and never without these headers.
+class PageGuard:
+    """Middleware that adds security headers to every answer and refuses forms of other pages.
 
     Args:
-        app: the application.
-        names: by which it may be reached, without ports.
-        https: whether people reach it over TLS.
+        app: The application.
+        https: Whether people reach it over TLS.
     """
 
-    def __init__(self, app: ASGIApp, names: Collection[str], *, https: bool) -> None:
+    def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self._app, self._https = app, https
-        self._names = frozenset(one.lower() for one in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have it answered."""
@@ -54,23 +49,11 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        headers = Headers(scope=scope)
-        probed = scope["path"] in PATHS and scope["method"] in _READS  # by whatever address; nothing is told
-        if not probed and name_of(headers.get("host", "")) not in self._names:
-            told = "This page is not known by that name. mcp.allowed_hosts has the names that it is known by."
-            await PlainTextResponse(told, 421)(scope, receive, with_headers)
-        elif scope["method"] not in _READS and not own(headers, https=self._https):
+        if scope["method"] not in READS and not own(Headers(scope=scope), https=self._https):
             told = "Another page sent this, so nothing was done. Use the forms of this one."
             await PlainTextResponse(told, 403)(scope, receive, with_headers)
         else:
             await self._app(scope, receive, with_headers)
-
-
-def name_of(host: str) -> str:
-    """The name in a Host header, in small letters and without its port."""
-    host = host.strip().lower()
-    found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^\[\]:@/]+)(:\d*)?", host)
-    return found[1] if found else ""
 
 
 def own(headers: Headers, *, https: bool) -> bool:

@@ -7,8 +7,10 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from slowwave.common.addresses import host_and_port
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.serving import is_loopback, require_names, run_until_told, serving
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.server import is_loopback, require_names, run_until_told
+from slowwave.serving.server import server as http_server
 from slowwave.web.app import application
 from slowwave.web.sessions import Entrances
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
     from slowwave.home.workspace import Workspace
-    from slowwave.mcp.health import Detail
+    from slowwave.serving.health import Detail
     from slowwave.settings import Settings
 
 
@@ -29,7 +31,7 @@ def server(
     principal: str,
     space: Workspace | None = None,
     details: Mapping[str, Detail] | None = None,
-) -> tuple[Server, Memories, Callable[[], str]]:
+) -> tuple[Server, MemoryPool, Callable[[], str]]:
     """A server of the page, not yet started, the memories that it shows, and what makes links to come in by.
 
     Args:
@@ -38,20 +40,20 @@ def server(
         port: to listen on.
         principal: in whose name the person at the machine acts.
         space: the parts of that home where they are open already.
-        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
+        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
 
     Raises:
         SettingsError: other machines can reach it, and it is not said by which names.
     """
     require_names(settings, host)
     entrances = Entrances()
-    memories = Memories(settings, lambda: Caller(settings.namespace, principal), space=space)
+    memories = MemoryPool(settings, lambda: Caller(settings.namespace, principal), space=space)
     app = application(memories, settings, entrances, principal=principal, details=details)
     where = address(settings, host, port)
-    return serving(app, settings, host, port), memories, lambda: f"{where}/enter?key={entrances.make()}"
+    return http_server(app, settings, host, port), memories, lambda: f"{where}/enter?key={entrances.make()}"
 
 
-def serve(serving: Server, end: socket, memories: Memories, namespaces: Sequence[str]) -> None:
+def serve(serving: Server, end: socket, memories: MemoryPool, namespaces: Sequence[str]) -> None:
     """Serve until the process is told to stop.
 
     Args:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from slowwave.mcp.callers import Caller
+from slowwave.serving.caller import Caller
 
 if TYPE_CHECKING:
     from slowwave.search import SearchResponse

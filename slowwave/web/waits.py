@@ -12,7 +12,7 @@ from slowwave.evaluation.judging.labels import known_memories
 from slowwave.evaluation.judging.worth import ShownPair, pairs_for, worth_judging
 from slowwave.lifecycle.quarantine import HELD
 from slowwave.lifecycle.waiting import waiting
-from slowwave.mcp.callers import Caller
+from slowwave.serving.caller import Caller
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory

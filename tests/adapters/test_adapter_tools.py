@@ -14,8 +14,9 @@ import slowwave.adapters
 from slowwave.adapters.needed import require
 from slowwave.adapters.tools import NAMES, ToolFailedError, memory_tools
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 
 UNKNOWN = "0" * 26
 
@@ -26,7 +27,7 @@ def named(memory, name):
 
 
 def test_they_have_the_names_words_and_arguments_of_the_server(known):
-    server = build(Memories(known.memory.settings, lambda: Caller("ada", "x"), space=known.memory.home))
+    server = build(MemoryPool(known.memory.settings, lambda: Caller("ada", "x"), space=known.memory.home))
     listed = {one.name: one for one in anyio.run(server.list_tools)}
     made = memory_tools(known.memory)
     assert [one.name for one in made] == list(NAMES)

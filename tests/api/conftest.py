@@ -9,8 +9,8 @@ from api_site import BATTERY, DEPLOY, FOREIGN, SECRET, Api
 from starlette.testclient import TestClient
 
 from slowwave.api.app import application
-from slowwave.mcp.tokens import add_token
 from slowwave.memory import Memory
+from slowwave.serving.tokens import add_token
 from slowwave.settings import load
 
 

@@ -6,7 +6,7 @@ import pytest
 from api_site import DEPLOY, SECRET, UNKNOWN, problem
 
 from slowwave.journal import FEEDBACK_KINDS, KINDS
-from slowwave.mcp.tokens import digest
+from slowwave.serving.tokens import digest
 from slowwave.settings.file import editing
 
 LOOKS, WRITES, PEOPLE = "reader assistant person", "assistant person", "person"

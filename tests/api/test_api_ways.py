@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from api_site import BATTERY, DEPLOY, Api, problem
 
-from slowwave.mcp import health
+from slowwave.serving import health
 
 FERRY = "The ferry to the island leaves at seven in the morning, from the eastern pier, since April."
 

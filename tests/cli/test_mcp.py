@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_runner import run_command
 
-from slowwave.mcp.tokens import known_token
+from slowwave.serving.tokens import known_token
 from slowwave.settings import load
 
 ROOT = Path(__file__).parents[2]

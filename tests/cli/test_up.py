@@ -33,7 +33,7 @@ from slowwave.cli import up
 from slowwave.cli.child import ENOUGH_S, LONGEST_S, Kept, next_pause
 from slowwave.errors import SlowwaveError
 from slowwave.home.model import RESTORING
-from slowwave.mcp.serving import listening
+from slowwave.serving.server import listening
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from slowwave.errors import SlowwaveError
 from slowwave.home.model import RESTORING
-from slowwave.mcp.serving import reserved
 from slowwave.orchestration.cli import ui
+from slowwave.serving.server import reserved
 from slowwave.telemetry.nights import note_night
 
 RUNS = "slowwave.orchestration.processes.run_whole"

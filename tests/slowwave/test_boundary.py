@@ -17,7 +17,7 @@ from slowwave.common.boundary import boundary, journalled
 from slowwave.errors import StoreError, TakenInLaterError
 from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.journal import Journal
-from slowwave.mcp.tokens import add_token
+from slowwave.serving.tokens import add_token
 from slowwave.settings import load
 from slowwave.store.damage import DamageError
 

@@ -17,8 +17,9 @@ from canary_walk import ELSEWHERE, walk
 from mcp_helpers import connected, words
 
 from slowwave.cli import app
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.views.terminal import err, out
 
@@ -190,7 +191,7 @@ def test_no_tool_and_no_resource_tells_an_assistant(made, fast_embedder, tmp_pat
     }
     asked = {"secquestionzyx", "secphrasezyx", "sectagzyx", "bobtextzyx"}  # its own words
     home = shutil.copytree(made.home, tmp_path / "home")
-    memories = Memories(load(home), lambda: Caller("ada", "assistant"))
+    memories = MemoryPool(load(home), lambda: Caller("ada", "assistant"))
     memories._space.__dict__["embedder"] = fast_embedder
     with connected(build(memories)) as assistant:
         assert [tool.name for tool in assistant.tools()] == sorted(hostile)

@@ -18,8 +18,9 @@ from starlette.testclient import TestClient
 
 from slowwave.home.workspace import Workspace
 from slowwave.journal.works import announced
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.health import Health, health_routes
+from slowwave.serving.caller import Caller
+from slowwave.serving.health import Health, health_routes
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
 from slowwave.web.sessions import Entrances
@@ -67,7 +68,7 @@ def test_a_fault_is_told_by_its_kind_and_not_by_its_words(home, memory):
 
 
 def test_an_answer_serves_for_a_second_and_a_look_that_hangs_is_not_waited_for(memory, monkeypatch):
-    from slowwave.mcp import health
+    from slowwave.serving import health
 
     looks, gate = [], threading.Event()
 
@@ -107,7 +108,7 @@ def test_other_parts_are_told_and_are_no_reason_not_to_be_ready(memory):
 
 
 def test_probes_by_any_address_are_let_through_to_health_alone(home, memory, fast_embedder):
-    memories = Memories(load(home), lambda: Caller("ada", "page"))
+    memories = MemoryPool(load(home), lambda: Caller("ada", "page"))
     memories._space.__dict__["embedder"] = fast_embedder
     app = application(memories, load(home), Entrances())
     with TestClient(app, base_url="http://10.1.2.3:8770", follow_redirects=False) as client:

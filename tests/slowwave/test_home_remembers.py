@@ -20,7 +20,8 @@ from slowwave.errors import ModelError
 from slowwave.home.model import in_force, model_of, remember
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal
-from slowwave.mcp.callers import Caller, Memories
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import Settings, load
 from slowwave.settings.first_file import text, write_first
 from slowwave.store import Store
@@ -99,7 +100,7 @@ def by_init(home: Path, notes: Path, run: Any) -> None:
 def by_mcp(home: Path, notes: Path, run: Any) -> None:
     home.mkdir()  # as `slowwave mcp` asks for one
     settings = load(home, embedding={"model": FAST})
-    memories = Memories(settings, lambda: Caller("ada", "claude"), namespace="ada")
+    memories = MemoryPool(settings, lambda: Caller("ada", "claude"), namespace="ada")
     memories.mine().save(NOTE)
     memories.close()
 

@@ -22,13 +22,16 @@ from slowwave.common.limits import METADATA_BYTES, limit_of
 from slowwave.errors import ArgumentError, OverdueError
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.lifecycle.lacking import lacking
-from slowwave.mcp import http
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.leaving import WorkBounds
-from slowwave.mcp.server import LOOK_AT_ONCE, build
-from slowwave.mcp.tokens import add_token
+from slowwave.mcp.http import application
+from slowwave.mcp.server import build
 from slowwave.memory import Memory
 from slowwave.search.filters import Filters
+from slowwave.serving.caller import Caller
+from slowwave.serving.fair_limiter import READ_AT_ONCE
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.server import server
+from slowwave.serving.tokens import add_token
+from slowwave.serving.work_bounds import WorkBounds
 from slowwave.settings import load
 
 GOOD: dict[str, Any] = {
@@ -115,7 +118,7 @@ def test_no_label_of_a_note_is_longer_than_it_may_be(memory, name, value):
 
 
 def test_no_argument_of_a_tool_is_longer_than_it_may_be(memory):
-    memories = Memories(memory.settings, lambda: Caller("ada", "pi"), space=memory.home)
+    memories = MemoryPool(memory.settings, lambda: Caller("ada", "pi"), space=memory.home)
     asked = 0
     with connected(build(memories)) as pi:
         for tool in pi.tools():
@@ -279,7 +282,7 @@ def served(memory: Memory, seconds: float) -> Iterator[tuple[str, str]]:
     settings = memory.settings.model_copy(update={"mcp": mcp})
     port = free_port()
     memory.home.settings = settings
-    running = http.server(settings, "127.0.0.1", port, memory.home)
+    running = server(application(settings, "127.0.0.1", memory.home), settings, "127.0.0.1", port)
     thread = threading.Thread(target=running.run)
     thread.start()
     try:
@@ -317,7 +320,7 @@ def test_four_clients_that_go_leave_the_server_to_others(memory, monkeypatch):
     with served(memory, 600.0) as (url, token), monkeypatch.context() as patch:
         patch.setattr("slowwave.search.run.search", endless)
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-        clients = [httpx.Client(headers=headers, timeout=0.5) for _ in range(LOOK_AT_ONCE)]
+        clients = [httpx.Client(headers=headers, timeout=0.5) for _ in range(READ_AT_ONCE)]
         for one in clients:
             with suppress(httpx.ReadTimeout):  # it goes
                 one.post(url, json=body)

@@ -14,12 +14,13 @@ from typing import Any
 import anyio
 import pytest
 
-from slowwave.mcp.access import UNKNOWN
-from slowwave.mcp.callers import Answer, Caller
-from slowwave.mcp.http import server
-from slowwave.mcp.limits import DELAYED, FREE, LONGEST_DELAY_S, Limits
-from slowwave.mcp.tokens import add_token
-from slowwave.mcp.turns import Turns
+from slowwave.mcp.http import application
+from slowwave.serving.access import UNKNOWN
+from slowwave.serving.caller import Authentication, Caller
+from slowwave.serving.fair_limiter import FairLimiter
+from slowwave.serving.limits import DELAYED, FREE, LONGEST_DELAY_S, Limits
+from slowwave.serving.server import server
+from slowwave.serving.tokens import add_token
 from slowwave.settings import load
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -37,7 +38,9 @@ def served(home, memory, fast_embedder) -> Iterator[Callable[..., tuple[int, str
             token = add_token(load(home), "ada", "claude")
             known = load(home).mcp.tokens
             settings = load(home, mcp={"tokens": known, "half_sent": HALF_SENT, **limits})
-            return stack.enter_context(running(server(settings, "127.0.0.1", 0))), token
+            return stack.enter_context(
+                running(server(application(settings, "127.0.0.1"), settings, "127.0.0.1", 0))
+            ), token
 
         yield start
 
@@ -167,9 +170,12 @@ class Asked:
         self.status = 401
         self.limits = Limits(self, self, requests, self._sleep)
 
-    async def answer(self, bearer: str) -> Answer:
+    async def answer(self, bearer: str) -> Authentication:
         """Who calls: one token is right, one has expired, and others may have been guessed."""
-        known = {"right": Answer(Caller("ada", "claude")), "old": Answer(None, 'It "expired" ä.')}
+        known = {
+            "right": Authentication(Caller("ada", "claude")),
+            "old": Authentication(None, 'It "expired" ä.'),
+        }
         return known.get(bearer, UNKNOWN)
 
     async def _sleep(self, seconds: float) -> None:
@@ -262,7 +268,7 @@ def test_too_many_requests_with_one_token_are_told_to_come_back():
 
 def test_callers_work_in_turn_whoever_asked_for_more():
     async def run() -> list[str]:
-        turns, done, go = Turns(1), [], anyio.Event()
+        turns, done, go = FairLimiter(1), [], anyio.Event()
 
         async def work(caller: str) -> None:
             async with turns.of(Caller(caller, "x")):
@@ -283,7 +289,7 @@ def test_callers_work_in_turn_whoever_asked_for_more():
 
 def test_who_is_gone_gives_his_turn_away():
     async def run() -> bool:
-        turns = Turns(1)
+        turns = FairLimiter(1)
         async with turns.of("ada"):
             with anyio.move_on_after(0.01):
                 async with turns.of("bob"):

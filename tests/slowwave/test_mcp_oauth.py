@@ -15,11 +15,11 @@ from oauth_provider import RESOURCE, Provider, provider
 from starlette.testclient import TestClient
 
 from slowwave.errors import SettingsError
-from slowwave.mcp.callers import Answer, Caller
-from slowwave.mcp.grants import granted, narrowed, scopes_of
 from slowwave.mcp.http import WELL_KNOWN, application
-from slowwave.mcp.keys import COOLDOWN_S, FRESH_S, TRUSTED_S
-from slowwave.mcp.oauth import OAuth
+from slowwave.serving.caller import Authentication, Caller
+from slowwave.serving.claims import granted, narrowed, scopes_of
+from slowwave.serving.oauth import OAuth
+from slowwave.serving.provider_keys import COOLDOWN_S, FRESH_S, TRUSTED_S
 from slowwave.settings import OAuthGrant, OAuthSettings, load
 
 ADA = Caller("ada", "ida", "assistant")
@@ -52,7 +52,7 @@ def oauth_of(there: Provider, **more: Any) -> OAuth:
     return OAuth(OAuthSettings.model_validate(there.settings(**more)))
 
 
-def ask(oauth: OAuth, token: str) -> Answer:
+def ask(oauth: OAuth, token: str) -> Authentication:
     return asyncio.run(oauth.answer(token))
 
 

@@ -8,8 +8,9 @@ import pytest
 from mcp_helpers import BATTERY, TOOLS, connected
 
 from slowwave.journal.entry import OF_TENANTS
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 
 LOOKS = {"memory_history", "memory_search", "memory_wakeup"}
@@ -17,7 +18,7 @@ LOOKS = {"memory_history", "memory_search", "memory_wakeup"}
 
 @pytest.fixture
 def reader(home, memory, fast_embedder) -> Any:
-    memories = Memories(
+    memories = MemoryPool(
         load(home, embedding={"model": fast_embedder.name}), lambda: Caller("ada", "eve", "reader")
     )
     memories._space.__dict__["embedder"] = fast_embedder

@@ -13,12 +13,13 @@ import pytest
 from mcp_helpers import BATTERY, DEPLOY, connected
 
 from slowwave.index.incremental_snapshot import Snapshots
-from slowwave.mcp import callers, http, stdio
-from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp import http, stdio
 from slowwave.mcp.http import application
 from slowwave.mcp.server import build
-from slowwave.mcp.tokens import add_token
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MAX_READY, MemoryPool
+from slowwave.serving.tokens import add_token
 from slowwave.settings import load
 
 FAST = {"model": "wordllama-256"}
@@ -60,9 +61,9 @@ def filled(open_memory: Callable[..., Memory]) -> Memory:
     return memory
 
 
-def memories_of(home: Path, namespace: str = "ada") -> Memories:
+def memories_of(home: Path, namespace: str = "ada") -> MemoryPool:
     settings = load(home, embedding=FAST)
-    return Memories(settings, lambda: Caller(namespace, "claude"), namespace=namespace)
+    return MemoryPool(settings, lambda: Caller(namespace, "claude"), namespace=namespace)
 
 
 def test_model_and_tables_are_loaded_before_any_call_comes(filled, home, model, monkeypatch):
@@ -105,7 +106,7 @@ def test_the_server_answers_while_it_loads_and_the_first_call_waits(filled, home
 def test_what_cannot_be_loaded_is_told_to_the_first_caller_and_to_the_log(home, caplog):
     home.mkdir()
     settings = load(home, embedding={"model": "no-such-model"})
-    memories = Memories(settings, lambda: Caller("ada", "claude"))
+    memories = MemoryPool(settings, lambda: Caller("ada", "claude"))
     memories.begin(["ada", "bob"]).join(60)
     (line,) = caplog.messages
     assert "'no-such-model' is not known" in line
@@ -124,7 +125,7 @@ def test_a_server_that_ended_loads_nothing_more(filled, home, model):
 def test_very_many_namespaces_are_not_all_loaded(filled, home, model):
     memories = memories_of(home)
     memories.begin(f"tenant-{number}" for number in range(50)).join(60)
-    assert len(model.asked) == callers.MOST_READY
+    assert len(model.asked) == MAX_READY
     memories.close()
 
 
@@ -132,7 +133,7 @@ def test_very_many_namespaces_are_not_all_loaded(filled, home, model):
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What servers load when they begin, without doing it."""
     seen: list[list[str]] = []
-    monkeypatch.setattr(Memories, "begin", lambda self, namespaces: seen.append(list(namespaces)))
+    monkeypatch.setattr(MemoryPool, "begin", lambda self, namespaces: seen.append(list(namespaces)))
     return seen
 
 

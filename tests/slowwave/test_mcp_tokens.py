@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from slowwave.errors import SettingsError
-from slowwave.mcp.tokens import add_token, known_token
+from slowwave.serving.tokens import add_token, known_token
 from slowwave.settings import McpToken, in_force, load
 
 OLD = f'token_sha256 = "{"0" * 64}"\nnamespace = "old"\nprincipal = "p"'

@@ -17,11 +17,12 @@ from mcp_helpers import BATTERY, DEPLOY, ORDER, TOOLS, Assistant, connected, who
 from slowwave.journal import FEEDBACK_KINDS, KINDS
 from slowwave.journal.entry import RECORD
 from slowwave.journal.works import EVERYBODY
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.mcp.tools import EVENT_CHARACTERS, MemoryType
 from slowwave.memory import Memory
 from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.views.gate_wording import words_of
 from slowwave.views.mcp_wording import INSTRUCTIONS
@@ -38,7 +39,7 @@ def serve(home: Path, fast_embedder: Any, open_memory: Callable[..., Memory]) ->
     def serve_(namespace: str = "ada", principal: str = "assistant", **groups: Any) -> Iterator[Assistant]:
         open_memory(namespace)  # so that there is a home
         groups = {"embedding": {"model": "wordllama-256"}, "reconsolidation": {"policy": "guarded"}} | groups
-        memories = Memories(load(home, **groups), lambda: Caller(namespace, principal))
+        memories = MemoryPool(load(home, **groups), lambda: Caller(namespace, principal))
         memories._space.__dict__["embedder"] = fast_embedder
         with connected(build(memories)) as assistant:
             yield assistant

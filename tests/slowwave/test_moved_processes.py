@@ -19,8 +19,8 @@ from slowwave.errors import JournalError, SettingsError, StoreError
 from slowwave.home.moved import refuse_stale
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works
-from slowwave.mcp.health import MOVED, OK, Health
 from slowwave.memory import Memory
+from slowwave.serving.health import MOVED, OK, Health
 from slowwave.settings import load
 from slowwave.upkeep import upgrading
 from slowwave.upkeep.moving import left, running

@@ -15,9 +15,10 @@ from odd_values import WORST, odd
 
 import slowwave
 from slowwave.errors import SlowwaveError
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 
 pytestmark = pytest.mark.slow
 OTHERS = 10  # odd values of a parameter beside the worst ones (count)
@@ -146,7 +147,7 @@ def test_opening_a_memory(tmp_path, monkeypatch, home, memory):
 
 
 def test_every_tool_of_an_assistant(memory, home, known):
-    memories = Memories(memory.settings, lambda: Caller("ada", "claude"))
+    memories = MemoryPool(memory.settings, lambda: Caller("ada", "claude"))
     memories._space.__dict__["embedder"] = memory.embedder
     server = build(memories)
 

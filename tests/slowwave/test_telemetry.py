@@ -29,10 +29,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import slowwave
 from slowwave.errors import SlowwaveError
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.health import Health
-from slowwave.mcp.metrics import metrics_served
 from slowwave.mcp.server import build
+from slowwave.serving.caller import Caller
+from slowwave.serving.health import Health
+from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.metrics import metrics_served
 from slowwave.settings import load
 from slowwave.telemetry import count, end, note, span
 from slowwave.telemetry.beginning import use
@@ -602,7 +603,7 @@ def test_no_canary_is_in_a_span_a_metric_a_log_line_or_health(home, fast_embedde
         store={"storage_options": {"aws_secret_access_key": "storagezyx"}},
     )
     monkeypatch.setenv("SLOWWAVE_TELEMETRY__METRICS_PORT", str(port))  # for the night
-    memories = Memories(settings, lambda: Caller("spacezyx", "principalzyx"))
+    memories = MemoryPool(settings, lambda: Caller("spacezyx", "principalzyx"))
     space = memories.space
     space.__dict__["embedder"] = fast_embedder
     with metrics_served(space) as url:

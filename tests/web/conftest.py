@@ -10,8 +10,9 @@ import pytest
 from page_home import Visitor, tokens_of
 from starlette.testclient import TestClient
 
-from slowwave.mcp.callers import Caller, Memories
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
 from slowwave.web.sessions import Entrances
@@ -50,12 +51,12 @@ class Site:
 @pytest.fixture
 def make_site(home, memory, fast_embedder) -> Iterator[Callable[..., Site]]:
     """Serves the page of `home`, whose namespace is ``ada``, with these settings."""
-    opened: list[Memories] = []
+    opened: list[MemoryPool] = []
 
     def make(**groups: Any) -> Site:
         tokens = tokens_of(home, fast_embedder.name)
         settings = load(home, **groups)
-        memories = Memories(settings, lambda: Caller("ada", "page"))
+        memories = MemoryPool(settings, lambda: Caller("ada", "page"))
         memories._space.__dict__["embedder"] = fast_embedder
         opened.append(memories)
         entrances = Entrances()

@@ -9,12 +9,14 @@ import pytest
 from page_home import tokens_of, words
 from starlette.testclient import TestClient
 
-from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.limits import FREE
 from slowwave.memory import Memory
+from slowwave.serving.caller import Caller
+from slowwave.serving.host_guard import host_name
+from slowwave.serving.limits import FREE
+from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
-from slowwave.web.guard import HEADERS, name_of
+from slowwave.web.guard import HEADERS
 from slowwave.web.sessions import KEY_S, MOST, Entrances, Sessions
 
 PAGES = ["/", "/lately", "/decisions", "/quarantine", "/learning", "/trend", "/judge", "/memory/x"]
@@ -200,7 +202,7 @@ def test_a_name_that_the_settings_allow_reaches_it(make_site):
     ],
 )
 def test_the_name_in_a_host_header(host, name):
-    assert name_of(host) == name
+    assert host_name(host) == name
 
 
 FOREIGN = [
@@ -374,7 +376,7 @@ def test_pages_of_two_homes_do_not_sign_one_another_out(site, tmp_path, fast_emb
     other = tmp_path / "other"
     tokens_of(other, fast_embedder.name)
     names = {next(iter(site.person().client.cookies))}
-    memories = Memories(load(other), lambda: Caller("ada", "page"))
+    memories = MemoryPool(load(other), lambda: Caller("ada", "page"))
     entrances = Entrances()
     client = TestClient(application(memories, load(other), entrances), base_url="http://127.0.0.1")
     client.get(f"/enter?key={entrances.make()}")

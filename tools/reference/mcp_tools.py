@@ -19,7 +19,7 @@ class _Nobody:
 
     def caller(self) -> Any:  # noqa: ANN401
         """Somebody to whom every tool is listed."""
-        from slowwave.mcp.callers import Caller
+        from slowwave.serving.caller import Caller
 
         return Caller("reference", "reference")
 

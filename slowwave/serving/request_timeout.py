@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 _TURN = count()  # clocks of loops are too coarse to tell who came first
 
 
-class Patient(H11Protocol):
+class RequestTimeoutProtocol(H11Protocol):
     """A connection that is closed when a request takes too long to arrive.
 
     uvicorn has no such limit of its own: it waits for the rest of a request for ever.
@@ -33,9 +33,13 @@ class Patient(H11Protocol):
         """A client has come."""
         super().connection_made(transport)
         self._look()
-        waiting = [one for one in self.connections if isinstance(one, Patient) and one._limit is not None]
+        waiting = [
+            one
+            for one in self.connections
+            if isinstance(one, RequestTimeoutProtocol) and one._limit is not None
+        ]
         if len(waiting) > self.most:
-            min(waiting, key=Patient._place)._give_up()
+            min(waiting, key=RequestTimeoutProtocol._place)._give_up()
 
     def data_received(self, data: bytes) -> None:
         """Some of a request has come."""
@@ -82,6 +86,6 @@ class Patient(H11Protocol):
         self.transport.abort()
 
 
-def patient(seconds: float, most: int) -> type[Patient]:
-    """The protocol with these limits; see :class:`Patient`."""
-    return type("LimitedPatient", (Patient,), {"seconds": seconds, "most": most})
+def request_timeout(seconds: float, most: int) -> type[RequestTimeoutProtocol]:
+    """The protocol with these limits; see :class:`RequestTimeoutProtocol`."""
+    return type("LimitedProtocol", (RequestTimeoutProtocol,), {"seconds": seconds, "most": most})

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from slowwave.errors import SettingsError
-from slowwave.mcp.callers import Answer, Caller
-from slowwave.mcp.tokens import VARIABLE, in_the_variable, known_token
+from slowwave.serving.caller import Authentication, Caller
+from slowwave.serving.tokens import VARIABLE, in_the_variable, known_token
 from slowwave.settings import McpToken, OAuthSettings, Settings
 from slowwave.settings.watching import Watched
 
 if TYPE_CHECKING:
-    from slowwave.mcp.oauth import OAuth
+    from slowwave.serving.oauth import OAuth
 
-UNKNOWN: Final = Answer(None, "This token is not known here, or not any more.", guessed=True)
+UNKNOWN: Final = Authentication(None, "This token is not known here, or not any more.", guessed=True)
 
 
 class Access:
@@ -45,7 +45,7 @@ class Access:
         """
         return (await self.answer(bearer)).caller
 
-    async def answer(self, bearer: str) -> Answer:
+    async def answer(self, bearer: str) -> Authentication:
         """Who calls with a token of the home or of the provider, or why nobody does.
 
         Args:
@@ -57,7 +57,7 @@ class Access:
             return answer if provider is None else await provider.answer(bearer)
         return answer
 
-    def of_home(self, bearer: str) -> Answer:
+    def of_home(self, bearer: str) -> Authentication:
         """Who calls with a token of the home, or why nobody does.
 
         It takes as long for any token, known or not.
@@ -74,25 +74,27 @@ class Access:
         """Who holds the token with this hash now; None where it was taken out, or has expired.
 
         Args:
-            token_sha256: what `slowwave.mcp.tokens.digest` made of it.
+            token_sha256: what `slowwave.serving.tokens.digest` made of it.
         """
         for known in self.tokens:
             if known.token_sha256 == token_sha256:
                 return self._of(known).caller
         return None
 
-    def _of(self, known: McpToken) -> Answer:
+    def _of(self, known: McpToken) -> Authentication:
         if known.expires is not None and known.expired(self._now()):
             when = known.expires.astimezone(UTC)
-            return Answer(None, f"This token expired at {when:%Y-%m-%d %H:%M} UTC. Ask for a new one.")
-        return Answer(Caller(known.namespace, known.principal, known.rights))
+            return Authentication(
+                None, f"This token expired at {when:%Y-%m-%d %H:%M} UTC. Ask for a new one."
+            )
+        return Authentication(Caller(known.namespace, known.principal, known.rights))
 
     def _provider(self, settings: OAuthSettings) -> OAuth | None:
         """What knows the provider's tokens, as the settings are now."""
         if not settings.issuer:
             self._oauth = None
         elif self._oauth is None or self._oauth.settings != settings:
-            from slowwave.mcp.oauth import OAuth
+            from slowwave.serving.oauth import OAuth
 
             self._oauth = OAuth(settings, self._oauth)
         return self._oauth

@@ -14,7 +14,7 @@ import anyio
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse
 
-from slowwave.mcp.callers import Answer, Caller
+from slowwave.serving.caller import Authentication, Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -74,9 +74,9 @@ class Delays:
 
 
 class Knows(Protocol):
-    """Knows who calls: `slowwave.mcp.access.Access`."""
+    """Knows who calls: `slowwave.serving.access.Access`."""
 
-    async def answer(self, bearer: str) -> Answer:
+    async def answer(self, bearer: str) -> Authentication:
         """Who calls with a token, or why nobody does."""
 
 
@@ -104,7 +104,7 @@ class Limits:
         self._delays = Delays()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Authentication a request, or have it answered."""
         token = _token(scope) if scope["type"] == "http" else None
         if token is None:
             await self._app(scope, receive, send)
@@ -125,7 +125,7 @@ class Limits:
                 if not self._working[caller]:
                     del self._working[caller]
 
-    async def _refuse(self, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, answer: Authentication, scope: Scope, receive: Receive, send: Send) -> None:
         if not answer.guessed:
             await self._app(scope, receive, _Telling(answer, scope, receive, send))
             return
@@ -146,7 +146,7 @@ class Limits:
 class _Telling:
     """Puts the reason into the answer of an application that refuses a request for its token."""
 
-    def __init__(self, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, answer: Authentication, scope: Scope, receive: Receive, send: Send) -> None:
         self._answer, self._scope, self._receive, self._send = answer, scope, receive, send
         self._told = False
 

@@ -1,4 +1,4 @@
-"""What every server of a home over HTTP has: who may reach it, by which names, and how much at a time."""
+"""HTTP server of a home: its socket, the names it may be reached by, and uvicorn with our limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from slowwave.settings import Settings
 if TYPE_CHECKING:
     from uvicorn import Server
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
 _TRIES = 8  # ports that the system gives, of which each may be reserved by another
 GRACE_S = 5  # that an open connection is waited for at the end
@@ -129,7 +128,7 @@ def _bind(end: socket.socket, host: str, port: int, or_any: bool) -> None:
     end.listen()  # or two that start at once would both have it
 
 
-def serving(application: Any, settings: Settings, host: str, port: int) -> Server:  # noqa: ANN401 - ASGI
+def server(application: Any, settings: Settings, host: str, port: int) -> Server:  # noqa: ANN401 - ASGI
     """A server, not yet started.
 
     Args:
@@ -140,8 +139,8 @@ def serving(application: Any, settings: Settings, host: str, port: int) -> Serve
     """
     import uvicorn
 
-    from slowwave.mcp.connections import patient
-    from slowwave.mcp.leaving import WorkBounds
+    from slowwave.serving.request_timeout import request_timeout
+    from slowwave.serving.work_bounds import WorkBounds
 
     limits = settings.mcp
     bounds = WorkBounds(application, limits.work_seconds)
@@ -159,7 +158,7 @@ def serving(application: Any, settings: Settings, host: str, port: int) -> Serve
             bounds,
             host=host,
             port=port,
-            http=patient(limits.request_seconds, limits.half_sent),
+            http=request_timeout(limits.request_seconds, limits.half_sent),
             ws="none",
             limit_concurrency=CONNECTIONS_PER_HALF_SENT * limits.half_sent,
             log_config=None,

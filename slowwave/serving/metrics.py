@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from slowwave.common.addresses import host_and_port
-from slowwave.mcp.health import Health
+from slowwave.serving.health import Health
 from slowwave.telemetry.beginning import leave, use
 from slowwave.telemetry.nights import nights
 

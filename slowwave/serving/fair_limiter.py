@@ -1,15 +1,19 @@
-"""Whose turn it is to work, so that the work of one caller does not keep the others waiting."""
+"""Fair limiter: one caller's work does not keep the others waiting."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final
 
 import anyio
 
+READ_AT_ONCE: Final = 4  # calls that read or note something, of all callers (count)
+WRITE_AT_ONCE: Final = 1  # calls that write tables, which have one writer at a time (count)
 
-class Turns:
+
+class FairLimiter:
     """Work for so many at a time; those who wait come in turn, one call of each caller after the other.
 
     Args:
@@ -54,3 +58,19 @@ class Turns:
         turns.popleft().set()
         if turns:
             self._line[caller] = turns  # behind the others
+
+
+class Turns:
+    """Turns of all calls of one server: a few read at a time, one writes tables."""
+
+    def __init__(self) -> None:
+        self._reads, self._writes = FairLimiter(READ_AT_ONCE), FairLimiter(WRITE_AT_ONCE)
+
+    def of(self, caller: Hashable, *, writes: bool) -> AbstractAsyncContextManager[None]:
+        """Wait for a turn, and have it until the block ends.
+
+        Args:
+            caller: Whose call it is.
+            writes: Whether it writes tables.
+        """
+        return (self._writes if writes else self._reads).of(caller)

@@ -17,9 +17,9 @@ from jwt.exceptions import (
     PyJWTError,
 )
 
-from slowwave.mcp.callers import Answer, Caller
-from slowwave.mcp.grants import READ, granted, narrowed, scopes_of
-from slowwave.mcp.keys import Keys
+from slowwave.serving.caller import Authentication, Caller
+from slowwave.serving.claims import READ, granted, narrowed, scopes_of
+from slowwave.serving.provider_keys import ProviderKeys
 from slowwave.settings import OAuthSettings
 
 LOG = logging.getLogger("slowwave.mcp")
@@ -29,7 +29,7 @@ NAME_CHARACTERS: Final = 256  # of a key
 TYPES: Final = ("", "jwt", "at+jwt", "application/at+jwt")
 _OF_ID_TOKENS: Final = ("at_hash", "c_hash")
 NO_KEYS: Final = "cannot be checked, as the keys of its issuer cannot be had. Try again later"
-NOT_VALID: Final = Answer(None, "This token is not valid.", guessed=True)
+NOT_VALID: Final = Authentication(None, "This token is not valid.", guessed=True)
 
 
 class OAuth:
@@ -43,9 +43,9 @@ class OAuth:
     def __init__(self, settings: OAuthSettings, before: OAuth | None = None) -> None:
         self.settings = settings
         same = before is not None and _place(before.settings) == _place(settings)
-        self.keys: Keys = before.keys if before is not None and same else Keys(settings)
+        self.keys: ProviderKeys = before.keys if before is not None and same else ProviderKeys(settings)
 
-    async def answer(self, bearer: str) -> Answer:
+    async def answer(self, bearer: str) -> Authentication:
         """Who calls with a token, or why nobody does.
 
         Args:
@@ -89,7 +89,7 @@ class OAuth:
             return "This token says that it is no access token (typ)."
         return ""
 
-    def _refused(self, error: PyJWTError) -> Answer:
+    def _refused(self, error: PyJWTError) -> Authentication:
         """What is told of a token that the library does not take."""
         ours = self.settings.audience or self.settings.resource
         told: dict[type[PyJWTError], str] = {
@@ -100,30 +100,38 @@ class OAuth:
             InvalidSubjectError: "This token says of nobody that is a text (sub).",
         }
         if isinstance(error, MissingRequiredClaimError):
-            return Answer(None, f"This token does not say {error.claim}.")
-        return Answer(None, told[type(error)]) if type(error) in told else NOT_VALID
+            return Authentication(None, f"This token does not say {error.claim}.")
+        return Authentication(None, told[type(error)]) if type(error) in told else NOT_VALID
 
-    def _holder(self, claims: Mapping[str, Any]) -> Answer:
+    def _holder(self, claims: Mapping[str, Any]) -> Authentication:
         """Who holds a token that the provider has made for this server, and what it opens."""
         if any(name in claims for name in _OF_ID_TOKENS) or claims.get("typ") == "ID":
-            return Answer(None, "This is an ID token, which is for the client. Send the access token.")
+            return Authentication(
+                None, "This is an ID token, which is for the client. Send the access token."
+            )
         if "cnf" in claims:
-            return Answer(None, "This token is bound to a key of its client (cnf); send one that is not.")
+            return Authentication(
+                None, "This token is bound to a key of its client (cnf); send one that is not."
+            )
         name = claims.get(self.settings.principal)
         if (
             not isinstance(name, str)
             or not name.isprintable()
             or not 0 < len(name.strip()) <= PRINCIPAL_CHARACTERS
         ):
-            return Answer(None, f"This token does not say who acts ({self.settings.principal}).")
+            return Authentication(None, f"This token does not say who acts ({self.settings.principal}).")
         found = granted(claims, self.settings.grants)
         if found is None:
             LOG.info("Somebody to whom nothing is granted was refused.")
-            return Answer(None, "Nothing is granted to you here. Ask who runs it.", 403, "access_denied")
+            return Authentication(
+                None, "Nothing is granted to you here. Ask who runs it.", 403, "access_denied"
+            )
         rights = narrowed(found.rights, scopes_of(claims), needed=self.settings.scopes)
         if rights is None:
-            return Answer(None, f"This token lacks the scope {READ}.", 403, "insufficient_scope", READ)
-        return Answer(Caller(found.namespace, name, rights))
+            return Authentication(
+                None, f"This token lacks the scope {READ}.", 403, "insufficient_scope", READ
+            )
+        return Authentication(Caller(found.namespace, name, rights))
 
 
 def _place(settings: OAuthSettings) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Who calls, and the memory that is open to them."""
+"""Pool of open memories: one per caller, over the parts of one home."""
 
 from __future__ import annotations
 
@@ -6,70 +6,22 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from threading import Lock, Thread
-from typing import Final, NamedTuple
+from typing import Final
 
-from slowwave.home.visibility import Viewer
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.settings import Rights, Settings
+from slowwave.serving.caller import Caller
+from slowwave.settings import Settings
 
 LOG = logging.getLogger("slowwave.mcp")
-MOST_READY: Final = 16
+MAX_READY: Final = 16
 """Namespaces that are made ready before anybody asks (count)."""
-MOST_OPEN: Final = 1_000
+MAX_OPEN: Final = 1_000
 """Callers whose memories are kept; a provider may know any number of people (count)."""
 
 
-class Caller(NamedTuple):
-    """Who acts, in which namespace, and with what rights; nothing else that a client sends decides any."""
-
-    namespace: str
-    principal: str
-    rights: Rights = "assistant"
-
-    @property
-    def reads_only(self) -> bool:
-        """Whether nothing that it does may change anything, not even what searches are known of."""
-        return self.rights == "reader"
-
-    @property
-    def is_person(self) -> bool:
-        """Whether a person acts."""
-        return self.rights == "person"
-
-    @property
-    def viewer(self) -> Viewer | None:
-        """Who looks, as calls of `Memory` want it: None is the owner."""
-        return None if self.is_person else Viewer.ASSISTANT
-
-    @property
-    def lists(self) -> Viewer:
-        """Who looks at a list."""
-        return Viewer.REPORT if self.is_person else Viewer.ASSISTANT
-
-
-class Answer(NamedTuple):
-    """Who calls with a token, or why nobody does.
-
-    Attributes:
-        caller: who it is; None: nobody that may come in.
-        why: what its client is told then.
-        status: of HTTP: 401, or 403 where a token like it would not help.
-        error: the word of RFC 6750 for it.
-        scope: what a token would have to have, where that is what is missing.
-        guessed: whether the token may have been guessed: then answers come slower and slower.
-    """
-
-    caller: Caller | None
-    why: str = ""
-    status: int = 401
-    error: str = "invalid_token"
-    scope: str = ""
-    guessed: bool = False
-
-
-class Memories:
-    """One memory per caller, opened when it is first needed; all share the parts of the home.
+class MemoryPool:
+    """Pool of open memories, one per caller; all share the parts of the home.
 
     Args:
         settings: of the home.
@@ -109,7 +61,7 @@ class Memories:
                 # Calls come in several threads, which would each load a model of their own.
                 memory.prepare()
                 self._opened[who] = memory
-                if len(self._opened) > MOST_OPEN:
+                if len(self._opened) > MAX_OPEN:
                     self._opened.popitem(last=False)  # it has nothing of its own that would have to be closed
             self._opened.move_to_end(who)
             return self._opened[who]
@@ -126,7 +78,7 @@ class Memories:
         Returns:
             The thread that does it.
         """
-        wanted = list(dict.fromkeys(namespaces))[:MOST_READY]
+        wanted = list(dict.fromkeys(namespaces))[:MAX_READY]
         thread = Thread(target=self._begin, args=(wanted,), name="slowwave-begin", daemon=True)
         thread.start()
         return thread

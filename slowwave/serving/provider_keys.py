@@ -25,7 +25,7 @@ TIMEOUT_S: Final = 5.0  # of a question
 PATIENCE_S: Final = 10.0  # that a token of an unknown key waits at most
 
 
-class Keys:
+class ProviderKeys:
     """The provider's keys by their names. It may be used from any thread and any event loop.
 
     A new key is known as soon as a token names it, if the provider was not asked within the last half minute.
