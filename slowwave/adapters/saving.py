@@ -11,6 +11,7 @@ from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.memory import Memory
 from slowwave.notes.model import Note
 from slowwave.notes.standing import STANDING
+from slowwave.serving.saving import save_replaceable
 
 _NEW: Final = {name: getattr(Note(source="", title="", content=""), name) for name in STANDING}
 """How a memory stands of which no person has said anything."""
@@ -32,12 +33,7 @@ def save(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Saved]:
     """
     keys = [sound_text("key", note["key"]) for note in notes if note.get("key")]
     if len(notes) == len(keys) == 1:
-
-        def said() -> Mapping[str, Any]:
-            require_replaceable(memory.tenant, keys[0])
-            return notes[0]
-
-        return [memory.save_over(keys[0], said)]
+        return [save_replaceable(memory, keys[0], notes[0])]
     for key in sorted(memory.journal.latest(memory.namespace, keys)) if keys else ():
         require_replaceable(memory.tenant, key)
     return memory.save_many([{**_NEW, **note} for note in notes])

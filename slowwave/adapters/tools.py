@@ -1,6 +1,7 @@
 """The tools of MCP as plain functions of named arguments, from which each framework makes tools of its own.
 
-Names, descriptions, arguments, answers and errors are those of :mod:`slowwave.mcp`: there is one of each.
+Names, descriptions, arguments, answers and errors are those of :mod:`slowwave.serving.tools`: there is one of
+each.
 """
 
 from __future__ import annotations
@@ -10,28 +11,23 @@ from slowwave.adapters.needed import require
 require("mcp", "mcp")
 
 import asyncio
-import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ValidationError
 
-from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.mcp.schemas import short
-from slowwave.mcp.server import _prose, _wrong  # the same words of the same tools
-from slowwave.mcp.tools import Tools
 from slowwave.memory import Memory
 from slowwave.serving.caller import Caller
-from slowwave.views.mcp_wording import INSTRUCTIONS, with_what_next
+from slowwave.serving.request import MemoryRequest
+from slowwave.serving.tool import Tool, short
+from slowwave.serving.tools import TOOLS
+from slowwave.views.mcp_wording import INSTRUCTIONS
 
 __all__ = ["INSTRUCTIONS", "NAMES", "MemoryTool", "ToolFailedError", "memory_tools"]
 
-NAMES: Final = (
-    "memory_wakeup", "memory_search", "memory_save", "memory_observe", "knowledge_feedback",
-    "memory_outcome", "memory_history", "memory_undo", "memory_forget",
-)  # fmt: skip
+NAMES: Final = tuple(TOOLS)
 """The tools that there are."""
 
 
@@ -49,19 +45,30 @@ class ToolFailedError(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class MemoryTool:
-    """One tool.
+    """One tool of one memory.
 
     Attributes:
-        name: that a model calls it by.
-        description: that a model decides by.
-        arguments: the model of its arguments; it refuses those that it does not know.
-        function: that answers.
+        tool: Its declaration.
+        request: Of who calls it.
     """
 
-    name: str
-    description: str
-    arguments: type[BaseModel]
-    function: Callable[..., Any]
+    tool: Tool
+    request: MemoryRequest
+
+    @property
+    def name(self) -> str:
+        """Name that a model calls it by."""
+        return self.tool.name
+
+    @property
+    def description(self) -> str:
+        """Description that a model decides by."""
+        return self.tool.description
+
+    @property
+    def arguments(self) -> type[BaseModel]:
+        """Model of its arguments; it refuses those that it does not know."""
+        return self.tool.arguments
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -83,14 +90,13 @@ class MemoryTool:
         """
         try:
             given = self.arguments.model_validate(dict(arguments))
-            with boundary(own=True):
-                answer = self.function(**{name: getattr(given, name) for name in given.model_fields_set})
         except ValidationError as error:
-            raise ToolFailedError(f"{self.name}: {_wrong(error)} Nothing was done.", again=True) from None
+            raise ToolFailedError(self.tool.invalid(error), again=True) from None
+        values = {name: getattr(given, name) for name in given.model_fields_set}
+        try:
+            return self.tool.run(lambda: self.request, values).words
         except SlowwaveError as error:
-            told = with_what_next(self.name, error)
-            raise ToolFailedError(told, again=isinstance(error, ArgumentError)) from error
-        return "\n".join(part.text for part in answer.content)
+            raise ToolFailedError(self.tool.failure(error), again=isinstance(error, ArgumentError)) from error
 
     async def acall(self, arguments: Mapping[str, Any]) -> str:
         """:meth:`call` in a thread."""
@@ -109,18 +115,5 @@ def memory_tools(memory: Memory, *, only: Collection[str] = NAMES) -> list[Memor
     """
     if unknown := sorted(set(only) - set(NAMES)):
         raise ArgumentError(f"There is no tool {unknown[0]!r}. There are {', '.join(NAMES)}.")
-    caller = Caller(memory.namespace, memory.principal)
-    tools = Tools(lambda: memory, lambda: caller)
-    return [_tool(getattr(tools, name)) for name in NAMES if name in only]
-
-
-def _tool(function: Callable[..., Any]) -> MemoryTool:
-    """A tool from a method of `Tools`: its arguments' annotations have their descriptions."""
-    kinds = get_type_hints(function, include_extras=True)
-    fields: dict[str, Any] = {
-        name: (kinds[name], ... if one.default is inspect.Parameter.empty else one.default)
-        for name, one in inspect.signature(function).parameters.items()
-    }
-    name = function.__name__
-    arguments = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
-    return MemoryTool(name, _prose(function), arguments, function)
+    request = MemoryRequest(Caller(memory.namespace, memory.principal), memory)
+    return [MemoryTool(one, request) for name, one in TOOLS.items() if name in only]

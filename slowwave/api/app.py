@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 
 from slowwave import __version__
 from slowwave.api import deciding, memories, searching
-from slowwave.api.asked import Site
+from slowwave.api.auth import ApiSite
 from slowwave.api.body_limit import BodyLimit
 from slowwave.api.page import HEADERS, page
 from slowwave.api.problems import MEDIA_TYPE, AsProblems, Problem, foreseen, invalid, problem, unforeseen
@@ -72,7 +72,7 @@ def application(
     require_anybody(settings)
     require_names(settings, host)
     access = Access(settings)
-    site = Site(access, MemoryPool(settings, lambda: Caller("", ""), space=space))
+    site = ApiSite(access, MemoryPool(settings, lambda: Caller("", ""), space=space))
     app = FastAPI(
         title="Slowwave",
         version=__version__,
@@ -106,7 +106,7 @@ def _docs(app: FastAPI) -> Any:  # noqa: ANN401 - an endpoint
     return docs
 
 
-def _ready(site: Site, namespaces: list[str], *, closes: bool) -> Any:  # noqa: ANN401 - a lifespan
+def _ready(site: ApiSite, namespaces: list[str], *, closes: bool) -> Any:  # noqa: ANN401 - a lifespan
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         site.memories.begin(namespaces)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
-from slowwave.api.asked import Changes, PersonChanges, PersonLooks, Way, named
+from slowwave.api.auth import BoundaryRoute, Changes, PersonChanges, PersonLooks
 from slowwave.api.bodies import Decision, Decisions, Held
 from slowwave.lifecycle.quarantine import listed as held
+from slowwave.serving.tools import memory_undo
 from slowwave.views.answers import Stored, Undone
 from slowwave.views.data import plain
 
-router = APIRouter(route_class=Way, tags=["people"])
+router = APIRouter(route_class=BoundaryRoute, tags=["people"])
 DecisionId = Annotated[str, Path(max_length=200, description="decision_id of a save, or of a list.")]
 Outcome = Literal["", "changed", "any", "duplicate", "merge", "supersede", "related", "complement"]
 
@@ -27,7 +28,7 @@ def decisions(
 ) -> Decisions:
     """What became of notes beside what was known, the newest first."""
     rows = asked.memory.decisions(
-        memory_id=named("memory_id", memory_id) if memory_id else "",
+        memory_id=memory_id,
         outcome="" if waiting else outcome,
         waiting=waiting,
         limit=limit,
@@ -38,24 +39,19 @@ def decisions(
 @router.post("/v1/decisions/{decision_id}/undo", tags=["memories"])
 def undo(asked: Changes, decision_id: DecisionId) -> Undone:
     """Take a merge, a superseding or the refusal of a duplicate back: both memories are as before."""
-    return Undone.model_validate(asked.memory.undo(named("decision_id", decision_id), viewer=asked.viewer))
+    return memory_undo(asked, decision_id).data
 
 
 @router.post("/v1/decisions/{decision_id}/accept")
 def accept(asked: PersonChanges, decision_id: DecisionId) -> Decision:
     """Let the merge or superseding happen that waits for a person's word."""
-    return Decision(decision=_told(asked.memory.accept(named("decision_id", decision_id))))
+    return Decision(decision=plain(asked.memory.accept(decision_id)))
 
 
 @router.post("/v1/decisions/{decision_id}/decline")
 def decline(asked: PersonChanges, decision_id: DecisionId) -> Decision:
     """Leave the two memories of a decision as they are, and never ask about them again."""
-    return Decision(decision=_told(asked.memory.decline(named("decision_id", decision_id))))
-
-
-def _told(decision: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = plain(decision)
-    return told
+    return Decision(decision=plain(asked.memory.decline(decision_id)))
 
 
 @router.get("/v1/quarantine")
@@ -78,6 +74,6 @@ def release(
     response: Response,
 ) -> Stored:
     """Let a refused note in as it is."""
-    saved = asked.memory.release(named("quarantine_id", quarantine_id))
+    saved = asked.memory.release(quarantine_id)
     response.headers["Location"] = f"/v1/memories/{saved.memory_id}"
     return Stored.model_validate(saved)

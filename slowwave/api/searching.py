@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
 from fastapi import APIRouter
+from pydantic import BaseModel
 
-from slowwave.api.asked import Asked, Looks, Notes, Way
+from slowwave.api.auth import BoundaryRoute, Changes, Looks, Notes
 from slowwave.api.bodies import FeedbackBody, Me, ObserveBody, OutcomeBody, SearchBody, WakeupBody
 from slowwave.api.problems import of_arguments
-from slowwave.views import mcp_wording as wording
-from slowwave.views.answers import Found, OutcomeNoted, RatingNoted, UseNoted, Woken, WokenSection
-from slowwave.views.calls import HTTP
+from slowwave.serving.request import MemoryRequest
+from slowwave.serving.tool import Route, Tool
+from slowwave.serving.tools import TOOLS, searched
+from slowwave.views.answers import Found
 
-router = APIRouter(route_class=Way, tags=["search"])
+router = APIRouter(route_class=BoundaryRoute, tags=["search"])
+BODIES: Final[dict[str, type[BaseModel]]] = {
+    "memory_wakeup": WakeupBody,
+    "memory_observe": ObserveBody,
+    "knowledge_feedback": FeedbackBody,
+    "memory_outcome": OutcomeBody,
+}
+"""Bodies of tools whose arguments HTTP has its own words for; of others they are the tool's arguments."""
 
 
 @router.get("/v1/me")
@@ -38,45 +47,27 @@ def explain(asked: Looks, body: SearchBody) -> Found:
     return _searched(asked, body, explain=True)
 
 
-def _searched(asked: Asked, body: SearchBody, *, explain: bool) -> Found:
-    given: dict[str, Any] = body.model_dump()
+def _searched(asked: MemoryRequest, body: SearchBody, *, explain: bool) -> Found:
     with of_arguments():
-        response = asked.memory.search(**given, explain=explain, log=not asked.caller.reads_only)
-    return Found.of(
-        response,
-        wording.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only, calls=HTTP),
-        account=explain,
-    )
+        return searched(asked, account=explain, **body.model_dump())
 
 
-@router.post("/v1/wakeup")
-def wakeup(asked: Looks, body: WakeupBody) -> Woken:
-    """What to know when a session starts, within a budget; nothing that is secret."""
-    packet = asked.memory.wakeup(budget=body.budget)
-    return Woken(
-        sections=[WokenSection.model_validate(one) for one in packet.sections if one.items],
-        tokens=packet.tokens,
-        next_step=wording.after_waking(packet, reads=asked.caller.reads_only, calls=HTTP),
-    )
+def _add(tool: Tool, route: Route) -> None:
+    """Add the route of a tool: who may ask is as its effect says."""
+    takes = BODIES.get(tool.name, tool.arguments)
+
+    def answer(asked: MemoryRequest, body: BaseModel) -> BaseModel:
+        arguments = {name: getattr(body, name) for name in takes.model_fields}
+        data: BaseModel = tool.function(asked, **arguments).data
+        return data
+
+    effect = tool.effect
+    who = Looks if effect.reads else Changes if effect.writes_tables else Notes
+    answer.__annotations__ = {"asked": who, "body": takes, "return": tool.answer}
+    answer.__name__ = route.path.rpartition("/")[2]
+    router.add_api_route(route.path, answer, methods=["POST"], description=route.description)
 
 
-@router.post("/v1/observe")
-def observe(asked: Notes, body: ObserveBody) -> UseNoted:
-    """Which results an answer used: it is looked at, and not kept. An answer counts once."""
-    return UseNoted.model_validate(
-        asked.memory.observe(body.search_id, body.response, cited=body.cited, viewer=asked.viewer)
-    )
-
-
-@router.post("/v1/feedback")
-def feedback(asked: Notes, body: FeedbackBody) -> RatingNoted:
-    """What one result was worth: helpful, neutral or unhelpful. A rating counts once."""
-    return RatingNoted.model_validate(
-        asked.memory.feedback(body.search_id, body.result, body.rating, viewer=asked.viewer)
-    )
-
-
-@router.post("/v1/outcome")
-def outcome(asked: Notes, body: OutcomeBody) -> OutcomeNoted:
-    """How a project ended that searches were made for; credited to what they showed."""
-    return OutcomeNoted.model_validate(asked.memory.outcome(body.project, body.outcome))
+for _tool in TOOLS.values():
+    if _tool.route is not None:
+        _add(_tool, _tool.route)

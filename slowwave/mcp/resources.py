@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from slowwave.home.visibility import Viewer, sight
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.learned import KEYS, WORDS, Kind
+from slowwave.serving.request import MemoryRequest
 from slowwave.views import mcp_wording as wording
 
 GATE_DAYS = 14
@@ -17,22 +17,21 @@ class Resources:
     """What can be read of the memory of who is calling.
 
     Args:
-        mine: gives that memory.
+        request: Opens the request of who is calling now.
     """
 
-    def __init__(self, mine: Callable[[], Memory]) -> None:
-        self._mine = mine
+    def __init__(self, request: Callable[[], MemoryRequest]) -> None:
+        self._request = request
 
     def memory(self, memory_id: str) -> str:
         """One memory, whole: its labels, and its text as quoted data."""
-        memory = self._mine()
-        seen = sight(memory.store, memory.namespace, [memory_id], Viewer.ASSISTANT)
-        seen.require(memory_id, memory.namespace)
-        return wording.record(memory.get(memory_id))
+        request = self._request()
+        request.require_visible(memory_id)
+        return wording.record(request.memory.get(memory_id))
 
     def gates(self) -> dict[str, Any]:
         """How the save gate and the learning gate stand, and what the save gate refused lately."""
-        memory = self._mine()
+        memory = self._request().memory
         report = memory.gate_report(days=GATE_DAYS)
         return {
             "namespace": memory.namespace,

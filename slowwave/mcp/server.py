@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+import inspect
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
 from mcp.server.auth.provider import TokenVerifier
@@ -17,35 +18,25 @@ from mcp.server.mcpserver.exceptions import (
     ToolError,
     UnexpectedToolError,
 )
-from mcp.types import Tool, ToolAnnotations
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
 from slowwave import __version__
-from slowwave.common.arguments import shown
 from slowwave.common.boundary import boundary
 from slowwave.common.deadline import check, within
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.mcp.resources import Resources
-from slowwave.mcp.schemas import answers, short
-from slowwave.mcp.tools import Tools
 from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns
 from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.request import MemoryRequest
+from slowwave.serving.tool import Effect, Tool, short
+from slowwave.serving.tools import TOOLS
 from slowwave.telemetry import span
-from slowwave.views.mcp_wording import INSTRUCTIONS, with_what_next
+from slowwave.views.mcp_wording import INSTRUCTIONS
 
-P = ParamSpec("P")
 R = TypeVar("R")
-
-READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-ADDS = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
-COUNTS_ONCE = ADDS.model_copy(update={"idempotent_hint": True})
-CHANGING = frozenset({"memory_save", "memory_undo", "memory_forget"})
-CHANGES = ADDS.model_copy(update={"destructive_hint": True})  # a client may ask its user first
-
-FORGETS = CHANGES.model_copy(update={"idempotent_hint": True})
 
 
 def build(
@@ -77,61 +68,50 @@ def build(
         log_level="WARNING",
     )
     server.caller = memories.caller
-    tools, resources = Tools(memories.mine, memories.caller), Resources(memories.mine)
-    turns = Turns()
+    turns, request = Turns(), lambda: memories.request()
+    resources = Resources(request)
 
-    def offered(
-        call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception]
-    ) -> Callable[P, Awaitable[R]]:
-        return _in_turn(_telling(call, as_error), turns, memories)
+    def worked(call: Callable[..., R], signature: inspect.Signature, *, writes: bool = False) -> Any:  # noqa: ANN401
+        """Run a call in a worker thread, in fair turns of the callers, until its deadline."""
 
-    def writing(call: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(call)
-        def by_who_may(*args: P.args, **kwargs: P.kwargs) -> R:
-            require_writing(memories.caller())
-            return call(*args, **kwargs)
+        async def in_turn(**arguments: Any) -> R:  # noqa: ANN401
+            with within(memories.space.settings.mcp.work_seconds):
+                async with turns.of(memories.caller(), writes=writes):
+                    return await anyio.to_thread.run_sync(functools.partial(call, **arguments))
 
-        return by_who_may
+        in_turn.__signature__ = signature  # type: ignore[attr-defined]
+        in_turn.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+        in_turn.__annotations__["return"] = signature.return_annotation
+        in_turn.__name__, in_turn.__doc__ = call.__name__, call.__doc__
+        return in_turn
 
-    listed = (
-        (tools.memory_wakeup, "What to know at the start", READS),
-        (tools.memory_search, "Search the memory", READS),
-        (tools.memory_save, "Save to the memory", ADDS),
-        (tools.memory_observe, "Say what an answer used", COUNTS_ONCE),
-        (tools.knowledge_feedback, "Rate a result", COUNTS_ONCE),
-        (tools.memory_outcome, "Say how a project ended", ADDS),
-        (tools.memory_history, "History of a memory", READS),
-        (tools.memory_undo, "Undo a merge or superseding", CHANGES),
-        (tools.memory_forget, "Forget a memory", FORGETS),
-    )
-    for tool, title, kind in listed:
-        as_error = functools.partial(tool_error, tool.__name__)
-        call = tool if kind is READS else writing(tool)
-        server.add_tool(offered(call, as_error), title=title, annotations=kind, description=_prose(tool))
+    for tool in TOOLS.values():
+        server.add_tool(
+            worked(
+                _answering(tool, request),
+                _signature(tool),
+                writes=tool.effect.writes_tables,
+            ),
+            name=tool.name,
+            title=tool.title,
+            annotations=_annotations(tool.effect),
+            description=tool.description,
+        )
+
+    def read(call: Callable[..., Any]) -> Any:  # noqa: ANN401
+        return worked(_reading(call), inspect.signature(call, eval_str=True))
+
     server.resource(
         "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
-    )(offered(resources.memory, resource_error))
+    )(read(resources.memory))
     server.resource(
         "slowwave://gates", name="gates", title="Status of the gates", mime_type="application/json"
-    )(offered(resources.gates, resource_error))
-    schemas = answers(tool for tool, *_ in listed)
+    )(read(resources.gates))
+    schemas = {tool.name: tool.answer.model_json_schema() for tool in TOOLS.values()}
     server.resource(
         "slowwave://answers", name="answers", title="What each tool answers", mime_type="application/json"
     )(lambda: schemas)
     return server
-
-
-def require_writing(caller: Caller) -> None:
-    """Raise where somebody may only look.
-
-    Raises:
-        SlowwaveError: the token has the rights of a reader.
-    """
-    if caller.reads_only:
-        raise SlowwaveError(
-            "This token may only read (its rights are reader), so nothing was done. Tell the user: who runs "
-            "the memory can give another one."
-        )
 
 
 class _Server(MCPServer[Any]):
@@ -143,7 +123,7 @@ class _Server(MCPServer[Any]):
 
     caller: Callable[[], Caller]
 
-    async def list_tools(self) -> list[Tool]:
+    async def list_tools(self) -> list[ListedTool]:
         """The tools; the schemas of what they answer are a resource, as no assistant needs them to decide."""
         looks = self.caller().reads_only
         return [
@@ -184,56 +164,58 @@ class _Server(MCPServer[Any]):
         except ToolError as error:
             foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
             if foreseen and isinstance(error.__cause__, ValidationError):
-                raise ToolError(f"{name}: {_wrong(error.__cause__)} Nothing was done.") from None
+                raise ToolError(TOOLS[name].invalid(error.__cause__)) from None
             raise
 
 
-def _wrong(error: ValidationError) -> str:
-    """What is wrong with which argument, in a line."""
-    return " ".join(
-        f"{'.'.join(map(str, one['loc']))} = {shown(one['input'])}: {one['msg']}."
-        for one in error.errors()[:3]
+def _annotations(effect: Effect) -> ToolAnnotations:
+    """Return what the SDK tells clients of a tool's effect."""
+    if effect.reads:
+        return ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=effect.destroys,
+        idempotent_hint=effect.idempotent,
+        open_world_hint=False,
     )
 
 
-def tool_error(tool: str, error: SlowwaveError) -> Exception:
-    """What the SDK takes for the failure of a tool that was foreseen, with what an assistant can do next."""
-    return ToolError(with_what_next(tool, error))
+def _signature(tool: Tool) -> inspect.Signature:
+    """Return the signature that the SDK makes a tool's schemas of."""
+    return inspect.Signature(tool.parameters, return_annotation=Annotated[CallToolResult, tool.answer])
 
 
-def resource_error(error: SlowwaveError) -> Exception:
-    """What the SDK takes for the failure of a resource that was foreseen."""
-    return (ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError)(str(error))
+def _answering(tool: Tool, request: Callable[[], MemoryRequest]) -> Callable[..., CallToolResult]:
+    """Return a call of a tool in the SDK's words; its errors say what an assistant can do next."""
+
+    def answering(**arguments: Any) -> CallToolResult:  # noqa: ANN401
+        try:
+            reply = tool.run(request, arguments)
+        except SlowwaveError as error:
+            raise ToolError(tool.failure(error)) from error
+        return CallToolResult(
+            content=[TextContent(type="text", text=reply.words)],
+            structured_content=reply.data.model_dump(mode="json", exclude_none=True),
+        )
+
+    return answering
 
 
-def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception]) -> Callable[P, R]:
-    """The call; its errors for people reach the client, of others it only learns that there was one."""
+def _reading(call: Callable[..., R]) -> Callable[..., R]:
+    """Return a call of a resource; its errors for people reach the client."""
 
     @functools.wraps(call)
-    def telling(*args: P.args, **kwargs: P.kwargs) -> R:
+    def reading(**arguments: Any) -> R:  # noqa: ANN401
         try:
             with boundary(own=True):
                 check()
-                return call(*args, **kwargs)
+                return call(**arguments)
         except SlowwaveError as error:
-            raise as_error(error) from error
+            raise resource_error(error) from error
 
-    return telling
-
-
-def _in_turn(call: Callable[P, R], turns: Turns, memories: MemoryPool) -> Callable[P, Awaitable[R]]:
-    """Run the call in a worker thread, in fair turns of the callers, until its deadline."""
-
-    @functools.wraps(call)
-    async def in_turn(*args: P.args, **kwargs: P.kwargs) -> R:
-        with within(memories.space.settings.mcp.work_seconds):
-            async with turns.of(memories.caller(), writes=call.__name__ in CHANGING):
-                return await anyio.to_thread.run_sync(functools.partial(call, *args, **kwargs))
-
-    return in_turn
+    return reading
 
 
-def _prose(tool: Callable[..., Any]) -> str:
-    """A docstring without its line breaks."""
-    paragraphs = (tool.__doc__ or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+def resource_error(error: SlowwaveError) -> Exception:
+    """Return what the SDK takes for the failure of a resource that was foreseen."""
+    return (ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError)(str(error))

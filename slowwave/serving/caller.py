@@ -31,6 +31,11 @@ class Caller(NamedTuple):
         return None if self.is_person else Viewer.ASSISTANT
 
     @property
+    def as_assistant(self) -> Caller:
+        """Caller whose assistant acts: whatever a person may, their assistant may what assistants may."""
+        return self._replace(rights="assistant") if self.is_person else self
+
+    @property
     def lists(self) -> Viewer:
         """Who looks at a list."""
         return Viewer.REPORT if self.is_person else Viewer.ASSISTANT

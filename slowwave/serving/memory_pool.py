@@ -11,6 +11,7 @@ from typing import Final
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.serving.caller import Caller
+from slowwave.serving.request import MemoryRequest
 from slowwave.settings import Settings
 
 LOG = logging.getLogger("slowwave.mcp")
@@ -48,9 +49,10 @@ class MemoryPool:
         self._lock = self.opening = Lock()
         self._closed = False
 
-    def mine(self) -> Memory:
-        """The memory of who is calling now."""
-        return self.of(self.caller())
+    def request(self) -> MemoryRequest:
+        """Open the request of the assistant that is calling now."""
+        caller = self.caller()
+        return MemoryRequest(caller.as_assistant, self.of(caller))
 
     def of(self, caller: Caller) -> Memory:
         """The memory of a caller."""

@@ -47,35 +47,26 @@ This is your long-term memory. It gets better from being used, if you say what h
 7. Where you see no memory_save among the tools you may only read: leave out what needs the others.
 """
 
-_SEARCH_ID = "A search_id is on the first line of what memory_search answers; search again if it is lost."
-_MEMORY_ID = "memory_search finds memory_ids."
-_NOT_FOUND = {
-    "memory_observe": _SEARCH_ID,
-    "knowledge_feedback": _SEARCH_ID,
-    "memory_outcome": "Give memory_search the same `project` before the work ends.",
-    "memory_history": _MEMORY_ID,
-    "memory_forget": _MEMORY_ID,
-    "memory_undo": "memory_history of a memory lists what was decided about it, with ids.",
-}
 _AGAIN = " This was on record already; it counts once."
 
 
-def what_next(tool: str, error: SlowwaveError) -> str:
-    """What an assistant can do after a call of a tool that failed so."""
+def with_what_next(error: SlowwaveError, *, missing: str = "", protected: str = "") -> str:
+    """Return what went wrong in a call of a tool, and what an assistant can do about it.
+
+    Args:
+        error: As it was raised.
+        missing: What to do where there is no such thing.
+        protected: What to do where only a person may do it.
+    """
+    then = ""
     if isinstance(error, NotFoundError):
-        return _NOT_FOUND.get(tool, "")
-    if isinstance(error, ProtectedError) and tool == "memory_forget":
-        return "What replaces it can be saved with memory_save."
-    if isinstance(error, TakenInLaterError):
-        return "Do not repeat the call: it is kept. Tell the user."
-    if isinstance(error, StoreError | JournalError | ModelError | SettingsError):
-        return "You cannot mend that: tell the user what it says, and go on without the memory."
-    return ""
-
-
-def with_what_next(tool: str, error: SlowwaveError) -> str:
-    """What went wrong in a call of a tool, and what an assistant can do about it."""
-    then = what_next(tool, error)
+        then = missing
+    elif isinstance(error, ProtectedError) and protected:
+        then = protected
+    elif isinstance(error, TakenInLaterError):
+        then = "Do not repeat the call: it is kept. Tell the user."
+    elif isinstance(error, StoreError | JournalError | ModelError | SettingsError):
+        then = "You cannot mend that: tell the user what it says, and go on without the memory."
     return f"{sentence(str(error))} {then}" if then else str(error)
 
 

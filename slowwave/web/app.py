@@ -38,9 +38,9 @@ from slowwave.serving.tokens import digest
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
 from slowwave.web import deciding, learning, looking, memories, search
-from slowwave.web.asking import Answer, Asked, Go, Image, Shown, Way
 from slowwave.web.guard import PageGuard
 from slowwave.web.rendering import rendered
+from slowwave.web.request import Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
 from slowwave.web.sessions import Entrances, Session, Sessions
 from slowwave.web.waits import Waits
 
@@ -77,7 +77,7 @@ def application(
         principal: in whose name that person acts.
         details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
     """
-    site = Site(memories, settings, entrances, principal)
+    site = PageSite(memories, settings, entrances, principal)
     routes: list[Route | Mount] = [
         Route("/health", _health),
         *health_routes(memories.space, opening=memories.opening, details=details),
@@ -104,7 +104,7 @@ async def _health(_: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-class Site:
+class PageSite:
     """What all pages share.
 
     Args:
@@ -130,7 +130,7 @@ class Site:
 
     # -- pages -----------------------------------------------------------------------------------
 
-    def answering(self, way: Way) -> Endpoint:
+    def answering(self, way: PageRoute) -> Endpoint:
         """The endpoint of a way."""
 
         async def answer(request: Request) -> Response:
@@ -154,13 +154,13 @@ class Site:
         return answer
 
     def _answer(
-        self, way: Way, request: Request, session: Session, caller: Caller, form: Mapping[str, str]
+        self, way: PageRoute, request: Request, session: Session, caller: Caller, form: Mapping[str, str]
     ) -> Response:
         """Do what was asked, and say what came of it; in a thread."""
         try:
             with boundary(own=True):
                 _require_rights(way, caller)
-                asked = Asked(
+                asked = PageRequest(
                     session=session, caller=caller, memory=self._memories.of(caller), waits=self._waits,
                     path=request.path_params, query=request.query_params, form=form,
                 )  # fmt: skip
@@ -177,10 +177,10 @@ class Site:
             told = "Something went wrong that should not have. The log of this server says what."
             return _failed(session, told, 500)
 
-    def _response(self, answer: Answer, session: Session, asked: Asked) -> Response:
+    def _response(self, answer: PageAnswer, session: Session, asked: PageRequest) -> Response:
         if isinstance(answer, Image):
             return Response(answer.body, media_type=answer.media_type, headers=_OF_A_PICTURE)
-        if isinstance(answer, Go):
+        if isinstance(answer, Redirect):
             session.notices += [answer.notice] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)
         counts = self._waits.counts(asked.memory) if session.person else None
@@ -256,7 +256,7 @@ class Site:
             session.go_to(session.caller._replace(namespace=wanted))
             session.notices.append(f"This is namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
-        return _page(Shown("namespaces", "Namespaces", {"names": names}), session, None)
+        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, None)
 
     def _names(self, session: Session) -> list[str]:
         store = self._memories.of(session.caller).store
@@ -321,7 +321,7 @@ class Site:
         return _failed(session, told, 404)
 
 
-def _require_rights(way: Way, caller: Caller) -> None:
+def _require_rights(way: PageRoute, caller: Caller) -> None:
     """Raise where only people may, or only those who may change something.
 
     Raises:
@@ -342,7 +342,7 @@ def _is_own(form: Mapping[str, str], session: Session) -> bool:
     return compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
 
 
-def _page(page: Shown, session: Session, counts: Any) -> Response:  # noqa: ANN401 - Counts, or none
+def _page(page: ShownPage, session: Session, counts: Any) -> Response:  # noqa: ANN401 - Counts, or none
     notices, session.notices = session.notices, []
     text = rendered(
         page.template, **page.data, title=page.title, place=page.place, session=session, counts=counts,
@@ -353,7 +353,7 @@ def _page(page: Shown, session: Session, counts: Any) -> Response:  # noqa: ANN4
 
 def _failed(session: Session, told: str, status: int) -> Response:
     title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
-    return _page(Shown("error", title, {"problem": told}, status=status), session, None)
+    return _page(ShownPage("error", title, {"problem": told}, status=status), session, None)
 
 
 def _stale(session: Session) -> Response:

@@ -13,13 +13,13 @@ from slowwave.views import gate_wording, mcp_wording
 from slowwave.views.decided import became
 from slowwave.views.differences import apart
 from slowwave.views.moments import since
-from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to, together
+from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 WAITING: Final = 5  # decisions with both their texts on a page (count)
 CHARACTERS: Final = 4_000  # of each of two texts side by side
 
 
-def quarantine(asked: Asked) -> Shown:
+def quarantine(asked: PageRequest) -> ShownPage:
     """Notes that were refused, and why."""
     skip = asked.number("skip")
     rows = listed(asked.memory.home, asked.memory.namespace, limit=PAGE, skip=skip)
@@ -33,12 +33,12 @@ def quarantine(asked: Asked) -> Shown:
         for row in rows
     ]
     total = asked.waits.counts(asked.memory).quarantine
-    return Shown(
+    return ShownPage(
         "quarantine", "Quarantine", {"rows": told, "total": total, "skip": skip, "page": PAGE}, "/quarantine"
     )
 
 
-def refused(asked: Asked) -> Shown:
+def refused(asked: PageRequest) -> ShownPage:
     """One refused note, whole."""
     row = held(asked.memory.store, asked.memory.namespace, asked.path["note"])
     data = {
@@ -47,17 +47,18 @@ def refused(asked: Asked) -> Shown:
         "why": [(name, gate_wording.words_of(name)) for name in row["reasons"]],
         "quality": orjson.loads(row["parts"] or "{}"),
     }
-    return Shown("refused", row["title"] or row["source"], data, "/quarantine")
+    return ShownPage("refused", row["title"] or row["source"], data, "/quarantine")
 
 
-def release(asked: Asked) -> Go:
+def release(asked: PageRequest) -> Redirect:
     """Let a note in as it is."""
     row = held(asked.memory.store, asked.memory.namespace, asked.path["note"])
     saved = asked.memory.release(row["quarantine_id"])
-    return Go(to("memory", saved.memory_id), "Let in, as it is; the act is in the journal with your name.")
+    told = "Let in, as it is; the act is in the journal with your name."
+    return Redirect(to("memory", saved.memory_id), told)
 
 
-def decisions(asked: Asked) -> Shown:
+def decisions(asked: PageRequest) -> ShownPage:
     """Decisions that wait for a person, and those that changed something lately."""
     waiting, changed = together(
         lambda: asked.memory.decisions(waiting=True, limit=WAITING),
@@ -72,10 +73,10 @@ def decisions(asked: Asked) -> Shown:
         ],
         "most": PAGE,
     }
-    return Shown("decisions", "Decisions", data, "/decisions")
+    return ShownPage("decisions", "Decisions", data, "/decisions")
 
 
-def _texts(asked: Asked, rows: list[dict[str, Any]]) -> dict[str, str]:
+def _texts(asked: PageRequest, rows: list[dict[str, Any]]) -> dict[str, str]:
     """What the memories of some decisions say, but for those that may not be listed."""
     names = sorted({row[name] for row in rows for name in ("memory_id", "other_memory")})
     tenant = asked.memory.tenant
@@ -87,39 +88,39 @@ def _texts(asked: Asked, rows: list[dict[str, Any]]) -> dict[str, str]:
     return dict(told.select("memory_id", "content").iter_rows())
 
 
-def _asked_for(asked: Asked, row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+def _asked_for(asked: PageRequest, row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     other, note = texts.get(row["other_memory"]), texts.get(row["memory_id"])
     both = None if other is None or note is None else apart(other, note)
     return row | {"when": since(row["decided_at"], asked.now), "both": both}
 
 
-def accept(asked: Asked) -> Go:
+def accept(asked: PageRequest) -> Redirect:
     """Let it happen."""
     done = asked.memory.accept(asked.path["decision"])
     told = f"Done: {done['outcome']} of {done['memory_id']} and {done['other_memory']}. It can be taken back."
-    return Go("/decisions", told)
+    return Redirect("/decisions", told)
 
 
-def decline(asked: Asked) -> Go:
+def decline(asked: PageRequest) -> Redirect:
     """Leave both as they are."""
     done = asked.memory.decline(asked.path["decision"])
     both = f"{done['memory_id']} and {done['other_memory']}"
-    return Go("/decisions", f"Declined: {both} stay as they are, and are not asked about again.")
+    return Redirect("/decisions", f"Declined: {both} stay as they are, and are not asked about again.")
 
 
-def undo(asked: Asked) -> Go:
+def undo(asked: PageRequest) -> Redirect:
     """Take a decision back."""
     done = asked.memory.undo(asked.path["decision"], viewer=asked.viewer)
     told = mcp_wording.undone(done["outcome"], done["memory_id"], done["other_memory"])
-    return Go(local(asked.form.get("back", ""), "/decisions" if asked.person else "/"), told)
+    return Redirect(local(asked.form.get("back", ""), "/decisions" if asked.person else "/"), told)
 
 
 WAYS: Final = (
-    Way("/quarantine", quarantine),
-    Way("/quarantine/{note}", refused),
-    Way("/quarantine/{note}/release", release, post=True, changes=True),
-    Way("/decisions", decisions),
-    Way("/decisions/{decision}/accept", accept, post=True, changes=True),
-    Way("/decisions/{decision}/decline", decline, post=True, changes=True),
-    Way("/decisions/{decision}/undo", undo, post=True, person=False, changes=True),
+    PageRoute("/quarantine", quarantine),
+    PageRoute("/quarantine/{note}", refused),
+    PageRoute("/quarantine/{note}/release", release, post=True, changes=True),
+    PageRoute("/decisions", decisions),
+    PageRoute("/decisions/{decision}/accept", accept, post=True, changes=True),
+    PageRoute("/decisions/{decision}/decline", decline, post=True, changes=True),
+    PageRoute("/decisions/{decision}/undo", undo, post=True, person=False, changes=True),
 )

@@ -9,10 +9,10 @@ from slowwave.errors import NotFoundError
 from slowwave.learning.review import RefusedError
 from slowwave.scoring.feedback.learned import KINDS, Kind
 from slowwave.views import learned
-from slowwave.web.asking import PAGE, Asked, Go, Shown, Way
+from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage
 
 
-def learning(asked: Asked) -> Shown:
+def learning(asked: PageRequest) -> ShownPage:
     """The gates, and what was learned."""
     home = asked.memory.learning
     status, terms, keys = home.overview()
@@ -30,7 +30,7 @@ def learning(asked: Asked) -> Shown:
         "refused": counted(refused, "selection") if refused else "",
         "when": learned.WHEN,
     }
-    return Shown("learning", "Learning", data, "/learning")
+    return ShownPage("learning", "Learning", data, "/learning")
 
 
 def _kind(gate: Any, unit: str, states: Any, became: Any) -> dict[str, Any]:  # noqa: ANN401 - of Status
@@ -48,35 +48,35 @@ def _kind(gate: Any, unit: str, states: Any, became: Any) -> dict[str, Any]:  # 
     }
 
 
-def about_to_approve(asked: Asked) -> Shown:
+def about_to_approve(asked: PageRequest) -> ShownPage:
     """The evidence, before a person's word."""
     kind = _named(asked)
     gate = asked.memory.learning.gate(kind)
     if not gate.awaits_only_approval and not gate.open:
         raise RefusedError(gate)
-    return Shown("approve", f"Approve: {learned.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
+    return ShownPage("approve", f"Approve: {learned.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
 
 
-def approve(asked: Asked) -> Go:
+def approve(asked: PageRequest) -> Redirect:
     """A person's word."""
     kind = _named(asked)
     asked.memory.learning.approve(
         who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
     )
-    return Go("/learning", f"{learned.OF[kind]}: approved by {asked.form['who'].strip()}.")
+    return Redirect("/learning", f"{learned.OF[kind]}: approved by {asked.form['who'].strip()}.")
 
 
-def withdraw(asked: Asked) -> Go:
+def withdraw(asked: PageRequest) -> Redirect:
     """Take that word back."""
     kind = _named(asked)
     asked.memory.learning.withdraw(
         who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
     )
     told = "Searches are from now on as if nothing had been learned of it; it is kept, and not deleted."
-    return Go("/learning", f"{learned.OF[kind]}: withdrawn by {asked.form['who'].strip()}. {told}")
+    return Redirect("/learning", f"{learned.OF[kind]}: withdrawn by {asked.form['who'].strip()}. {told}")
 
 
-def about_to_roll_back(asked: Asked) -> Shown:
+def about_to_roll_back(asked: PageRequest) -> ShownPage:
     """What would be taken back of what somebody taught; of everything where nobody is named."""
     principal = asked.query.get("principal", "").strip()
     scope = _scope(principal)
@@ -87,23 +87,23 @@ def about_to_roll_back(asked: Asked) -> Shown:
         "nothing": "" if hit else learned.nothing_taught(found[0].rollback),
         "found": [(learned.OF[one.kind], *learned.would_take_back(one, PAGE)) for one in hit],
     }
-    return Shown("rollback", "Take back what was learned", data, "/learning")
+    return ShownPage("rollback", "Take back what was learned", data, "/learning")
 
 
-def roll_back(asked: Asked) -> Go:
+def roll_back(asked: PageRequest) -> Redirect:
     """Take it back."""
     who, why = asked.form.get("who", ""), asked.form.get("why", "").strip()
     scope = _scope(asked.form.get("principal", "").strip())
     for kind in KINDS:
         asked.memory.learning.roll_back(*scope, who=who, why=why, kind=kind)
-    return Go("/learning", f"Taken back by {who.strip()}.")
+    return Redirect("/learning", f"Taken back by {who.strip()}.")
 
 
 def _scope(principal: str) -> tuple[Any, str]:
     return ("principal", principal) if principal else ("everything", "")
 
 
-def _named(asked: Asked) -> Kind:
+def _named(asked: PageRequest) -> Kind:
     kind = asked.path["kind"]
     for one in KINDS:
         if one == kind:
@@ -112,10 +112,10 @@ def _named(asked: Asked) -> Kind:
 
 
 WAYS: Final = (
-    Way("/learning", learning),
-    Way("/learning/roll-back", about_to_roll_back),
-    Way("/learning/roll-back", roll_back, post=True, changes=True),
-    Way("/learning/{kind}/approve", about_to_approve),
-    Way("/learning/{kind}/approve", approve, post=True),
-    Way("/learning/{kind}/withdraw", withdraw, post=True),
+    PageRoute("/learning", learning),
+    PageRoute("/learning/roll-back", about_to_roll_back),
+    PageRoute("/learning/roll-back", roll_back, post=True, changes=True),
+    PageRoute("/learning/{kind}/approve", about_to_approve),
+    PageRoute("/learning/{kind}/approve", approve, post=True),
+    PageRoute("/learning/{kind}/withdraw", withdraw, post=True),
 )

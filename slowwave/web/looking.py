@@ -9,21 +9,21 @@ from slowwave.errors import ArgumentError, NotFoundError
 from slowwave.evaluation.trend import Trend, trend_until
 from slowwave.views import trend as wording
 from slowwave.views.grades import GRADES
-from slowwave.web.asking import Asked, Go, Image, Shown, Way
+from slowwave.web.request import Image, PageRequest, PageRoute, Redirect, ShownPage
 
 CHARACTERS: Final = 4_000  # of a memory that is judged
 STATES: Final = {"unrateable": "cannot say", "later": "later"}
 
 
-def trend(asked: Asked) -> Shown:
+def trend(asked: PageRequest) -> ShownPage:
     """The weeks, in a sentence, in pictures and in numbers."""
     found = _trend(asked)
     kinds = list(found.kinds()) if find_spec("matplotlib") else []
     data = {"section": wording.section(found, most=wording.ON_A_PAGE), "pictures": kinds}
-    return Shown("trend", wording.TITLE, data, "/trend")
+    return ShownPage("trend", wording.TITLE, data, "/trend")
 
 
-def picture(asked: Asked) -> Image:
+def picture(asked: PageRequest) -> Image:
     """The weeks of a kind, drawn."""
     from slowwave.views.trend_plots import by_week
 
@@ -33,12 +33,12 @@ def picture(asked: Asked) -> Image:
     return Image(by_week(weeks), "image/svg+xml")
 
 
-def _trend(asked: Asked) -> Trend:
+def _trend(asked: PageRequest) -> Trend:
     found = trend_until(asked.memory.home, asked.now, asked.memory.namespace)
     return found.of(asked.memory.namespace)
 
 
-def judge(asked: Asked) -> Shown:
+def judge(asked: PageRequest) -> ShownPage:
     """The next pair."""
     pairs, total = asked.waits.pairs(asked.memory)
     data: dict[str, Any] = {"total": total, "grades": GRADES, "states": STATES}
@@ -51,10 +51,10 @@ def judge(asked: Asked) -> Shown:
         text = record.content
         data |= {"pair": one, "record": record, "text": text[:CHARACTERS], "cut": len(text) > CHARACTERS}
         break
-    return Shown("judge", "Judge", data, "/judge")
+    return ShownPage("judge", "Judge", data, "/judge")
 
 
-def label(asked: Asked) -> Go:
+def label(asked: PageRequest) -> Redirect:
     """Take what was said of a pair."""
     query, memory_id, said = (asked.form.get(name, "") for name in ("query", "memory", "grade"))
     if said in GRADES:
@@ -64,12 +64,12 @@ def label(asked: Asked) -> Go:
     else:
         raise ArgumentError(f"grade = {said[:80]!r}: say 0, 1, 2, 3, unrateable or later.")
     asked.waits.settled(asked.memory, query, memory_id, later=said == "later")
-    return Go("/judge", f"Taken: {GRADES.get(said) or STATES[said]}.")
+    return Redirect("/judge", f"Taken: {GRADES.get(said) or STATES[said]}.")
 
 
 WAYS: Final = (
-    Way("/trend", trend),
-    Way("/trend/{kind}.svg", picture),
-    Way("/judge", judge),
-    Way("/judge", label, post=True),
+    PageRoute("/trend", trend),
+    PageRoute("/trend/{kind}.svg", picture),
+    PageRoute("/judge", judge),
+    PageRoute("/judge", label, post=True),
 )

@@ -10,15 +10,15 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.heartbeat import beats, told
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.home.visibility import open_rows, sight, veiled
-from slowwave.lifecycle.correcting import correction, given_title
-from slowwave.lifecycle.forgetting import require_replaceable
+from slowwave.home.visibility import open_rows, veiled
+from slowwave.lifecycle.correcting import given_title
 from slowwave.lifecycle.lately import lately
 from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_wording, learned, mcp_wording, used
 from slowwave.views.moments import since
-from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to, together
+from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 EVENTS: Final = 100  # of a history, the last ones (count)
 CHARACTERS: Final = 20_000  # of a text that a page shows
@@ -36,15 +36,15 @@ _LABELS: Final = [
 ]
 
 
-def memory(asked: Asked) -> Shown | Go:
+def memory(asked: PageRequest) -> ShownPage | Redirect:
     """A memory."""
     name = asked.path["memory"]
-    _require(asked, name)
+    asked.require_visible(name)
     try:
         record = asked.memory.get(name)
     except NotFoundError:
         if asked.person and _held(asked, name):
-            return Go(to("quarantine", name))
+            return Redirect(to("quarantine", name))
         raise
     calls: list[Callable[[], Any]] = [
         lambda: asked.memory.history(name, viewer=asked.viewer),
@@ -73,27 +73,20 @@ def memory(asked: Asked) -> Shown | Go:
             "recent": [said | {"when": since(said["at"], asked.now)} for said in one.recent],
             **_taught(asked, name),
         }
-    return Shown("memory", record.title or name, data, place="/lately")
+    return ShownPage("memory", record.title or name, data, place="/lately")
 
 
-def _require(asked: Asked, name: str) -> None:
-    """Raise where who asks may not see a memory, or there is none."""
-    if asked.viewer is not None:
-        seen = sight(asked.memory.store, asked.memory.namespace, [name], asked.viewer)
-        seen.require(name, asked.memory.namespace)
-
-
-def _held(asked: Asked, name: str) -> bool:
+def _held(asked: PageRequest, name: str) -> bool:
     mine = asked.memory.tenant.mine(one_of("memory_id", [name]))
     return asked.memory.store.count("quarantine", mine) > 0
 
 
-def _labels(asked: Asked, name: str) -> dict[str, Any]:
+def _labels(asked: PageRequest, name: str) -> dict[str, Any]:
     mine = asked.memory.tenant.mine(one_of("memory_id", [name]))
     return asked.memory.store.read("memories", mine, columns=_LABELS).row(0, named=True)
 
 
-def _events(asked: Asked, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _events(asked: PageRequest, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     undone = {one["id"] for one in events if one["event"].endswith((" undone", "accepted"))}
     return [
         one
@@ -106,7 +99,9 @@ def _events(asked: Asked, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _links(asked: Asked, record: MemoryRecord, events: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+def _links(
+    asked: PageRequest, record: MemoryRecord, events: list[dict[str, Any]]
+) -> list[tuple[str, str, str]]:
     """Other memories: how they are linked with this one, their ids and titles."""
     found: dict[tuple[str, str], None] = {}
     now = {"merged": "merged into", "superseded": "superseded by"}.get(record.status, "replaced by")
@@ -142,7 +137,7 @@ def _links(asked: Asked, record: MemoryRecord, events: list[dict[str, Any]]) -> 
     return [(how, name, told[name]) for how, name in found if name in told]
 
 
-def _taught(asked: Asked, name: str) -> dict[str, Any]:
+def _taught(asked: PageRequest, name: str) -> dict[str, Any]:
     """What was learned of a memory; to ask for it is to read all that was proposed, so first a look."""
     tenant = asked.memory.tenant
     mine = tenant.mine(one_of("memory_id", [name]))
@@ -158,7 +153,7 @@ def _taught(asked: Asked, name: str) -> dict[str, Any]:
 # -- acts ------------------------------------------------------------------------------------------
 
 
-def save(asked: Asked) -> Go:
+def save(asked: PageRequest) -> Redirect:
     """Save a note."""
     form = asked.form
     label = {"source_kind": "manual"} if asked.person else {}
@@ -169,66 +164,59 @@ def save(asked: Asked) -> Go:
     return _saved(asked, saved)
 
 
-def correct(asked: Asked) -> Go:
+def correct(asked: PageRequest) -> Redirect:
     """Let a memory say something else."""
     name = asked.path["memory"]
-    _require(asked, name)
+    asked.require_visible(name)
 
-    def said() -> dict[str, Any]:
-        record = asked.memory.get(name)
-        if asked.form.get("read", "") not in ("", _labels(asked, name)["revision"]):
+    def check(revision: str) -> None:
+        if asked.form.get("read", "") not in ("", revision):
             raise SlowwaveError(
                 "This memory was changed since you opened it, so your correction was not saved. Go back to "
                 "copy your text, and look at the memory again."
             )
-        note = correction(
-            asked.memory.tenant, record, _text(asked.form.get("content", "")),
-            title=asked.form.get("title", "").strip(), person=asked.person,
-        )  # fmt: skip
-        if not asked.person:
-            require_replaceable(asked.memory.tenant, record.source)
-        return note
 
-    return _saved(asked, asked.memory.save_over(asked.memory.get(name).source, said))
+    content, title = _text(asked.form.get("content", "")), asked.form.get("title", "").strip()
+    return _saved(asked, saving.correct(asked, name, content, title=title, check=check))
 
 
-def _saved(asked: Asked, saved: Saved) -> Go:
+def _saved(asked: PageRequest, saved: Saved) -> Redirect:
     told = " ".join(saved.warnings)
     if saved.status == "quarantined":
         why = "; ".join(gate_wording.told(saved.reasons))
         goal = to("quarantine", saved.memory_id) if asked.person else "/"
-        return Go(goal, f"Not let in: {why}. {told}".strip())
+        return Redirect(goal, f"Not let in: {why}. {told}".strip())
     became = {
         "merged": "It says nearly the same as another one, and was merged into that.",
         "superseded": "A newer memory says otherwise, and supersedes it.",
     }
     known = {"supersede": "It supersedes another one.", "related": "It is related to another one."}
     more = became.get(saved.status) or known.get(saved.outcome) or ""
-    return Go(to("memory", saved.memory_id), f"Saved. {more} {told}".strip())
+    return Redirect(to("memory", saved.memory_id), f"Saved. {more} {told}".strip())
 
 
 def _text(content: str) -> str:
     return content.replace("\r\n", "\n")
 
 
-def forget(asked: Asked) -> Go:
+def forget(asked: PageRequest) -> Redirect:
     """Take a memory out of every search."""
     name = asked.path["memory"]
     new = asked.memory.forget(name, viewer=asked.viewer)
     said = "Forgotten: no search finds it any more." if new else "It was forgotten already."
     more = "You can bring it back." if asked.person else mcp_wording.after_forgetting(name)
-    return Go(local(asked.form.get("back", ""), to("memory", name)), f"{said} {more}")
+    return Redirect(local(asked.form.get("back", ""), to("memory", name)), f"{said} {more}")
 
 
-def remember(asked: Asked) -> Go:
+def remember(asked: PageRequest) -> Redirect:
     """Take a forgetting back."""
     name = asked.path["memory"]
     new = asked.memory.remember(name)
     told = "Remembered: it is found again, as it was." if new else "It was not forgotten; nothing changed."
-    return Go(local(asked.form.get("back", ""), to("memory", name)), told)
+    return Redirect(local(asked.form.get("back", ""), to("memory", name)), told)
 
 
-def about_to_erase(asked: Asked) -> Shown:
+def about_to_erase(asked: PageRequest) -> ShownPage:
     """What an erasure would take away."""
     name = asked.path["memory"]
     planned = asked.memory.to_erase(name)
@@ -240,10 +228,10 @@ def about_to_erase(asked: Asked) -> Shown:
         "warning": erasing.NO_WAY_BACK,
         "shown": _mark(asked, planned),
     }
-    return Shown("erase", "Erase for good", data, place="/lately")
+    return ShownPage("erase", "Erase for good", data, place="/lately")
 
 
-def erase(asked: Asked) -> Go:
+def erase(asked: PageRequest) -> Redirect:
     """Take a memory away for good, if it is what was shown."""
     planned = asked.memory.to_erase(asked.path["memory"])
     if asked.form.get("shown") != _mark(asked, planned):
@@ -251,10 +239,10 @@ def erase(asked: Asked) -> Go:
             "What would be erased is not what was shown any more, so nothing was erased. Look at it again."
         )
     done = asked.memory.erase_planned(planned, why=asked.form.get("why", "").strip())
-    return Go("/lately", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
+    return Redirect("/lately", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
 
 
-def _mark(asked: Asked, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
+def _mark(asked: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
     """What tells whether the same memories would go, and say the same still."""
     rows = asked.memory.store.read_by(
         "memories", "memory_id", [one.memory_id for one in planned.memories],
@@ -267,7 +255,7 @@ def _mark(asked: Asked, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.P
 # -- what was stored lately ------------------------------------------------------------------------
 
 
-def stored(asked: Asked) -> Shown:
+def stored(asked: PageRequest) -> ShownPage:
     """What was stored lately, and by whom."""
     principal, kind, skip = asked.query.get("by", ""), asked.query.get("kind", ""), asked.number("skip")
     found = lately(
@@ -284,16 +272,16 @@ def stored(asked: Asked) -> Shown:
         "found": found, "rows": rows, "by": principal, "kind": kind, "skip": skip, "page": PAGE,
         "hooks": hooks,
     }  # fmt: skip
-    return Shown("lately", "Stored lately", data, place="/lately")
+    return ShownPage("lately", "Stored lately", data, place="/lately")
 
 
 WAYS: Final = (
-    Way("/save", save, post=True, person=False, changes=True),
-    Way("/lately", stored, person=False),
-    Way("/memory/{memory}", memory, person=False),
-    Way("/memory/{memory}/correct", correct, post=True, person=False, changes=True),
-    Way("/memory/{memory}/forget", forget, post=True, person=False, changes=True),
-    Way("/memory/{memory}/remember", remember, post=True, changes=True),
-    Way("/memory/{memory}/erase", about_to_erase),
-    Way("/memory/{memory}/erase", erase, post=True, changes=True),
+    PageRoute("/save", save, post=True, person=False, changes=True),
+    PageRoute("/lately", stored, person=False),
+    PageRoute("/memory/{memory}", memory, person=False),
+    PageRoute("/memory/{memory}/correct", correct, post=True, person=False, changes=True),
+    PageRoute("/memory/{memory}/forget", forget, post=True, person=False, changes=True),
+    PageRoute("/memory/{memory}/remember", remember, post=True, changes=True),
+    PageRoute("/memory/{memory}/erase", about_to_erase),
+    PageRoute("/memory/{memory}/erase", erase, post=True, changes=True),
 )

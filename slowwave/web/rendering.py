@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from slowwave.views.html import room
-from slowwave.web.asking import local, to
+from slowwave.web.request import local, to
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -14,7 +14,7 @@ from slowwave.search.filters import Filters
 from slowwave.views import mcp_wording
 from slowwave.views.moments import since
 from slowwave.views.scores import MEANING, by_source
-from slowwave.web.asking import Asked, Go, Shown, Way, to
+from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, to
 from slowwave.web.sessions import FoundOnce
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ RATINGS: Final = {"helpful": "it helped", "neutral": "beside the point", "unhelp
 """Ratings, as the buttons say them."""
 
 
-def look(asked: Asked) -> Shown:
+def look(asked: PageRequest) -> ShownPage:
     """The box, and what is found where something was asked."""
     query = asked.query.get("q", "").strip()
     if not query:
@@ -40,7 +40,7 @@ def look(asked: Asked) -> Shown:
     return again(asked, found)
 
 
-def again(asked: Asked, found: FoundOnce) -> Shown:
+def again(asked: PageRequest, found: FoundOnce) -> ShownPage:
     """A search, as it was found."""
     response = found.response
     return _shown(
@@ -57,7 +57,7 @@ def again(asked: Asked, found: FoundOnce) -> Shown:
     )
 
 
-def seen_before(asked: Asked) -> Shown:
+def seen_before(asked: PageRequest) -> ShownPage:
     """A search of this session, shown again without searching; without what is not found any more."""
     found = _kept(asked)
     left = _still_found(asked, found)
@@ -66,7 +66,7 @@ def seen_before(asked: Asked) -> Shown:
     return replace(page, data={**page.data, "gone": gone})
 
 
-def _still_found(asked: Asked, found: FoundOnce) -> set[str]:
+def _still_found(asked: PageRequest, found: FoundOnce) -> set[str]:
     """Which memories of a search it would still show: not erased, forgotten, merged or made secret since."""
     response = found.response
     names = {one.memory_id for one in response.results} | {one.memory_id for one in response.not_shown}
@@ -85,7 +85,7 @@ def _only(response: SearchResponse, memory_ids: Set[str]) -> SearchResponse:
     )
 
 
-def rate(asked: Asked) -> Go:
+def rate(asked: PageRequest) -> Redirect:
     """Say what a result was worth."""
     found = _kept(asked)
     memory_id, rating = asked.form.get("memory", ""), asked.form.get("rating", "")
@@ -93,10 +93,10 @@ def rate(asked: Asked) -> Go:
     done = asked.memory.feedback(search_id, memory_id, rating, viewer=asked.viewer)
     found.said[done.memory_id] = done.rating
     told = mcp_wording.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
-    return Go(f"{to('found', search_id)}#m-{done.memory_id}", told)
+    return Redirect(f"{to('found', search_id)}#m-{done.memory_id}", told)
 
 
-def _kept(asked: Asked) -> FoundOnce:
+def _kept(asked: PageRequest) -> FoundOnce:
     search_id = asked.path["search"]
     found = asked.session.searches.get(search_id)
     if found is None or found.response.namespace != asked.memory.namespace:
@@ -104,14 +104,14 @@ def _kept(asked: Asked) -> FoundOnce:
     return found
 
 
-def _shown(asked: Asked, data: dict[str, Any]) -> Shown:
+def _shown(asked: PageRequest, data: dict[str, Any]) -> ShownPage:
     query = data["query"]
     title = f"Search: {query}" if query else "Search"
     more = {"types": sorted(KNOWN_WORDS["memory_type"]), "ratings": RATINGS, "meaning": MEANING}
-    return Shown("search", title, {**data, **more}, place="/")
+    return ShownPage("search", title, {**data, **more}, place="/")
 
 
-def _typed(asked: Asked) -> dict[str, str]:
+def _typed(asked: PageRequest) -> dict[str, str]:
     """The filters as they were typed."""
     names = ("type", "since", "superseded") + (("secret",) if asked.person else ())
     return {name: asked.query[name] for name in names if asked.query.get(name)}
@@ -130,7 +130,7 @@ def _chosen(typed: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _result(asked: Asked, result: Result, found: FoundOnce) -> dict[str, Any]:
+def _result(asked: PageRequest, result: Result, found: FoundOnce) -> dict[str, Any]:
     account = result.explanation
     assert account is not None
     return {
@@ -163,7 +163,7 @@ def _legend(response: SearchResponse) -> list[tuple[str, str]]:
     return [(source, MEANING.get(source, source)) for source in seen]
 
 
-def _nothing(asked: Asked, response: SearchResponse) -> str:
+def _nothing(asked: PageRequest, response: SearchResponse) -> str:
     if response.nothing is None:
         return ""
     if asked.person:
@@ -172,7 +172,7 @@ def _nothing(asked: Asked, response: SearchResponse) -> str:
 
 
 WAYS: Final = (
-    Way("/", look, person=False),
-    Way("/found/{search}", seen_before, person=False),
-    Way("/found/{search}/rate", rate, post=True, person=False),
+    PageRoute("/", look, person=False),
+    PageRoute("/found/{search}", seen_before, person=False),
+    PageRoute("/found/{search}/rate", rate, post=True, person=False),
 )

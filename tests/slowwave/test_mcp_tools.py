@@ -18,11 +18,11 @@ from slowwave.journal import FEEDBACK_KINDS, KINDS
 from slowwave.journal.entry import RECORD
 from slowwave.journal.works import EVERYBODY
 from slowwave.mcp.server import build
-from slowwave.mcp.tools import EVENT_CHARACTERS, MemoryType
 from slowwave.memory import Memory
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.serving.caller import Caller
 from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.tools import EVENT_CHARACTERS, MemoryType
 from slowwave.settings import load
 from slowwave.views.gate_wording import words_of
 from slowwave.views.mcp_wording import INSTRUCTIONS
@@ -423,7 +423,7 @@ def test_old_events_of_a_history_are_counted_only(serve, open_memory, monkeypatc
     memory = open_memory()
     for number in range(3):
         saved = memory.save(f"{DEPLOY} Version {number}.", key="deploy")
-    monkeypatch.setattr("slowwave.mcp.tools.EVENTS", 2)
+    monkeypatch.setattr("slowwave.serving.tools.EVENTS", 2)
     with serve() as assistant:
         history = assistant.call("memory_history", memory_id=saved.memory_id)
         assert "1 older events" in assistant.say("memory_history", memory_id=saved.memory_id)
@@ -470,8 +470,8 @@ def test_a_fault_of_the_server_tells_a_client_nothing_but_that(assistant, monkey
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("detail-of-the-machine")
 
-    monkeypatch.setattr("slowwave.mcp.tools.sight", broken)
-    monkeypatch.setattr("slowwave.mcp.resources.sight", broken)
+    monkeypatch.setattr("slowwave.serving.request.sight", broken)
+    monkeypatch.setattr("slowwave.serving.request.sight", broken)
     told = assistant.fail("memory_history", memory_id=UNKNOWN)
     assert told == "Error executing tool memory_history"
     assert "detail" not in assistant.missing(f"memory://{UNKNOWN}")

@@ -13,9 +13,18 @@ from slowwave.errors import SlowwaveError
 from slowwave.home.visibility import Viewer
 from slowwave.journal import Journal
 from slowwave.lifecycle.forgetting import ProtectedError
-from slowwave.mcp.tools import save
+from slowwave.serving import saving
+from slowwave.serving.caller import Caller
+from slowwave.serving.request import MemoryRequest
 from slowwave.store import one_of
 from slowwave.upkeep.rebuild import rebuild
+
+
+def save(memory, note, *, viewer):
+    """Save as somebody who came over a server does."""
+    rights = "person" if viewer is None else "assistant"
+    return saving.save(MemoryRequest(Caller(memory.namespace, memory.principal, rights), memory), note)
+
 
 THURSDAY = "We deploy on Thursday since the second of March, and Friday is for repairs only."
 TUESDAY = "We deploy on Tuesday since the fourth of May, and Friday is for repairs only."

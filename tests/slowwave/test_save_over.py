@@ -14,10 +14,19 @@ from slowwave.home.visibility import Viewer
 from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.lifecycle.forgetting import ProtectedError, require_replaceable
 from slowwave.lifecycle.intake import MOST_LOOKS
-from slowwave.mcp.tools import save
 from slowwave.memory import Memory
 from slowwave.notes import plain_note
+from slowwave.serving import saving
+from slowwave.serving.caller import Caller
+from slowwave.serving.request import MemoryRequest
 from slowwave.settings import load
+
+
+def save(memory, note, *, viewer):
+    """Save as somebody who came over a server does."""
+    rights = "person" if viewer is None else "assistant"
+    return saving.save(MemoryRequest(Caller(memory.namespace, memory.principal, rights), memory), note)
+
 
 OLD = "The deploy key of the harbour cluster is rotated every ninety days by the platform team."
 NEW = "The deploy key of the harbour cluster is rotated every thirty days by the platform team."

@@ -13,7 +13,7 @@ from page_home import BATTERY, CHANGED, THURSDAY, TUESDAY, words
 from slowwave.home.heartbeat import note_capture, note_recall
 from slowwave.views.gate_wording import words_of
 from slowwave.views.scores import MEANING
-from slowwave.web.asking import local
+from slowwave.web.request import local
 from slowwave.web.search import bar
 
 LAMP = "The lamp on the pier is red since the storm."

@@ -13,7 +13,7 @@ KINDS = {"string": "text", "integer": "whole number", "number": "number", "boole
 class _Nobody:
     """Memories that nobody asks for: what is listed does not depend on any."""
 
-    def mine(self) -> Any:  # noqa: ANN401
+    def request(self) -> Any:  # noqa: ANN401
         """There is none."""
         raise LookupError("no memory is open here")
 

@@ -1,4 +1,4 @@
-"""One request of somebody who is signed in, and what a page gives back: words of all pages."""
+"""Requests, answers and routes of the pages."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
-from slowwave.home.visibility import Viewer
+from slowwave.serving.request import MemoryRequest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slowwave.memory import Memory
-    from slowwave.serving.caller import Caller
     from slowwave.web.sessions import Session
     from slowwave.web.waits import Waits
 
@@ -23,42 +21,23 @@ PAGE: Final = 20
 """Rows of a long list on a page (count)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRequest(MemoryRequest):
+    """Request of somebody who is signed in.
 
     Attributes:
-        session: of who asks.
-        caller: who that is, and with what rights, for all of this request.
-        memory: that is open to them.
-        waits: what waits for a person there.
-        path: parts of the address.
-        query: what stands behind it.
-        form: what was sent, where something was.
+        session: Of who asks; `caller` is who that is for all of this request.
+        waits: What waits for a person.
+        path: Parts of the address.
+        query: What stands behind it.
+        form: What was sent, where something was.
     """
 
     session: Session
-    caller: Caller
-    memory: Memory
     waits: Waits
     path: Mapping[str, str]
     query: Mapping[str, str]
     form: Mapping[str, str]
-
-    @property
-    def person(self) -> bool:
-        """Whether a person asks."""
-        return self.caller.is_person
-
-    @property
-    def viewer(self) -> Viewer | None:
-        """Who asks, as calls of `Memory` want it: None is the owner."""
-        return self.caller.viewer
-
-    @property
-    def lists(self) -> Viewer:
-        """Who looks at a list."""
-        return self.caller.lists
 
     @property
     def now(self) -> datetime:
@@ -72,7 +51,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPage:
     """A page.
 
     Attributes:
@@ -90,7 +69,7 @@ class Shown:
     status: int = 200
 
 
-class Go(NamedTuple):
+class Redirect(NamedTuple):
     """Something was done; go to a page, which says so first."""
 
     to: str
@@ -104,10 +83,10 @@ class Image(NamedTuple):
     media_type: str
 
 
-Answer = Shown | Go | Image
+PageAnswer = ShownPage | Redirect | Image
 
 
-class Way(NamedTuple):
+class PageRoute(NamedTuple):
     """An address, and who may ask for it.
 
     Attributes:
@@ -119,7 +98,7 @@ class Way(NamedTuple):
     """
 
     path: str
-    call: Callable[[Asked], Answer]
+    call: Callable[[PageRequest], PageAnswer]
     post: bool = False
     person: bool = True
     changes: bool = False

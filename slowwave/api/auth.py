@@ -1,4 +1,4 @@
-"""Who asks, with which rights, and the memory that is open to them."""
+"""Authentication of requests: who asks, with which rights, and the memory that is open to them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from slowwave.common.arguments import bounded
 from slowwave.common.boundary import boundary
-from slowwave.home.visibility import Viewer
-from slowwave.memory import Memory
 from slowwave.serving.access import Access
 from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns
 from slowwave.serving.memory_pool import MemoryPool
+from slowwave.serving.request import MemoryRequest
 from slowwave.serving.statuses import StatusError
+from slowwave.views.calls import HTTP
 
 _BEARER = HTTPBearer(
     auto_error=False, scheme_name="token", description="A token of `slowwave mcp token`, or of the provider."
@@ -28,7 +27,7 @@ _ASK: Final = {"WWW-Authenticate": 'Bearer realm="slowwave"'}
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class ApiSite:
     """What all requests share."""
 
     access: Access
@@ -36,35 +35,7 @@ class Site:
     turns: Turns = field(default_factory=Turns)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request.
-
-    Attributes:
-        caller: who asks.
-        memory: that is open to them.
-    """
-
-    caller: Caller
-    memory: Memory
-
-    @property
-    def person(self) -> bool:
-        """Whether a person asks."""
-        return self.caller.is_person
-
-    @property
-    def viewer(self) -> Viewer | None:
-        """Who asks, as calls of `Memory` want it: None is the owner."""
-        return self.caller.viewer
-
-    @property
-    def lists(self) -> Viewer:
-        """Who looks at a list."""
-        return self.caller.lists
-
-
-class Way(APIRoute):
+class BoundaryRoute(APIRoute):
     """A route inside the boundary where errors of libraries become errors for people."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -89,8 +60,8 @@ def _open(*, changes: bool = False, writes: bool = False, person: bool = False) 
 
     async def opened(
         request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
-    ) -> AsyncIterator[Asked]:
-        site: Site = request.app.state.site
+    ) -> AsyncIterator[MemoryRequest]:
+        site: ApiSite = request.app.state.site
         caller = await _caller(site.access, given)
         if person and caller.rights != "person":
             raise StatusError(403, "Only a person may do that: it takes a token with the rights of a person.")
@@ -98,19 +69,9 @@ def _open(*, changes: bool = False, writes: bool = False, person: bool = False) 
             raise StatusError(403, "This token has the rights of a reader: it looks, and changes nothing.")
         async with site.turns.of(caller, writes=changes):
             memory = await anyio.to_thread.run_sync(site.memories.of, caller)
-            yield Asked(caller, memory)
+            yield MemoryRequest(caller, memory, HTTP)
 
     return Depends(opened)
-
-
-def named(name: str, value: str) -> str:
-    """An id that a request brings, if it may be one.
-
-    Raises:
-        ArgumentError: it is too long, or no text that can be stored.
-    """
-    bounded(name, value)
-    return value
 
 
 async def _caller(access: Access, given: HTTPAuthorizationCredentials | None) -> Caller:
@@ -124,8 +85,8 @@ async def _caller(access: Access, given: HTTPAuthorizationCredentials | None) ->
     return answer.caller
 
 
-Looks = Annotated[Asked, _open()]
-Notes = Annotated[Asked, _open(writes=True)]
-Changes = Annotated[Asked, _open(changes=True)]
-PersonLooks = Annotated[Asked, _open(person=True)]
-PersonChanges = Annotated[Asked, _open(person=True, changes=True)]
+Looks = Annotated[MemoryRequest, _open()]
+Notes = Annotated[MemoryRequest, _open(writes=True)]
+Changes = Annotated[MemoryRequest, _open(changes=True)]
+PersonLooks = Annotated[MemoryRequest, _open(person=True)]
+PersonChanges = Annotated[MemoryRequest, _open(person=True, changes=True)]
