@@ -12,11 +12,11 @@ from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
 from slowwave.home.moved import Watch
 from slowwave.records import Recorder, adopt
-from slowwave.records.recorder import has_records
+from slowwave.records.recorder import has_records, recorded_tables
 from slowwave.store import Store
 from slowwave.store.connection import Identity
 from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
-from slowwave.store.migrations import migrate
+from slowwave.store.migrations import migrate, pending
 from slowwave.store.wal import WriteAheadLog, beside
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
         if (problem := probed(bare, "meta")) is not None:
             raise Damage("meta", problem).error() from error
         raise
+    if pending(store):
+        _refuse_lost(store, journal)
     applied = migrate(store, now)
     for damage in missing(store):
         raise damage.error()
@@ -87,6 +89,15 @@ def _never_replace(bare: Store, journal: Journal) -> None:
             f"The tables at {bare.uri} are gone, and the journal has what they held. "
             f"Make them again: slowwave rebuild"
         )
+
+
+def _refuse_lost(store: Store, journal: Journal) -> None:
+    """An upgrade makes tables that are new, and none in the place of one that is lost: that is damage."""
+    if lost := missing(store):
+        existed = recorded_tables(journal)
+        for damage in lost:
+            if damage.table in existed or not store.specs[damage.table].recorded:
+                raise damage.error()
 
 
 def journal_problem(store: Store, journal: Journal, *, thoroughly: bool = False) -> str | None:

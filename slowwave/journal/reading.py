@@ -189,6 +189,11 @@ class Reader:
         mine = (c.namespace == namespace, c.origin == project, c.seq > after_seq, IS_OF_A_PROJECT)
         return int(self._scalar(sa.select(sa.func.count()).where(*mine)))
 
+    def subjects_of(self, namespace: str, kind: str) -> set[str]:
+        """Subjects of the entries of a kind in a namespace."""
+        query = sa.select(c.subject).where(c.kind == kind, c.namespace == namespace).distinct()
+        return {subject for (subject,) in self._all(query)}
+
     def count(self, namespace: str, kind: str) -> int:
         """How many entries of a kind a namespace has. As none is ever removed, it tells whether one is new.
 

@@ -1,4 +1,4 @@
-"""Which columns of which tables are recorded, and how rows are written as JSON."""
+"""Rows of records: the columns that a table's declaration keeps (`TableSpec.recorded`), as JSON."""
 
 from __future__ import annotations
 
@@ -11,23 +11,9 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.quality.admission.labels import NAMES
-from slowwave.store import NOTE_FIELDS
 from slowwave.store.labels import OWN
 from slowwave.store.tables import TableSpec
-
-MADE_AGAIN = frozenset({"chunks", "embedded_chunks"})
-"""Tables that are not recorded: what they hold is cut and embedded again from the texts."""
-
-NAMED = {"staged_notes": ("staged_id", "day", "revision"), "searches": ("search_id", "day"),
-         "events": ("event_id", "day")}  # fmt: skip
-"""Tables whose rows only say which act of the journal they are: these columns name it."""
-
-OF_THE_ACT = {
-    "memories": (*NOTE_FIELDS, "principal", "original"),
-    "quarantine": ("title", "content"),
-}
-"""Columns that the act says which a row's revision names; content and labels of a memory that absorbed others
-are not among them where they are not its own."""
+from slowwave.store.tables.declaring import VECTOR
 
 NOT_RECORDED = ("checkpoint-", "restoring", "vector_index")
 """Beginnings of the names of facts in ``meta`` that are about files, which a rebuilt table does not have."""
@@ -39,26 +25,25 @@ _FULL = "full"
 
 
 def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
-    """What is recorded of some rows of a table."""
+    """What is recorded of some rows of a table.
+
+    Content and labels of a memory that absorbed others are recorded, too, where they are not its own.
+    """
     if spec.name == "meta":
         names = pl.col("name")
         return rows.filter(~pl.any_horizontal(names.str.starts_with(start) for start in NOT_RECORDED))
-    if spec.name in NAMED:
-        return rows.select(NAMED[spec.name])
     if spec.name == "memories":
-        merged = rows.select(pl.when(pl.col("original").is_not_null()).then("content")).to_series()
         united = (pl.when(pl.col(OWN).is_not_null()).then(name).alias(name) for name in NAMES)
-        labels = rows.select(united) if OWN in rows.columns else pl.DataFrame()
-        kept = rows.drop(*OF_THE_ACT["memories"], "vector", strict=False)
-        return kept.with_columns(*labels.iter_columns(), content=merged)
-    return rows.drop(OF_THE_ACT.get(spec.name, ()))
+        merged = pl.when(pl.col("original").is_not_null()).then("content")
+        return rows.select(*spec.recorded, *united, merged.alias("content"))
+    return rows.select(spec.recorded)
 
 
 def schema_of(spec: TableSpec) -> dict[str, pl.DataType]:
     """Columns of a table without its vectors, which are made again."""
     empty = pl.from_arrow(spec.schema.empty_table())
     assert isinstance(empty, pl.DataFrame)
-    return {name: kind for name, kind in empty.schema.items() if name != "vector"}
+    return {name: kind for name, kind in empty.schema.items() if name != VECTOR}
 
 
 def written(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - JSON

@@ -12,7 +12,7 @@ from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import SOURCE_KINDS, WORDS
 from slowwave.journal.kinds.erasure import is_erased
 from slowwave.quality.admission.labels import NAMES
-from slowwave.records.columns import NAMED, OF_THE_ACT, schema_of
+from slowwave.records.columns import schema_of
 from slowwave.store import NOTE_FIELDS, staging
 from slowwave.store.database import batches
 from slowwave.store.labels import OWN
@@ -73,7 +73,7 @@ def completed(
 
 def same(spec: TableSpec, rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """Keys of the rows that are equal in both frames."""
-    if spec.name not in (*NAMED, *OF_THE_ACT):
+    if len(spec.recorded) == len(schema_of(spec)):
         return rows.select(spec.key)
     hashes = [
         frame.select(spec.key, mark=pl.struct(pl.all().map_batches(_plain)).hash())

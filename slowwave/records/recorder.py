@@ -14,7 +14,7 @@ from slowwave.common import ids
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import EVERYBODY, RECORD
 from slowwave.journal.kinds.home import Change, of_every_slice
-from slowwave.records.columns import MADE_AGAIN, arrow_rows, recorded, schema_of, written
+from slowwave.records.columns import arrow_rows, recorded, schema_of, written
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -47,10 +47,10 @@ class Recorder:
         self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
     ) -> None:
         """Record that rows are written, and that those that match a filter and are not among them go."""
-        if name in MADE_AGAIN:
+        spec = store.specs[name]
+        if not spec.recorded:
             return
         self.adopt(store)
-        spec = store.specs[name]
         kept = recorded(
             spec, arrow_rows(rows.drop_columns(["vector"]) if "vector" in rows.schema.names else rows)
         )
@@ -66,7 +66,7 @@ class Recorder:
 
     def delete(self, store: Store, name: str, where: str) -> None:
         """Record that the rows that match a filter are deleted."""
-        if name in MADE_AGAIN:
+        if not store.specs[name].recorded:
             return
         self.adopt(store)
         self._journal.append([_entry(name, Change(delete=where))])
@@ -85,6 +85,11 @@ def has_records(journal: Journal) -> bool:
     return journal.get(ADOPTED) is not None
 
 
+def recorded_tables(journal: Journal) -> set[str]:
+    """Names of the tables that a home has had since there are records; empty ones are among them."""
+    return journal.subjects_of(EVERYBODY, RECORD)
+
+
 def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: bool = False) -> None:
     """Record all that tables hold, in the place of what was recorded of them before.
 
@@ -98,9 +103,9 @@ def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: 
 
     entries: list[Entry] = []
     for name in tables or store.specs:
-        if name in MADE_AGAIN:
-            continue
         spec = store.specs[name]
+        if not spec.recorded:
+            continue
         rows = store.read(name, columns=list(schema_of(spec)))
         if name == "meta":
             rows = recorded(spec, rows)

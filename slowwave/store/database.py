@@ -35,12 +35,11 @@ from slowwave.store.asking import asking
 from slowwave.store.connection import Connection, Identity
 from slowwave.store.damage import ERRORS, explained
 from slowwave.store.frames import one_of, quote, to_schema
-from slowwave.store.tables import TableSpec, table_specs
+from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
 from slowwave.store.tenancy import StoreOf
 from slowwave.store.text import create_full_text_indexes
 from slowwave.store.wal import WriteAheadLog
 
-SCHEMA_VERSION = 14
 IDS_PER_FILTER = 2_000
 
 LOGGED = ("quarantine", "decisions", "edges", "memories", "chunks")

@@ -6,12 +6,12 @@ is something else. So a merge that is taken back gives the columns back as they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from slowwave.quality.admission.labels import LISTS, NAMES, Labels, unite
+from slowwave.quality.admission.labels import LISTS, NAMES, Labels
 
 OWN = "own_labels"
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -84,26 +84,3 @@ def heirs(merged: pl.DataFrame, source: str) -> list[str]:
             name = holder
         found.add(name)
     return sorted(found)
-
-
-def folded(memories: pl.DataFrame) -> dict[str, Labels]:
-    """The labels of the memories that absorbed others, where they are not what they say of themselves.
-
-    Args:
-        memories: all that belong together, with memory_id, absorbed and the labels that each says of itself.
-    """
-    rows = {row["memory_id"]: row for row in memories.iter_rows(named=True)}
-
-    def parts(name: str) -> Iterator[Labels]:
-        for part in rows[name]["absorbed"] or ():
-            if part in rows:
-                yield labels_of(rows[part])
-                yield from parts(part)
-
-    found = {}
-    for name, row in rows.items():
-        if row["absorbed"]:
-            said = labels_of(row)
-            if (united := unite(said, parts(name))) != said:
-                found[name] = united
-    return found

@@ -21,8 +21,8 @@ from slowwave.settings import Settings
 from slowwave.store import Store
 from slowwave.store.checkpoints import list_checkpoints, restore_checkpoint
 from slowwave.store.connection import Identity
-from slowwave.store.database import SCHEMA_VERSION
-from slowwave.store.migrations import BEFORE, MIGRATIONS
+from slowwave.store.migrations import BEFORE, pending
+from slowwave.store.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -93,10 +93,9 @@ def look(settings: Settings) -> Upgrade:
         if journal == schema.SCHEMA_VERSION
         else [Step("journal", schema.SCHEMA_VERSION, "order of acts", {})]
     )
-    for step in MIGRATIONS:
-        if step.version > tables:
-            rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in there}
-            steps.append(Step("tables", step.version, step.name, rows))
+    for step in pending(store):
+        rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in there}
+        steps.append(Step("tables", step.version, step.name, rows))
     undoable = BEFORE in {one.name for one in list_checkpoints(store)}
     return Upgrade(tables, journal, tuple(steps), undoable)
 

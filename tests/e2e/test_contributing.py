@@ -32,8 +32,16 @@ except SystemExit as end:
 old, new = RankingPolicy(), RankingPolicy(coverage_weight=0.1)
 assert old.version != new.version
 print("version", old.version)
+with slowwave.open("home", namespace="default") as memory:
+    assert set(memory.store.read("popularity")["asked"]) == {1}
 sys.argv = ["slowwave", "--home", "home", "popular", "--json"]
 main()
+"""
+BEFORE = """
+import slowwave
+
+with slowwave.open("home", namespace="default", embedding={"model": "wordllama-256"}) as memory:
+    memory.save("The northern gauge has had its battery replaced every eleven weeks since last winter.")
 """
 
 
@@ -76,9 +84,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python on the copy."""
-    environment = {**os.environ, "PYTHONPATH": str(project), "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256"}
+def run(project: Path, *words: str, code: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run Python in the copy, with its code or that of another folder."""
+    path = str(code or project)
+    environment = {**os.environ, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256"}
     return subprocess.run(
         [sys.executable, *words], cwd=project, env=environment, capture_output=True, text=True, check=False
     )
@@ -86,7 +95,7 @@ def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_page_shows_one_of_each():
     headings = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
-    assert headings == ["A rule", "A table", "An asset", "A command", "A channel"]
+    assert headings == ["A rule", "A table", "A column", "An asset", "A command", "A channel"]
     assert len(BLOCK.findall(PAGE)) == PAGE.count(" file=")
 
 
@@ -99,7 +108,9 @@ def test_the_tests_of_the_rule_and_of_rankings_pass(project):
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_the_table_the_asset_and_the_command_work(project):
+def test_the_table_the_asset_and_the_command_work_in_a_home_of_before(project):
+    before = run(project, "-c", BEFORE, code=ROOT)
+    assert before.returncode == 0, before.stderr[-3_000:]
     done = run(project, "-c", USE)
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-3_000:]
     told = done.stdout[done.stdout.index('{\n  "popular"') :]

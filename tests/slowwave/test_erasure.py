@@ -29,7 +29,7 @@ from slowwave.upkeep.doctor import examine
 from slowwave.upkeep.erasure import ErasureError, running
 from slowwave.upkeep.erasure.acts import KINDS, SPARED
 from slowwave.upkeep.erasure.model import Work
-from slowwave.upkeep.erasure.tables import RULES, counts, remove
+from slowwave.upkeep.erasure.tables import counts, remove
 from slowwave.upkeep.erasure.words import Needles
 from slowwave.upkeep.rebuild import mend_journal, rebuild
 from slowwave.vaults import vault
@@ -74,14 +74,13 @@ def lived(memory: Memory) -> dict[str, str]:
 # -- the rules -------------------------------------------------------------------------------------
 
 
-def test_every_table_says_where_it_holds_something_of_a_memory(store):
-    assert set(RULES) == set(store.specs)
+def test_columns_of_an_erasure_are_declared_ones_and_no_row_of_a_memory_or_search_is_spared(store):
     for name, spec in store.specs.items():
-        rule, columns = RULES[name], set(spec.schema.names)
-        assert {*rule.memory, *rule.text, *rule.blank, *filter(None, [rule.search, rule.touched])} <= columns
+        rule, columns = spec.erasure, set(spec.schema.names)
+        assert {*rule.quoting, *rule.blanked, *rule.cleared, *rule.cleared.values()} <= columns
         named = {column for column in columns if column in ("memory_id", "from_memory", "to_memory")}
-        assert named <= set(rule.memory), name
-        assert "search_id" not in columns or rule.search or rule.memory, name
+        assert named <= set(spec.memory_columns), name
+        assert "search_id" not in columns or spec.search_column or spec.memory_columns, name
 
 
 @pytest.mark.slow
@@ -92,14 +91,19 @@ def test_a_row_of_every_table_goes_with_its_memory_its_search_and_its_words(make
     needles = Needles(frozenset({CANARY}), ())
     planted = []
     for name, spec in store.specs.items():
-        rule = RULES[name]
-        for number, column in enumerate([*rule.memory, rule.search, *rule.text, *rule.blank, ""]):
-            if column or rule == RULES["meta"]:
+        rule = spec.erasure
+        held = [*spec.memory_columns, spec.search_column, *rule.quoting, *rule.blanked, ""]
+        for number, column in enumerate(held):
+            if column or not any(held):
                 row = {spec.key: f"key-{number}"} | (
                     {"namespace": "ada"} if "namespace" in spec.schema.names else {}
                 )
                 value = (
-                    "gone" if column in rule.memory else "s-gone" if column == rule.search else f"a {CANARY}"
+                    "gone"
+                    if column in spec.memory_columns
+                    else "s-gone"
+                    if column == spec.search_column
+                    else f"a {CANARY}"
                 )
                 row |= {column: value} if column else {}
                 if column == "explanation":
@@ -117,8 +121,8 @@ def test_a_row_of_every_table_goes_with_its_memory_its_search_and_its_words(make
     assert counts(store, work, needles) == {}
     for name, column, rule in planted:
         left = store.read(name)
-        assert left.is_empty() or rule.blank or not column, name
-        assert left.height <= len(rule.blank) or not column, name
+        assert left.is_empty() or rule.blanked or not column, name
+        assert left.height <= len(rule.blanked) or not column, name
         assert CANARY not in str(left.to_dicts())
 
 

@@ -12,7 +12,6 @@ from reconsolidation_helpers import BATTERY, CHANGED, assert_chunks_follow, foun
 from slowwave.memory import Memory
 from slowwave.quality.admission.labels import NAMES
 from slowwave.search.past import _memories, chunks_as_of
-from slowwave.store.migrations import MIGRATIONS, migrate
 from slowwave.upkeep.rebuild import rebuild
 
 DRAFT = {"importance_tier": "temporary", "state": "draft"}
@@ -111,31 +110,6 @@ def test_days_nights_and_tables_made_again_have_the_same_labels(guarded, open_me
     rebuild(guarded._space, ("memories", "chunks"))
     again = whole(guarded.store, "memories")["memories"]
     assert again.drop("vector").rows() == tables["memories"].drop("vector").rows()
-
-
-@pytest.mark.slow
-def test_homes_of_before_get_the_united_labels(guarded, fast_embedder):
-    target, _ = merged(guarded)
-    store = guarded.store
-    wanted = whole(store, "memories", "chunks")
-    own = {"memory_type": "note", "importance_tier": "temporary", "state": "draft"}
-    for name in ("memories", "chunks"):
-        rows = store.read(name, f"memory_id = '{target.memory_id}'")
-        store.upsert(name, rows.with_columns(
-            *(pl.lit(value).alias(column) for column, value in own.items()),
-            tags=pl.lit(["north", "gauge"], pl.List(pl.String)),
-            **({"trigger_phrases": pl.lit([], pl.List(pl.String)), "aliases": pl.lit([], pl.List(pl.String)),
-                "own_labels": pl.lit(None, pl.String)} if name == "memories" else {}),
-        ))  # fmt: skip
-    store.table("memories").drop_columns(["own_labels"])
-    store.table("decisions").drop_columns(["proposed", "other_revision"])
-    steps = [step for step in MIGRATIONS if step.name == "labels"]
-    store.put_meta("schema", {"version": steps[0].version - 1})
-    assert migrate(store, datetime.now(UTC), steps) == steps
-    for _ in range(2):
-        for name, rows in whole(store, "memories", "chunks").items():
-            assert rows.select(wanted[name].columns).equals(wanted[name])
-        steps[0].apply(store)  # it may have been killed after its last write
 
 
 @pytest.mark.slow

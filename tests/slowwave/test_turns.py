@@ -28,8 +28,7 @@ from slowwave.quality.gate import judge
 from slowwave.search.past import chunks_as_of
 from slowwave.settings import NotesSettings, load
 from slowwave.store import Store, staging
-from slowwave.store.database import SCHEMA_VERSION, compact
-from slowwave.store.migrations import migrate
+from slowwave.store.database import compact
 from slowwave.store.text import STOP_WORDS
 from slowwave.upkeep.reembed import reembed
 from slowwave.vaults import vault
@@ -512,28 +511,3 @@ def test_the_list_replaces_the_one_of_lancedb_and_holds_its_own_stems(tmp_path):
     assert kept["theirs"] == {"heron", "because"}
     assert kept["ours"] == {"heron", "because", *pronouns}
     assert kept["none"] == set(words)
-
-
-@pytest.mark.slow
-def test_a_store_of_version_2_gets_the_columns_and_the_index(home_of, ada):
-    ada.save("I told you that my heron was there, at the pond behind the mill.", key="t1")
-    store = ada.store
-    store.upsert("staged_notes", staging.stage(ada.journal.read(kinds=["save"])))
-    before = {name: store.read(name) for name in ("chunks", "memories", "staged_notes")}
-    for name, columns in (("chunks", ["follows"]), ("memories", ["context", "follows"]),
-                          ("staged_notes", ["context", "follows"])):  # fmt: skip
-        store.table(name).drop_columns(columns)
-    old = FTS(language="English", stem=True, remove_stop_words=True, ascii_folding=True)
-    store.table("chunks").create_index("search_text", config=old, replace=True)
-    store.put_meta("schema", {"version": 2})
-    store.refresh()
-    assert found(store, "my") == []
-    for _ in range(2):  # it may have been killed before its version was recorded
-        store.put_meta("schema", {"version": 2})
-        assert [step.version for step in migrate(store, NOON)] == list(range(3, SCHEMA_VERSION + 1))
-        for name, rows in before.items():
-            assert store.read(name).equals(rows), name
-        assert (found(store, "my"), found(store, "heron"), found(store, "the")) == (["t1"], ["t1"], [])
-        assert [one.index_type for one in store.table("chunks").list_indices()].count("FTS") == 1
-    ada.save(ANSWER, key="t2", follows="t1")
-    assert found(store, "mill") == ["t1", "t2"]

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-import polars as pl
 import pytest
 
 from slowwave.learning.isolation import contaminated_chunks
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.reconcile import reconcile
 from slowwave.search.log import replay
 from slowwave.search.opened import searcher_in
-from slowwave.store import staging
-from slowwave.store.migrations import migrate
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEXTS = {
     "deploy": "我们每个星期四用Kubernetes部署新版本，星期五谁都不许部署。",
     "sister": "我姐姐住在柏林，她在一家医院当护士，养了一只猫。",
@@ -87,33 +79,6 @@ def found_by(memory, words: str) -> list[str]:
 
     rows = full_text(memory.store, "chunks", "search_text", words).select(["source", "_score"]).to_list()
     return sorted(row["source"] for row in rows)
-
-
-@pytest.mark.slow
-def test_an_old_home_finds_them_after_its_migration(home):
-    home.save("由伊什贝尔打开，钥匙挂在墙上。", key="t2", context="潮汐闸门由谁打开？")
-    store, space = home.store, home._space
-    notes = staging.stage(home.journal.read(kinds=["save"]))
-    store.upsert("staged_notes", notes)
-    stages.embed_days(store, space.embedder, space.chunker, notes, sorted(set(notes["day"])))
-    wanted = {name: store.read(name).sort("chunk_id") for name in ("chunks", "embedded_chunks")}
-    assert wanted["embedded_chunks"].height == wanted["chunks"].height == len(TEXTS) + 1
-    for name, rows in wanted.items():
-        plain = pl.col("text")
-        lent = pl.when(plain.str.starts_with("由")).then(
-            pl.format("{}\n{}\n潮汐闸门由谁打开？", plain, plain)
-        )
-        store.upsert(name, rows.with_columns(search_text=lent.otherwise(plain)))
-    assert found_by(home, "部署") == []
-    for _ in range(2):  # it may have been killed before its version was recorded
-        store.put_meta("schema", {"version": 9})
-        migrate(store, NOON)
-        for name, rows in wanted.items():
-            assert store.read(name).sort("chunk_id").equals(rows), name
-        assert found_by(home, "部署") == ["deploy"]
-        assert found_by(home, "潮汐闸门") == ["t2"]
-    reconcile(store, space.chunker, space.embedder)
-    assert store.read("chunks").sort("chunk_id").equals(wanted["chunks"])
 
 
 @pytest.mark.slow

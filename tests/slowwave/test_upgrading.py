@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from slowwave.cli import app
 from slowwave.errors import StoreError
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.store.database import SCHEMA_VERSION
+from slowwave.store.damage import DamageError
+from slowwave.store.tables import SCHEMA_VERSION
 from slowwave.upkeep import upgrading
 from slowwave.upkeep.doctor import examine
 
@@ -37,6 +39,7 @@ def old(tmp_path: Path) -> Path:
         ).schema.names else None
         store.put_meta("schema", {"version": 12})
     with sqlite3.connect(home / "journal.db") as raw:
+        raw.executemany("DELETE FROM journal_entries WHERE subject = ?", [(name,) for name in KEYS])
         raw.execute("DROP INDEX journal_entries_by_order")
         raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
         raw.execute("DROP INDEX journal_entries_by_feedback")
@@ -84,6 +87,14 @@ def test_whoever_opens_it_keeps_the_way_back(old: Path) -> None:
     assert versions(old) == (12, 1)
     with Memory(load(old), namespace="default") as memory:
         assert memory.search("when do we deploy?").results[0].source == "deploy"
+
+
+@pytest.mark.parametrize("name", ["edges", "chunks"])
+def test_a_table_that_is_lost_is_not_made_anew_by_an_upgrade(old: Path, name: str) -> None:
+    shutil.rmtree(old / "lance" / f"{name}.lance")
+    with pytest.raises(DamageError, match=f"slowwave rebuild {name}"):
+        Memory(load(old), namespace="default").count()
+    assert versions(old)[0] == 12
 
 
 def test_the_copy_of_an_earlier_upgrade_is_not_put_in_the_place_of_the_journal(old: Path) -> None:

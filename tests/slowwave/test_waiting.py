@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import polars as pl
 import pytest
 from admission_helpers import assert_same, everything, whole
 from reconsolidation_helpers import (
@@ -21,10 +20,8 @@ from reconsolidation_helpers import (
 
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.lifecycle.reconcile import reconcile
-from slowwave.lifecycle.waiting import waiting
 from slowwave.memory import Memory
 from slowwave.search.past import _memories
-from slowwave.store.migrations import MIGRATIONS
 
 KINDS = ("merge", "supersede", "duplicate", "draft")
 
@@ -223,20 +220,6 @@ def test_secret_memories_are_listed_without_what_they_say(guarded):
     assert "Thursday" not in str(row)
     assert "Deploy" not in str(row)
     assert guarded.accept(row["decision_id"])["outcome"] == "supersede"
-
-
-def test_what_waited_in_homes_of_before_says_what_for(guarded):
-    kinds = ("merge", "supersede")
-    waits = {proposed(guarded, kind)[1].decision_id: kind for kind in kinds}
-    rows = guarded.store.read("decisions")
-    nothing = pl.lit(None, pl.String)
-    guarded.store.upsert("decisions", rows.with_columns(proposed=nothing, other_revision=nothing))
-    assert waiting(guarded.store).is_empty()
-    for _ in range(2):
-        next(step for step in MIGRATIONS if step.name == "labels").apply(guarded.store)
-        assert dict(waiting(guarded.store).select("decision_id", "proposed").iter_rows()) == waits
-    for name in waits:
-        guarded.accept(name)
 
 
 def test_what_the_gate_only_warns_of_is_in_the_log(open_memory):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from slowwave.store.database import SCHEMA_VERSION
-from slowwave.store.tables import TableSpec, table_specs
+from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
 from tools.reference.markdown import code, codes, prose, section, table
 
 WORDS = {

@@ -1,12 +1,15 @@
-"""How a table is declared.
+"""The declaration of a table: schema, partition, erasure and records in one place.
 
-Each table has one not-null key that is declared as Lance's unenforced primary key when the table is
-created: without it, concurrent upserts of the same new key double the row without an error.
+All that knows tables reads it: the store makes and upgrades them, erasure takes rows out, records keep what a
+rebuild needs, doctor and the reference list them. Each table has one not-null key that is declared as Lance's
+unenforced primary key when the table is created: without it, concurrent upserts of the same new key double
+the row without an error.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -19,21 +22,61 @@ COUNT = pa.int32()
 LONG = pa.int64()
 FLOAT = pa.float64()
 
+VECTOR = "vector"
+"""Column of an embedding; it follows from a text, so nothing records it."""
+_MEMORIES = ("memory_id", "other_memory", "from_memory", "to_memory")
+_SEARCH = "search_id"
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRule:
+    """Columns through which an erasure finds rows, beside the ids of memories and searches.
+
+    Attributes:
+        quoting: columns with text; a row that quotes what was erased is deleted.
+        blanked: columns that are emptied where they quote it; the row stays.
+        cleared: columns that become null where another column has an erased memory or search, by that one.
+        outlives_search: the row stays when its search is erased, for it is about a memory.
+    """
+
+    quoting: tuple[str, ...] = ()
+    blanked: tuple[str, ...] = ()
+    cleared: Mapping[str, str] = field(default_factory=dict)
+    outlives_search: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """What a table is: its key, its columns, who owns its rows, and what may be searched by text."""
+    """A declared table: its key, columns and partition, and the rules of erasure and records for its rows.
+
+    Attributes:
+        partition: column whose values are Dagster partitions; None: a shared table.
+        full_text: the allow-list: no other column may ever have a full-text index.
+        recorded: columns that the journal's records keep; none at all: its rows are made from other tables.
+    """
 
     name: str
     schema: pa.Schema
     description: str
-    partition: str | None = None  # the column whose values are Dagster partitions; None: a shared table
-    full_text: tuple[str, ...] = ()  # the allow-list: no other column may ever have a full-text index
+    partition: str | None = None
+    full_text: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
+    erasure: ErasureRule = ErasureRule()
 
     @property
     def key(self) -> str:
         """Name of the primary key column."""
         return str(self.schema.field(0).name)
+
+    @property
+    def memory_columns(self) -> tuple[str, ...]:
+        """Columns with ids of memories; a row with an erased one is deleted."""
+        return tuple(name for name in self.schema.names if name in _MEMORIES)
+
+    @property
+    def search_column(self) -> str:
+        """Column with the id of the search that a row is erased with; empty where there is none."""
+        return _SEARCH if _SEARCH in self.schema.names and not self.erasure.outlives_search else ""
 
 
 def table(
@@ -43,13 +86,23 @@ def table(
     *,
     partition: str | None = None,
     full_text: tuple[str, ...] = (),
+    recorded: tuple[str, ...] | None = None,
+    in_events: tuple[str, ...] = (),
+    erasure: ErasureRule = ErasureRule(),
     **columns: pa.DataType,
 ) -> TableSpec:
-    """A table; its columns in the order in which they are given, after the key."""
+    """Declare a table; its columns in the order in which they are given, after the key.
+
+    `recorded` are columns beside the key that a record keeps (None: all; none at all: rows are made from
+    other tables), less those that an event of the journal has already (`in_events`).
+    """
     declared = {"lance-schema:unenforced-primary-key": "true"}
     first = pa.field(key, TEXT, nullable=False, metadata=declared)
     schema = pa.schema([first, *(pa.field(column, kind) for column, kind in columns.items())])
-    return TableSpec(name, schema, description, partition, full_text)
+    kept = columns.keys() - {VECTOR} if recorded is None else set(recorded)
+    kept -= set(in_events)
+    records = tuple(column for column in schema.names if kept and column in {key, *kept})
+    return TableSpec(name, schema, description, partition, full_text, records, erasure)
 
 
 def rows(**columns: pa.DataType) -> pa.DataType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.scoring.measures import MEASURES
-from slowwave.store.tables.declaring import COUNT, FLAG, FLOAT, TEXT, TIME, TableSpec, table
+from slowwave.store.tables.declaring import COUNT, FLAG, FLOAT, TEXT, TIME, ErasureRule, TableSpec, table
 
 METRICS = {measure.column: FLOAT for measure in MEASURES}
 """Of a ranking, by the judgments of its query (rule 6.3)."""
@@ -19,7 +19,7 @@ def tables() -> list[TableSpec]:
             "judge, the selections of searches, or the memory's own trigger phrases. The newest of each "
             "source counts. imported: it rests on what came with a log or a list; the learning gate is deaf "
             "to it.",
-            partition="day",
+            partition="day", erasure=ErasureRule(quoting=("query", "explanation")),
             day=TEXT, namespace=TEXT, query_id=TEXT, query=TEXT, memory_id=TEXT, source=TEXT, grade=FLOAT,
             state=TEXT, judge=TEXT, explanation=TEXT, principal=TEXT, made_at=TIME, impressions=COUNT,
             expected=FLOAT, clicks=FLOAT, text_hash=TEXT, imported=FLAG,
@@ -65,6 +65,7 @@ def tables() -> list[TableSpec]:
         table(
             "cycle_scores", "cycle_score_id",
             "Every query of a closed cycle under every policy that was compared in it.",
+            erasure=ErasureRule(blanked=("query",)),
             cycle_id=TEXT, namespace=TEXT, variant=TEXT, query_id=TEXT, query=TEXT, searches=COUNT, **METRICS,
             relevant=COUNT,
         ),

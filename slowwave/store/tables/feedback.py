@@ -11,6 +11,7 @@ from slowwave.store.tables.declaring import (
     TEXT,
     TIME,
     TIMES,
+    ErasureRule,
     TableSpec,
     rows,
     table,
@@ -41,7 +42,8 @@ def tables() -> list[TableSpec]:
         table(
             "searches", "search_id",
             "Every search and what it showed. What else it considered stays in the journal.",
-            partition="day",
+            partition="day", recorded=("day",),
+            erasure=ErasureRule(quoting=("query",), blanked=("project",)),
             day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, project=TEXT, query=TEXT,
             wanted=COUNT, policy_version=TEXT, abstained=FLAG, signal=FLOAT, shown=SHOWN, imported_from=TEXT,
             seq=LONG,
@@ -50,7 +52,8 @@ def tables() -> list[TableSpec]:
             "events", "event_id",
             "Every act of feedback as it was given: ratings (quick), observed answers (implicit), outcomes "
             "of projects (detailed).",
-            partition="day",
+            partition="day", recorded=("day",),
+            erasure=ErasureRule(quoting=("project",), outlives_search=True),
             day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, kind=TEXT, tier=TEXT, verdict=TEXT,
             search_id=TEXT, project=TEXT, memory_id=TEXT, chunk_id=TEXT, response=TEXT, verdicts=VERDICTS,
             imported_from=TEXT, seq=LONG,
@@ -63,6 +66,9 @@ def tables() -> list[TableSpec]:
             "shown, empty for its first, else the revision with which that began; query_id: the question of "
             "its search.",
             partition="day",
+            erasure=ErasureRule(
+                blanked=("project",), cleared={"query_id": "search_id"}, outlives_search=True
+            ),
             day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, occurred_at=TIME, principal=TEXT,
             event_id=TEXT, search_id=TEXT, project=TEXT, tier=TEXT, verdict=TEXT, value=FLOAT, weight=FLOAT,
             evidence=TEXT, ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT, imported=FLAG, behind=TEXT,

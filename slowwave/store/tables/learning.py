@@ -10,6 +10,7 @@ from slowwave.store.tables.declaring import (
     LIST,
     TEXT,
     TIME,
+    ErasureRule,
     TableSpec,
     table,
     vectors,
@@ -24,7 +25,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "learned_proposals", "proposal_id",
             "Every selection, and what it could teach the memory that was selected; refusal: why it teaches "
             "nothing, as far as the selection itself says. Nothing here has an effect.",
-            partition="day",
+            partition="day", erasure=ErasureRule(quoting=("query",)),
             day=TEXT, namespace=TEXT, memory_id=TEXT, search_id=TEXT, query=TEXT, question=TEXT,
             principal=TEXT, selected_at=TIME, rank=COUNT, terms=LIST, refusal=TEXT, text=TEXT,
         ),
@@ -33,7 +34,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "Searches of a day whose words are a term that a memory had learned, or would have, before that "
             "day, where anything is known of whether that memory was wanted. Of a search key (kind) the term "
             "is the past question, and share what it adds to the score.",
-            partition="day",
+            partition="day", erasure=ErasureRule(quoting=("term",)),
             day=TEXT, namespace=TEXT, search_id=TEXT, memory_id=TEXT, term=TEXT, relevant=FLAG, evidence=TEXT,
             kind=TEXT, query_id=TEXT, share=FLOAT,
         ),
@@ -58,7 +59,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "learned_triggers", "trigger_id",
             "What was learned on each day: a term that a selection taught a memory. It has an effect once "
             "two questions taught it, until it expires; weight is a fresh one's. Never searched by text.",
-            partition="day",
+            partition="day", erasure=ErasureRule(quoting=("term",)),
             day=TEXT, namespace=TEXT, memory_id=TEXT, term=TEXT, added_at=TIME, search_id=TEXT, question=TEXT,
             principal=TEXT, expires_at=TIME, weight=FLOAT, proposal_id=TEXT, text=TEXT,
         ),
@@ -66,7 +67,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "search_views", "view_id",
             "Every result of a search of which anything was said, and how far it was taken: what a question "
             "could be a key to. refusal: why a selection teaches nothing. Nothing here has an effect.",
-            partition="day",
+            partition="day", erasure=ErasureRule(quoting=("query",)),
             day=TEXT, namespace=TEXT, memory_id=TEXT, search_id=TEXT, query_id=TEXT, query=TEXT,
             principal=TEXT, at=TIME, rank=COUNT, selected=FLAG, taken=FLOAT, examined=FLOAT, refusal=TEXT,
             text=TEXT,
@@ -75,6 +76,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "question_vectors", "query_id",
             "The vector of each question of which anything was said. Apart from the chunks, and in no index "
             "that a search asks.",
+            erasure=ErasureRule(quoting=("query",)),
             namespace=TEXT, query=TEXT, vector=vectors(dimension),
         ),
         table(
@@ -89,6 +91,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "learning_log", "log_id",
             "The audit log of learning, append-only: add, refresh, expire, rollback, refuse, approve, "
             "withdraw, regression.",
+            erasure=ErasureRule(quoting=("term", "reason", "detail")),
             day=TEXT, namespace=TEXT, at=TIME, action=TEXT, reason=TEXT, memory_id=TEXT, term=TEXT,
             search_id=TEXT, principal=TEXT, detail=TEXT, kind=TEXT,
         ),

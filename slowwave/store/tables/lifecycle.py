@@ -12,6 +12,7 @@ from slowwave.store.tables.declaring import (
     LONG,
     TEXT,
     TIME,
+    ErasureRule,
     TableSpec,
     table,
     vectors,
@@ -59,6 +60,7 @@ def tables(dimension: int) -> list[TableSpec]:
             "original: its own text where its content holds lines of memories that it absorbed; own_labels: "
             "its own labels (JSON) where those in the columns are united with theirs; dated: the date that "
             "its text carries, if it does; released: a person let it in.",
+            in_events=(*NOTE_FIELDS, "principal", "original"),
             namespace=TEXT, revision=TEXT, status=TEXT, **NOTE, principal=TEXT, chunk_count=COUNT,
             frequency=COUNT, created_at=TIME, updated_at=TIME, retired_at=TIME, dated=TIME, released=FLAG,
             replaced_by=TEXT, absorbed=LIST, original=TEXT, own_labels=TEXT, vector=vectors(dimension),
@@ -66,7 +68,7 @@ def tables(dimension: int) -> list[TableSpec]:
         table(
             "chunks", "chunk_id",
             "What is searched: the chunks of every memory with their vectors and their memory's labels.",
-            full_text=("search_text",),
+            full_text=("search_text",), recorded=(),
             **chunk_columns(dimension), status=TEXT, title=TEXT, source=TEXT, origin=TEXT, memory_type=TEXT,
             importance_tier=TEXT, retrieval_priority=TEXT, sensitivity=TEXT, state=TEXT, source_kind=TEXT,
             source_of_truth=FLAG, tags=LIST, follows=TEXT, created_at=TIME, updated_at=TIME,
@@ -90,6 +92,7 @@ def tables(dimension: int) -> list[TableSpec]:
         table(
             "quarantine", "quarantine_id",
             "Notes that were refused or could not be read, whole, with every reason; nothing is lost.",
+            in_events=("title", "content"), erasure=ErasureRule(cleared={"details": "duplicate_of"}),
             day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, source=TEXT, title=TEXT, content=TEXT,
             reasons=LIST, details=TEXT, score=FLOAT, parts=TEXT, duplicate_of=TEXT, duplicate_revision=TEXT,
             size_bytes=LONG, status=TEXT, occurred_at=TIME,
@@ -97,7 +100,7 @@ def tables(dimension: int) -> list[TableSpec]:
         table(
             "staged_notes", "staged_id",
             "What a day brought: the last act (save, forget, undo, accept, unreadable) on each memory.",
-            partition="day",
+            partition="day", recorded=("day", "revision"),
             day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, act=TEXT, **NOTE, principal=TEXT,
             created_at=TIME, dated=FLAG, occurred_at=TIME, seq=LONG, size_bytes=LONG, released=FLAG,
             reason=TEXT, message=TEXT,
@@ -113,7 +116,7 @@ def tables(dimension: int) -> list[TableSpec]:
         table(
             "embedded_chunks", "embedded_id",
             "Chunks and vectors of the notes that passed on a day; the history behind `chunks`.",
-            partition="day",
+            partition="day", recorded=(),
             day=TEXT, cutter=TEXT, chunk_id=TEXT, **chunk_columns(dimension),
         ),
     ]

@@ -1,14 +1,12 @@
-"""Where each table of the store holds something of a memory, and how it is taken out.
+"""Erasing rows of tables, by the rules of their declarations (`slowwave.store.tables.declaring.ErasureRule`).
 
-`RULES` names every table; a test fails for one that is missing. Rows of a memory and of the searches that go
-are deleted. What else quotes an erased text goes with its row, or is blanked where the row is a figure that
-stays (the queries of closed cycles).
+Rows of a memory and of the searches that go are deleted. What else quotes an erased text goes with its row,
+or is blanked where the row is a figure that stays (the queries of closed cycles).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,29 +21,6 @@ from slowwave.upkeep.erasure.words import Needles
 
 if TYPE_CHECKING:
     from slowwave.store import Store, TableSpec
-
-Mend = Callable[[pl.DataFrame, Work], pl.DataFrame]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Where a table holds something of a memory.
-
-    Attributes:
-        memory: columns with ids of memories (of chunks count as their memory's); a row with one of them goes.
-        search: the column with the id of a search; a row of one that goes goes, too.
-        text: columns with text; a row that quotes what was erased goes.
-        blank: columns that are emptied where they quote it; the row stays.
-        mend: takes a part out of rows that stay; given the rows that `touched` names.
-        touched: column with ids of memories or searches, of rows to mend.
-    """
-
-    memory: tuple[str, ...] = ()
-    search: str = ""
-    text: tuple[str, ...] = ()
-    blank: tuple[str, ...] = ()
-    mend: Mend | None = None
-    touched: str = ""
 
 
 def _unlent(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
@@ -70,67 +45,10 @@ def _found_by_itself(texts: pl.Series, lent: Collection[str]) -> pl.Expr:
     return pl.lit(pl.Series(found, dtype=pl.String))
 
 
-def _without_details(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
-    """Notes that were refused as duplicates of one that goes: the evidence may quote it."""
-    return rows.with_columns(details=pl.lit(None, pl.String))
-
-
-def _without_verdicts(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
-    """Observations of an answer, without the verdicts on what goes."""
-    kept = ~pl.element().struct["memory_id"].is_in(list(work.memories))
-    return rows.with_columns(verdicts=pl.col("verdicts").list.eval(pl.element().filter(kept)))
-
-
-def _without_question(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
-    """Feedback on a search that goes: what was said of a memory stays, for no question."""
-    return rows.with_columns(query_id=pl.lit(None, pl.String))
-
-
-_OF_SEARCH = Rule(search="search_id")
-_OF_MEMORY = Rule(memory=("memory_id",))
-
 _BY_PEOPLE = {"explanation": "source = 'manual'"}
 """Where a column holds words of people, and not of ours."""
 _OFTEN_CODES = ("reason", "detail")
 """Columns that hold sentences of people or single words of ours."""
-
-RULES: dict[str, Rule] = {
-    "meta": Rule(),  # knows nothing of any memory
-    "memories": Rule(memory=("memory_id",), mend=_unlent, touched="memory_id"),
-    "chunks": Rule(memory=("memory_id",), mend=_unlent, touched="memory_id"),
-    "memory_state": _OF_MEMORY,
-    "edges": Rule(memory=("from_memory", "to_memory")),
-    "decisions": Rule(memory=("memory_id", "other_memory")),
-    "quarantine": Rule(memory=("memory_id",), mend=_without_details, touched="duplicate_of"),
-    "staged_notes": Rule(memory=("memory_id",), mend=_unlent, touched="memory_id"),
-    "gate_verdicts": _OF_MEMORY,
-    "embedded_chunks": Rule(memory=("memory_id",), mend=_unlent, touched="memory_id"),
-    "searches": Rule(search="search_id", text=("query",), blank=("project",)),
-    "events": Rule(memory=("memory_id",), text=("project",), mend=_without_verdicts, touched="verdicts"),
-    "usage_signals": Rule(
-        memory=("memory_id",), blank=("project",), mend=_without_question, touched="search_id"
-    ),
-    "effectiveness": _OF_MEMORY,
-    "strength": _OF_MEMORY,
-    "promotions": _OF_MEMORY,
-    "judgments": Rule(memory=("memory_id",), text=("query", "explanation")),
-    "evaluation_scores": _OF_SEARCH,
-    "shadow_scores": _OF_SEARCH,
-    "channel_attribution": _OF_SEARCH,
-    "interleavings": _OF_SEARCH,
-    "evaluation_cycles": Rule(),  # figures
-    "cycle_scores": Rule(blank=("query",)),
-    "cycle_judgments": _OF_MEMORY,
-    "learned_proposals": Rule(memory=("memory_id",), search="search_id", text=("query",)),
-    "learned_matches": Rule(memory=("memory_id",), search="search_id", text=("term",)),
-    "learned_effect": _OF_SEARCH,
-    "learning_gate": Rule(),  # figures
-    "learned_triggers": Rule(memory=("memory_id",), search="search_id", text=("term",)),
-    "search_views": Rule(memory=("memory_id",), search="search_id", text=("query",)),
-    "question_vectors": Rule(text=("query",)),
-    "search_keys": Rule(memory=("memory_id",), search="search_id"),
-    "learning_log": Rule(memory=("memory_id",), search="search_id", text=("term", "reason", "detail")),
-}
 
 
 def physical_tables(store: Store) -> Iterator[tuple[str, TableSpec]]:
@@ -173,7 +91,7 @@ def left_over(store: Store, memories: Collection[str]) -> set[str]:
     found: set[str] = set()
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
-        for column in RULES[spec.name].memory:
+        for column in spec.memory_columns:
             for part in batches(sorted(memories)):
                 found.update(_read(table, one_of(column, part), [column])[column].to_list())
     return found & set(memories)
@@ -186,12 +104,12 @@ def _gone(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator
         if mine:
             yield mine
         return
-    rule, also = RULES[spec.name], f" AND {mine}" if mine else ""
-    for column in rule.memory:
+    also = f" AND {mine}" if mine else ""
+    for column in spec.memory_columns:
         yield from (one_of(column, part) + also for part in batches(work.memories))
-    if rule.search:
-        yield from (one_of(rule.search, part) + also for part in batches(work.searches))
-    for column in rule.text:
+    if spec.search_column:
+        yield from (one_of(spec.search_column, part) + also for part in batches(work.searches))
+    for column in spec.erasure.quoting:
         keys = _quoting(table, spec, column, mine, needles)[spec.key].to_list()
         yield from (one_of(spec.key, part) for part in batches(keys))
 
@@ -220,36 +138,39 @@ def _unasked(table: Any, store: Store, spec: TableSpec, work: Work) -> Iterator[
 
 def _mended(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator[pl.DataFrame]:  # noqa: ANN401
     """Rows that stay, as they are to be."""
-    rule, mine = RULES[spec.name], _mine(spec, work)
+    mine = _mine(spec, work)
     if work.scope == "namespace":
         return
     columns = table.schema.names
-    for column in rule.blank:
+    for column in spec.erasure.blanked:
         keys = _quoting(table, spec, column, mine, needles)[spec.key].to_list()
         for part in batches(keys):
             yield _read(table, one_of(spec.key, part), columns).with_columns(pl.lit("").alias(column))
-    if rule.mend is None:
-        return
-    for before in _touched(table, rule, work, mine):
-        after = rule.mend(before, work)
+    for before, after in _parted(table, spec, work, mine):
         changed = after.filter(pl.Series([not same for same in _same(before, after)], dtype=pl.Boolean))
         if changed.height:
             yield changed
 
 
-def _touched(table: Any, rule: Rule, work: Work, mine: str) -> Iterator[pl.DataFrame]:  # noqa: ANN401
+def _parted(
+    table: Any,  # noqa: ANN401
+    spec: TableSpec, work: Work, mine: str,
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:  # fmt: skip
+    """Rows that hold something of what goes beside what is their own: before, and without it."""
     columns = table.schema.names
-    if rule.touched == "verdicts":  # a list: no filter of the database looks into it
+    for column, by in spec.erasure.cleared.items():
+        for part in batches(work.searches if by == "search_id" else work.memories):
+            before = _read(table, f"{one_of(by, part)} AND {mine}", columns)
+            yield before, before.with_columns(pl.lit(None, pl.String).alias(column))
+    if {"context", "search_text"} & set(columns):  # of notes, to which others may lend words
+        for part in batches(work.followers):
+            before = _read(table, f"{one_of('memory_id', part)} AND {mine}", columns)
+            yield before, _unlent(before, work)
+    if "verdicts" in columns:  # a list: no filter of the database looks into it
+        gone = pl.element().struct["memory_id"].is_in(list(work.memories))
         rows = _read(table, f"{mine} AND kind = 'observation'", columns)
-        yield rows.filter(
-            pl.col("verdicts").list.eval(
-                pl.element().struct["memory_id"].is_in(list(work.memories))
-            ).list.any()
-        )  # fmt: skip
-        return
-    whose = {"duplicate_of": work.memories, "search_id": work.searches}.get(rule.touched, work.followers)
-    for part in batches(whose):
-        yield _read(table, f"{one_of(rule.touched, part)} AND {mine}", columns)
+        before = rows.filter(pl.col("verdicts").list.eval(gone).list.any())
+        yield before, before.with_columns(pl.col("verdicts").list.eval(pl.element().filter(~gone)))
 
 
 def _same(before: pl.DataFrame, after: pl.DataFrame) -> list[bool]:

@@ -21,14 +21,13 @@ from slowwave.feedback.questions import with_vectors
 from slowwave.journal import works as underway
 from slowwave.lifecycle.stages import embed_days
 from slowwave.records import replayed
-from slowwave.records.columns import MADE_AGAIN
 from slowwave.records.recorder import has_records
 from slowwave.store import Store, quote
 from slowwave.store.checkpoints import listed_records
 from slowwave.store.connection import Identity
 from slowwave.store.damage import missing
-from slowwave.store.database import SCHEMA_VERSION, compact, other_model
-from slowwave.store.tables import table_specs
+from slowwave.store.database import compact, other_model
+from slowwave.store.tables import SCHEMA_VERSION, table_specs
 from slowwave.upkeep.rebuild.texts import chunks_of, vectors_of
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def rebuild(space: Workspace, tables: Sequence[str] = ()) -> Rebuilt:
     names = [name for name in everything if not tables or name in tables]
     names.sort(key=lambda name: (*_FIRST, name).index(name))
     from_acts = not has_records(journal)
-    if from_acts and tables and set(names) - MADE_AGAIN:
+    if from_acts and tables and any(everything[name].recorded for name in names):
         raise StoreError(
             "This home was made before there were records, and nothing has been written to it since: the "
             "journal does not know what its tables held. `slowwave rebuild` makes all tables anew; the next "
@@ -83,7 +82,7 @@ def rebuild(space: Workspace, tables: Sequence[str] = ()) -> Rebuilt:
         )
     command = " ".join(["slowwave rebuild", *tables])
     with space.exclusively():
-        rows = replayed(journal, everything, [name for name in {*names, "meta"} if name not in MADE_AGAIN])
+        rows = replayed(journal, everything, [name for name in {*names, "meta"} if everything[name].recorded])
         identity = _identity(space, rows["meta"])
         with underway.announced(journal, _words(tables), command, space.now(), settles=not tables):
             done = _Rebuilding(space, identity, rows, names).run()
