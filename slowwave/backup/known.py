@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
+from pydantic import TypeAdapter
 
-from slowwave.common.permissions import make_private
+from slowwave.common.files import replace_file
+from slowwave.common.permissions import file_mode
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
@@ -61,32 +63,20 @@ class Known:
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+_ADAPTER = TypeAdapter(Known)
+
+
 def read(home: Path) -> Known:
     """What the home knows; a new id where it knows nothing."""
     try:
-        told = orjson.loads((home / FILE).read_bytes())
-        places = {uri: _last(one) for uri, one in told["places"].items()}
-        return Known(str(told["home"]), places, dict(told.get("begun", {})))
-    except (OSError, ValueError, KeyError, TypeError):  # it is made anew; nothing rests on it but words
+        return _ADAPTER.validate_json((home / FILE).read_bytes())
+    except (OSError, ValueError):  # it is made anew; nothing rests on it but words
         return Known(secrets.token_hex(16))
-
-
-def _last(told: dict[str, Any]) -> Last:
-    verified = told.get("verified_at")
-    return Last(**{
-        **told,
-        "at": datetime.fromisoformat(told["at"]),
-        "verified_at": datetime.fromisoformat(verified) if verified else None,
-    })  # fmt: skip
 
 
 def write(home: Path, known: Known) -> None:
     """Keep it, whole or not at all."""
-    beside = home / f".{FILE}.partial"
-    beside.unlink(missing_ok=True)
-    make_private(beside, home)
-    beside.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
-    beside.replace(home / FILE)
+    replace_file(home / FILE, [orjson.dumps(known, option=orjson.OPT_INDENT_2)], file_mode(home))
 
 
 def note_begun(home: Path, uri: str, name: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 PIECE_BYTES = 16 * 2**20
 """Largest piece: a larger file is several (bytes)."""
-
-WORKERS = 4
-"""Files that are read and sent at a time (count)."""
 
 _TRIES = 3
 
@@ -206,7 +202,7 @@ def _tables(
         return _same_or_sent(name, found, old.get(one), lambda: source.parts(path, PIECE_BYTES), archive)
 
     try:
-        done = _side_by_side("tables", kept, wanted)
+        done = progress.map_in_threads("tables", kept, wanted)
     except FileNotFoundError as error:
         raise _moved(space, cut, error) from error
     parts: dict[str, list[File]] = {table: [] for table in cut.tables}
@@ -235,21 +231,6 @@ def _same_or_sent(
         return replace(old, mode=mode), 0
     pieces, size, sent = pieces_of(parts(), archive)
     return File(name, size, pieces, found.mark, mode), sent
-
-
-def _side_by_side(
-    what: str, work: Callable[[tuple[str, str]], tuple[File, int]], items: Sequence[tuple[str, str]]
-) -> list[tuple[File, int]]:
-    done = []
-    with progress.task(what, len(items)) as advance, ThreadPoolExecutor(WORKERS) as workers:
-        try:
-            for one in workers.map(work, items):
-                done.append(one)
-                advance(1)
-        except BaseException:
-            workers.shutdown(wait=True, cancel_futures=True)
-            raise
-    return done
 
 
 def _journal(

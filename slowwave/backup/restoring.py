@@ -7,9 +7,7 @@ there whole or not at all, and rows of the journal that are there are compared.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +17,16 @@ import orjson
 from slowwave.backup import known, rows
 from slowwave.backup.archive import Archive
 from slowwave.backup.files import is_left_out, leftovers
-from slowwave.backup.making import WORKERS
 from slowwave.backup.model import Backup, File
 from slowwave.backup.place import Place
 from slowwave.backup.sealing import DamagedError
 from slowwave.backup.settings_file import with_own_places
 from slowwave.common import progress
-from slowwave.common.permissions import make_home, make_private, mask_of
+from slowwave.common.files import replace_file
+from slowwave.common.permissions import file_mode, make_home, make_private, mask_of
 from slowwave.errors import BackupError
 from slowwave.home.model import RESTORING as MARKER
+from slowwave.home.parts import open_journal
 from slowwave.journal.carrying import Digest
 from slowwave.journal.schema import SCHEMA_VERSION
 from slowwave.settings import CONFIG_FILE, Settings
@@ -80,11 +79,11 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
     if not goes_on:
         _refuse_what_is_there(settings)
     make_home(home)
-    _mark(home, backup)
+    replace_file(home / MARKER, [orjson.dumps({"backup": backup.name})], file_mode(home))
     if "://" not in settings.store_uri:
         make_private(Path(settings.store_uri), home, folder=True)
     tables = Place(settings.store_uri, settings.store.storage_options)
-    with _journal_of(settings) as journal:
+    with open_journal(settings, "normal" if settings.journal.url else settings.journal.durability) as journal:
         if not goes_on and journal.rows.count():
             (home / MARKER).unlink()
             raise BackupError(
@@ -125,12 +124,6 @@ def _begun(home: Path, backup: Backup) -> bool:
     return True
 
 
-def _mark(home: Path, backup: Backup) -> None:
-    beside = home / f".{MARKER}.partial"
-    beside.write_bytes(orjson.dumps({"backup": backup.name}))
-    beside.replace(home / MARKER)
-
-
 def _refuse_what_is_there(settings: Settings) -> None:
     home = settings.home
     if left := leftovers(settings):
@@ -144,15 +137,6 @@ def _refuse_what_is_there(settings: Settings) -> None:
             f"There are tables at {tables.uri} already ({sorted(there)[0]}, …). Give an empty place in "
             f"store.uri."
         )
-
-
-def _journal_of(settings: Settings) -> Journal:
-    from slowwave.journal import Journal
-
-    if settings.journal.url:
-        return Journal(settings.journal.url, durability="normal")
-    make_private(settings.journal_file, settings.home)
-    return Journal.open_path(settings.journal_file, durability=settings.journal.durability)
 
 
 def _damaged(what: str, piece: str, error: DamagedError) -> BackupError:
@@ -189,13 +173,7 @@ def _tables(archive: Archive, backup: Backup, place: Place) -> None:
     # What a version is made of comes before it, and the table that says what all the others are comes last.
     items = [(table, file) for table, part in backup.tables.items() for file in part.files]
     items.sort(key=lambda item: (item[0] == "meta", item[1].name.startswith(("_versions/", "_refs/"))))
-    with progress.task("tables", len(items)) as advance, ThreadPoolExecutor(WORKERS) as workers:
-        try:
-            for _ in workers.map(one, items):
-                advance(1)
-        except BaseException:
-            workers.shutdown(wait=True, cancel_futures=True)
-            raise
+    progress.map_in_threads("tables", one, items)
 
 
 def _acts(archive: Archive, backup: Backup, journal: Journal) -> str:
@@ -226,19 +204,8 @@ def _files(archive: Archive, backup: Backup, settings: Settings) -> tuple[str, .
             if file.name == CONFIG_FILE:
                 text, changed = with_own_places(b"".join(content).decode(), home)
                 content = iter([text.encode()])
-            _put(home / file.name, content, file.mode & ~mask)
+            path = home / file.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, content, file.mode & ~mask)
             advance(1)
     return changed
-
-
-def _put(path: Path, content: Iterator[bytes], mode: int) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.partial")
-    beside.unlink(missing_ok=True)
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(handle, "wb") as file:
-        for part in content:
-            file.write(part)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from slowwave.backup.archive import BACKUPS, HEADER, Archive, path_of
-from slowwave.backup.making import WORKERS
 from slowwave.backup.model import Backup
 from slowwave.backup.sealing import DamagedError
 from slowwave.common import progress
@@ -131,13 +129,8 @@ def _bad_pieces(archive: Archive, names: Sequence[str]) -> dict[str, str]:
             return str(error)
         return ""
 
-    bad = {}
-    with progress.task("pieces", len(names)) as advance, ThreadPoolExecutor(WORKERS) as workers:
-        for name, problem in zip(names, workers.map(look, names), strict=True):
-            if problem:
-                bad[name] = problem
-            advance(1)
-    return bad
+    problems = progress.map_in_threads("pieces", look, names)
+    return {name: problem for name, problem in zip(names, problems, strict=True) if problem}
 
 
 def _unused(archive: Archive, backups: Sequence[Backup]) -> dict[str, int]:

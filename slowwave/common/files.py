@@ -1,8 +1,9 @@
-"""Files that people name are put in their place whole; what is no file is written to."""
+"""Atomic writes of files: of those that people name, and of those of a home."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -37,3 +38,21 @@ def putting(path: Path) -> Iterator[BinaryIO]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, parts: Iterable[bytes], mode: int) -> None:
+    """Replace a file of a home atomically and durably; what a killed process began is begun anew.
+
+    Args:
+        path: of the file.
+        parts: its content, one after the other.
+        mode: of the new file, also while it is written.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(handle, "wb") as file:
+        file.writelines(parts)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

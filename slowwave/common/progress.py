@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+WORKERS = 4
+"""Threads of work that mostly waits for files (count)."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Listener(Protocol):
@@ -48,3 +55,17 @@ def task(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]
         done = True
     finally:
         listener.end(number, done=done)
+
+
+def map_in_threads(what: str, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Map items in `WORKERS` threads, in order, with progress; the first error cancels what has not begun."""
+    results = []
+    with task(what, len(items)) as advance, ThreadPoolExecutor(WORKERS) as workers:
+        try:
+            for result in workers.map(work, items):
+                results.append(result)
+                advance(1)
+        except BaseException:
+            workers.shutdown(wait=True, cancel_futures=True)
+            raise
+    return results

@@ -49,14 +49,13 @@ def in_force(settings: Settings) -> list[InForce]:
 
 def stored_model(settings: Settings) -> str:
     """The model that the tables of a home were made with; empty where there are none, or nobody can tell."""
-    from slowwave.store import Store
-    from slowwave.store.connection import Identity
+    from slowwave.home.parts import bare_store
     from slowwave.store.damage import ERRORS, DamageError
 
     uri = settings.store_uri
     if "://" not in uri and not Path(uri).is_dir():
         return ""  # to connect would make the folder
-    store = Store.bare(uri, Identity("", 0, {}), settings.store.storage_options)
+    store = bare_store(settings)
     try:
         known = store.get_meta("embedding") if "meta" in store.db.list_tables().tables else None
     except (DamageError, *ERRORS):  # opening the tables says what is wrong with them, and what to do

@@ -212,15 +212,13 @@ class OpenHome:
 
     def _open_journal(self) -> Journal:
         from slowwave.home.model import refuse_half_restored
-        from slowwave.journal import Journal
+        from slowwave.home.parts import open_journal
 
-        journal = self.settings.journal
-        if journal.url:
+        if self.settings.journal.url:
             refuse_half_restored(self.settings.home)
-            return Journal(journal.url, durability=journal.durability)
-        self._make_home()
-        make_private(self.settings.journal_file, self.settings.home)
-        return Journal.open_path(self.settings.journal_file, durability=journal.durability)
+        else:
+            self._make_home()
+        return open_journal(self.settings, self.settings.journal.durability)
 
     @cached_property
     def chunker(self) -> Chunker:

@@ -11,10 +11,10 @@ from slowwave.common.permissions import mask_of
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
 from slowwave.home.moved import Watch
+from slowwave.home.parts import bare_store
 from slowwave.records import Recorder, adopt
 from slowwave.records.recorder import has_records, recorded_tables
 from slowwave.store import Store
-from slowwave.store.connection import Identity
 from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
 from slowwave.store.migrations import migrate, pending
 from slowwave.store.wal import WriteAheadLog, beside
@@ -41,11 +41,7 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
         StoreError: they were written by a newer Slowwave.
         ModelError: they are of another embedding model.
     """
-    bare = Store.bare(
-        settings.store_uri,
-        Identity(embedder.name, embedder.dimension, {}),
-        settings.store.storage_options,
-    )
+    bare = bare_store(settings, embedder)
     _never_replace(bare, journal)
     try:
         store = Store(

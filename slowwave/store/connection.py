@@ -44,6 +44,11 @@ class Identity:
     dimension: int
     tables: Mapping[str, str]  # logical name -> physical name, where they differ
 
+    @classmethod
+    def read(cls, fact: Mapping[str, Any]) -> Identity:
+        """Read the identity from the fact ``embedding`` of the table ``meta``."""
+        return cls(fact["model"], fact["dimension"], fact.get("tables", {}))
+
 
 def _few_handles() -> bool:
     """Whether this process has more than `HANDLES` of the files open that it may; False where none knows."""

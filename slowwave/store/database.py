@@ -195,7 +195,7 @@ class Store(Connection):
             )
         if stored["model"] != model:
             raise other_model(self.uri, stored["model"], model)
-        return Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
+        return Identity.read(stored)
 
     def _known(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         """The model of the vectors and the version of the schema, as far as they are known."""
@@ -284,7 +284,7 @@ class Store(Connection):
         self.connect()
         stored = self.get_meta("embedding")
         assert stored is not None
-        self.identity = Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
+        self.identity = Identity.read(stored)
         self.specs = table_specs(self.identity.dimension)
 
     # -- reading ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.home.model import is_missing
 from slowwave.home.opening import MEND_JOURNAL
+from slowwave.home.parts import bare_store
 from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.settings import Settings
@@ -155,16 +156,13 @@ def _whole(space: Workspace) -> Iterator[Finding]:
     from slowwave.home.opening import journal_problem
     from slowwave.journal import works as underway
     from slowwave.records.recorder import has_records
-    from slowwave.store import Store
-    from slowwave.store.connection import Identity
     from slowwave.store.damage import DamageError, examined
 
     for work in underway.unfinished(space.journal):
         yield Finding(
             "unfinished", False, f"{work.what} was begun at {work.begun_at:%F %T} UTC", work.command
         )
-    model = Identity(space.embedder.name, space.embedder.dimension, {})
-    store = Store.bare(space.settings.store_uri, model, space.settings.store.storage_options)
+    store = bare_store(space.settings, space.embedder)
     if not store.db.list_tables().tables:
         if has_records(space.journal):
             yield Finding("tables", False, f"the tables at {store.uri} are gone", "slowwave rebuild")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
+from slowwave.home.parts import bare_store
 from slowwave.journal import schema
 from slowwave.journal.entry import UPGRADE
 from slowwave.journal.former import former, readonly
@@ -178,12 +179,9 @@ def _bare(settings: Settings) -> Store:
     uri = settings.store_uri
     if "://" not in uri and not Path(uri).is_dir():
         raise StoreError(f"There are no tables at {uri}; there is nothing to upgrade.")
-    store = Store.bare(uri, Identity("", 0, {}), settings.store.storage_options)
+    store = bare_store(settings)
     known = store.get_meta("embedding")
-    identity = Identity("", 0, {}) if known is None else Identity(
-        known["model"], known["dimension"], known.get("tables", {})
-    )  # fmt: skip
-    return Store.bare(uri, identity, settings.store.storage_options)
+    return store if known is None else Store.bare(uri, Identity.read(known), settings.store.storage_options)
 
 
 def _rows(store: Store, name: str) -> int:

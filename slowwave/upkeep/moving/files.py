@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from slowwave.backup.place import Found, Place
@@ -15,7 +14,6 @@ from slowwave.common import progress
 from slowwave.errors import StoreError
 
 PART_BYTES = 16 * 2**20
-WORKERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +44,18 @@ def carry(source: Place, target: Place) -> dict[str, Carried]:
     """
     wanted, there = of_tables(source), of_tables(target)
 
-    def one(name: str) -> tuple[str, str]:
+    def one(name: str) -> str:
         was = _hash(source.parts(name, PART_BYTES))
         if name not in there or there[name].size != wanted[name].size or _at(target, name) != was:
             content = source.parts(name, PART_BYTES)
             target.put(name, next(content) if wanted[name].size <= PART_BYTES else content)
             if _at(target, name) != was:
                 raise StoreError(f"{target.uri}: {name} is another file than it was at {source.uri}.")
-        return name, was
+        return was
 
     # What a version is made of comes before it, and the table that says what all the others are comes last.
     names = sorted(wanted, key=lambda name: (name.startswith("meta.lance/"), "/_" in name, name))
-    with progress.task("tables", len(names)) as advance, ThreadPoolExecutor(WORKERS) as workers:
-        hashes = {}
-        try:
-            for name, digest in workers.map(one, names):
-                hashes[name] = digest
-                advance(1)
-        except BaseException:
-            workers.shutdown(wait=True, cancel_futures=True)
-            raise
+    hashes = dict(zip(names, progress.map_in_threads("tables", one, names), strict=True))
     target.delete(sorted(there.keys() - wanted.keys()))  # of an attempt before the source went on
     return _by_table(wanted, hashes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +11,8 @@ from typing import Any
 import orjson
 
 from slowwave.backup.place import Place
-from slowwave.common.permissions import make_private
+from slowwave.common.files import replace_file
+from slowwave.common.permissions import file_mode
 from slowwave.errors import SettingsError, StoreError
 from slowwave.home.model import MOVED_FROM
 from slowwave.home.moved import (
@@ -55,7 +55,7 @@ def switch(settings: Settings, targets: Targets) -> None:
                 group.pop(key, None)
         if not group:
             del document[name]
-    _replace(path, settings.home, tomlkit.dumps(document).encode())
+    replace_file(path, [tomlkit.dumps(document).encode()], file_mode(settings.home))
     settle(targets.settings)
 
 
@@ -87,18 +87,7 @@ def _remember(settings: Settings, targets: Targets) -> None:
 
 
 def _keep(settings: Settings, told: dict[str, Any]) -> None:
-    _replace(settings.home / LEFT, settings.home, orjson.dumps(told))
-
-
-def _replace(path: Path, home: Path, content: bytes) -> None:
-    beside = path.with_name(f".{path.name}.partial")
-    beside.unlink(missing_ok=True)
-    make_private(beside, home)
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    replace_file(settings.home / LEFT, [orjson.dumps(told)], file_mode(settings.home))
 
 
 def old_places(settings: Settings) -> dict[str, str]:

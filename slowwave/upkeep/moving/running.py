@@ -8,8 +8,7 @@ place, after it at the new one, and the same command goes on in both cases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,11 +20,11 @@ from slowwave.common import progress
 from slowwave.errors import StoreError
 from slowwave.home.model import is_new
 from slowwave.home.moved import places, refuse_stale
+from slowwave.home.parts import bare_store, open_journal
 from slowwave.index.mmap_snapshot import FOLDER as SNAPSHOTS
 from slowwave.journal import works as underway
 from slowwave.settings import Settings
 from slowwave.store import Store
-from slowwave.store.connection import Identity
 from slowwave.upkeep import upgrading
 from slowwave.upkeep.moving import left
 from slowwave.upkeep.moving.files import Carried, carry, of_tables
@@ -249,21 +248,6 @@ def _has_acts(settings: Settings) -> bool:
         connections.close()
 
 
-@contextmanager
-def journal_of(settings: Settings) -> Iterator[Journal]:
-    """The journal that settings name, made where there is none."""
-    from slowwave.common.permissions import make_private
-    from slowwave.journal import Journal
-
-    if settings.journal.url:
-        with Journal(settings.journal.url, durability="full") as journal:
-            yield journal
-        return
-    make_private(settings.journal_file, settings.home)
-    with Journal.open_path(settings.journal_file, durability="full") as journal:
-        yield journal
-
-
 def _counts(store: Store) -> dict[str, int]:
     return {
         name: int(store.bare_db.open_table(name).count_rows())
@@ -278,9 +262,7 @@ def _would(space: Workspace, targets: Targets) -> Moved:
         found = of_tables(Place(settings.store_uri, settings.store.storage_options))
         size = sum(one.size for one in found.values())
         if found:  # looked at as files: to open them as the home's would bring them up to date
-            rows = _counts(
-                Store.bare(settings.store_uri, Identity("", 0, {}), settings.store.storage_options)
-            )
+            rows = _counts(bare_store(settings))
     acts = space.journal.rows.count() if "journal" in targets.parts else 0
     return Moved(places(settings, targets.parts), targets.places(), {}, rows, size, acts, "", done=False)
 
@@ -331,7 +313,7 @@ def _tables(space: Workspace, settings: Settings) -> tuple[dict[str, Carried], d
 
 def _acts(space: Workspace, targets: Targets, now: datetime) -> tuple[int, str]:
     source = space.journal.rows
-    with journal_of(targets.settings) as journal:
+    with open_journal(targets.settings, "full") as journal:
         total = source.count()
         with progress.task("journal", total) as advance:
             last = 0

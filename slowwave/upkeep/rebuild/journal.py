@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
+from slowwave.home.parts import bare_store
 from slowwave.journal import Entry, JournalError
 from slowwave.journal import works as underway
 from slowwave.journal.entry import EVERYBODY, WORK
 from slowwave.journal.kinds.home import WorkEnded
 from slowwave.records import adopt
 from slowwave.records.recorder import has_records
-from slowwave.store import Store
-from slowwave.store.connection import Identity
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -63,11 +62,7 @@ def mend_journal(space: Workspace) -> Mended:
     if any(not one.finished for one in records(space)):  # or what is half erased would be put back
         raise SlowwaveError("An erasure is not finished. Finish it first: slowwave erase --finish")
     with space.exclusively():
-        store = Store.bare(
-            space.settings.store_uri,
-            Identity(space.embedder.name, space.embedder.dimension, {}),
-            space.settings.store.storage_options,
-        )
+        store = bare_store(space.settings, space.embedder)
         store.refresh()
         with underway.announced(journal, "the mending of the journal", COMMAND, space.now()):
             revisions = [one for one in store.read("memories", columns=["revision"])["revision"] if one]

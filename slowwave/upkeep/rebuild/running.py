@@ -102,7 +102,7 @@ def _identity(space: Workspace, meta: pl.DataFrame) -> Identity:
     known = json.loads(told[0])
     if known["model"] != space.embedder.name:
         raise other_model(space.settings.store_uri, known["model"], space.embedder.name)
-    return Identity(known["model"], known["dimension"], known.get("tables", {}))
+    return Identity.read(known)
 
 
 class _Rebuilding:
