@@ -25,7 +25,7 @@ import slowwave
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import derived
 from slowwave.backup.making import make
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
 from slowwave.backup.verifying import verify
 from slowwave.settings import load
@@ -68,14 +68,14 @@ def measured(at: Path, notes: int, searches: int, *, encrypted: bool) -> list[di
             memory.search(f"word{number} word{number * 7} word{number * 3}")
 
         def back_up() -> None:
-            make(memory.home, Place(str(place), make=True), key)
+            make(memory.home, FileStorage(str(place), make=True), key)
 
         timed("first", back_up, place)
         timed("nothing new", back_up, place)
         fill(memory, notes, NEW)
         timed(f"{NEW} saves", back_up, place)
     rows.insert(0, {"what": "the home", "MB": round(size(home) / 1e6, 2)})
-    archive = Archive(Place(str(place)), key)
+    archive = Archive(FileStorage(str(place)), key)
     timed("verify", lambda: verify(archive), place)
     timed("restore", lambda: restore(load(new, **MODEL), archive), new)
     timed("cp -a", lambda: shell("cp", "-a", str(home), str(at / "copy")), at / "copy")

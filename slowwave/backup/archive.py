@@ -24,7 +24,7 @@ import orjson
 
 from slowwave.backup.keys import Key
 from slowwave.backup.model import FORMAT, Backup, read, written
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.sealing import DamagedError, name_of, seal, unseal
 from slowwave.errors import BackupError, NotFoundError
 
@@ -99,7 +99,7 @@ class Archive:
         BackupError: there are none, or they are of another key.
     """
 
-    def __init__(self, place: Place, key: Key | None) -> None:
+    def __init__(self, place: FileStorage, key: Key | None) -> None:
         self.place, self.key, self.problem = place, key, ""
         self._there: dict[str, int] | None = None
         self._lock = threading.Lock()
@@ -113,7 +113,7 @@ class Archive:
             self._same_key(header)
 
     @classmethod
-    def make(cls, place: Place, key: Key | None, home: str) -> Archive:
+    def make(cls, place: FileStorage, key: Key | None, home: str) -> Archive:
         """The backups of a home, at a place that may be empty.
 
         Raises:

@@ -49,7 +49,7 @@ class Last:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class BackupCatalog:
     """What a home knows of its backups.
 
     Attributes:
@@ -63,18 +63,18 @@ class Known:
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-_ADAPTER = TypeAdapter(Known)
+_ADAPTER = TypeAdapter(BackupCatalog)
 
 
-def read(home: Path) -> Known:
+def read(home: Path) -> BackupCatalog:
     """What the home knows; a new id where it knows nothing."""
     try:
         return _ADAPTER.validate_json((home / FILE).read_bytes())
     except (OSError, ValueError):  # it is made anew; nothing rests on it but words
-        return Known(secrets.token_hex(16))
+        return BackupCatalog(secrets.token_hex(16))
 
 
-def write(home: Path, known: Known) -> None:
+def write(home: Path, known: BackupCatalog) -> None:
     """Keep it, whole or not at all."""
     replace_file(home / FILE, [orjson.dumps(known, option=orjson.OPT_INDENT_2)], file_mode(home))
 
@@ -85,15 +85,15 @@ def note_begun(home: Path, uri: str, name: str) -> None:
     write(home, replace(known, begun={**known.begun, uri: [*known.begun.get(uri, ()), name]}))
 
 
-def of_restored(archive: Archive, backup: Backup) -> Known:
+def of_restored(archive: Archive, backup: Backup) -> BackupCatalog:
     """What a home knows that was made out of a backup: this one is its last, whatever came after it."""
     there, _ = archive.backups()
     oldest = min((one.journal.erasures for one in there), default=backup.journal.erasures)
     last = Last(backup.name, backup.at, backup.journal.erasures, oldest, len(there), sent=0, seconds=0.0)
-    return Known(backup.home, {archive.place.uri: last})
+    return BackupCatalog(backup.home, {archive.place.uri: last})
 
 
-def note(home: Path, known: Known, uri: str, last: Last) -> None:
+def note(home: Path, known: BackupCatalog, uri: str, last: Last) -> None:
     """Keep what became of a place."""
     begun = {place: names for place, names in read(home).begun.items() if place != uri}
     write(home, replace(known, places={**known.places, uri: last}, begun=begun))
@@ -122,7 +122,7 @@ def still_there(home: Path, erasures: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BackupStatus:
     """How backups at a place stand.
 
     Attributes:
@@ -138,7 +138,7 @@ class Standing:
     last: Last | None
 
 
-def standings(settings: Settings, now: datetime) -> list[Standing]:
+def standings(settings: Settings, now: datetime) -> list[BackupStatus]:
     """How backups stand at every place that the home knows of, and at the one that the settings name.
 
     Args:
@@ -150,11 +150,11 @@ def standings(settings: Settings, now: datetime) -> list[Standing]:
     for uri in [*filter(None, [own]), *(one for one in told if one != own)]:
         last = told.get(uri)
         if last is None:
-            found.append(Standing(uri, fresh=False, words=f"none was made at {uri} yet", last=None))
+            found.append(BackupStatus(uri, fresh=False, words=f"none was made at {uri} yet", last=None))
             continue
         old = now - last.at > timedelta(days=settings.backup.stale_days)
         words = f"the last one at {uri} is of {last.at:%F %H:%M} UTC ({last.backups} there)"
-        found.append(Standing(uri, uri != own or not old, words, last))
+        found.append(BackupStatus(uri, uri != own or not old, words, last))
     return found
 
 

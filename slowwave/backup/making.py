@@ -12,8 +12,8 @@ from slowwave.backup import files, known, rows
 from slowwave.backup.archive import Archive, is_name, new_name, pieces_of
 from slowwave.backup.cut import Cut, MovedError, files_of, held
 from slowwave.backup.keys import Key
-from slowwave.backup.model import Backup, File, JournalPart, Page, TablePart
-from slowwave.backup.place import Found, Place
+from slowwave.backup.model import Backup, File, JournalPage, JournalPart, TablePart
+from slowwave.backup.place import FileStorage, StoredFile
 from slowwave.common import progress
 from slowwave.common.version import VERSION
 from slowwave.errors import BackupError
@@ -51,7 +51,7 @@ class Made:
 
 
 def make(
-    space: Workspace, place: Place, key: Key | None, *, keep: int = 0, forget_erased: bool = False,
+    space: Workspace, place: FileStorage, key: Key | None, *, keep: int = 0, forget_erased: bool = False,
     spared: Sequence[Path] = (), adopt: bool = False,
 ) -> Made:  # fmt: skip
     """Make a backup, and take old ones away.
@@ -92,7 +92,7 @@ def make(
     return Made(made, place.uri, len(left), removed, freed, key is not None)
 
 
-def _refuse_another(archive: Archive, remembered: known.Known) -> None:
+def _refuse_another(archive: Archive, remembered: known.BackupCatalog) -> None:
     """A copy of a home, or one that was restored beside it, does not go on with the backups of the other."""
     newest = next(filter(is_name, reversed(archive.names())), "")
     last = remembered.places.get(archive.place.uri)  # or the place has another name now
@@ -106,7 +106,7 @@ def _refuse_another(archive: Archive, remembered: known.Known) -> None:
         )
 
 
-def _own(space: Workspace, place: Place) -> list[Path]:
+def _own(space: Workspace, place: FileStorage) -> list[Path]:
     """What is in the home's folder and is kept otherwise, or is no part of it."""
     tables = space.settings.store_uri
     mine = [] if "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
@@ -179,7 +179,7 @@ def _tables(
     space: Workspace, archive: Archive, cut: Cut, before: Backup | None
 ) -> tuple[dict[str, TablePart], int, int]:
     store = space.store
-    source = Place(store.uri, store.storage_options)
+    source = FileStorage(store.uri, store.storage_options)
     wanted: list[tuple[str, str]] = []
     try:
         for table, version in cut.tables.items():
@@ -223,7 +223,7 @@ def _moved(space: Workspace, cut: Cut, error: Exception) -> BackupError:
 
 
 def _same_or_sent(
-    name: str, found: Found, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
+    name: str, found: StoredFile, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
     mode: int = 0o600,
 ) -> tuple[File, int]:  # fmt: skip
     """A file that has not changed since the last backup is not read again; how many bytes were sent."""
@@ -238,7 +238,7 @@ def _journal(
 ) -> tuple[JournalPart, int, int]:
     source = space.journal.rows
     old = _unchanged(space, cut, before)
-    pages, size, sent, last = list[Page](), 0, 0, ""
+    pages, size, sent, last = list[JournalPage](), 0, 0, ""
     places = list(rows.bounds(cut.until))
     with progress.task("journal", len(places)) as advance:
         for first, end in places:
@@ -248,7 +248,7 @@ def _journal(
             else:
                 found = rows.page_of(source, first, end)
                 pieces, bytes_of, new = pieces_of(_slices(rows.packed(found)), archive)
-                pages.append(Page(first, end, len(found), pieces))
+                pages.append(JournalPage(first, end, len(found), pieces))
                 size, sent = size + bytes_of, sent + new
                 if found:
                     last = _hash(found[-1])
@@ -265,7 +265,7 @@ def _journal(
     return part, size, sent
 
 
-def _unchanged(space: Workspace, cut: Cut, before: Backup | None) -> dict[tuple[int, int], Page]:
+def _unchanged(space: Workspace, cut: Cut, before: Backup | None) -> dict[tuple[int, int], JournalPage]:
     """Pages of the last backup that are as they were: nothing was erased, and the journal is the same."""
     if before is None or before.journal.erasures != cut.erasures or before.journal.schema != SCHEMA_VERSION:
         return {}
@@ -297,7 +297,7 @@ def _files(
         path = home / inside
         try:
             told = path.stat()
-            found = Found(told.st_size, f"{told.st_ino}-{told.st_mtime_ns}")
+            found = StoredFile(told.st_size, f"{told.st_ino}-{told.st_mtime_ns}")
             file, new = _same_or_sent(
                 str(inside), found, old.get(str(inside)), lambda path=path: _parts(path), archive,  # type: ignore[misc]
                 told.st_mode & 0o777,

@@ -37,7 +37,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class JournalPage:
     """Rows of the journal between two places.
 
     Attributes:
@@ -72,7 +72,7 @@ class JournalPart:
     erasures: int
     schema: int
     last: str
-    pages: tuple[Page, ...]
+    pages: tuple[JournalPage, ...]
     sources: tuple[tuple[Any, ...], ...]
 
 

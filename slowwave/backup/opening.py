@@ -9,7 +9,7 @@ from pathlib import Path
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import Key, read_key_file
 from slowwave.backup.known import place_of
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.errors import BackupError
 from slowwave.settings import Settings
 
@@ -24,7 +24,7 @@ class Where:
         spared: files that are in no backup: the key.
     """
 
-    place: Place
+    place: FileStorage
     key: Key | None
     spared: Sequence[Path]
 
@@ -54,5 +54,5 @@ def where(settings: Settings, given: str = "", key_file: Path | None = None, *, 
         )
     named = key_file or (settings.in_home(Path(own.key_file)) if own.key_file else None)
     options = own.storage_options or (settings.store.storage_options if "://" in settings.store.uri else {})
-    place = Place(uri, options if "://" in uri else None, make=make)
+    place = FileStorage(uri, options if "://" in uri else None, make=make)
     return Where(place, None if named is None else read_key_file(named), () if named is None else (named,))

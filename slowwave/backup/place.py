@@ -22,7 +22,7 @@ _RETRIES: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredFile:
     """A file of a place.
 
     Attributes:
@@ -42,7 +42,7 @@ def explained(error: BaseException, uri: str) -> BackupError:
     return BackupError(f"{uri}: {words[:300]}")
 
 
-class Place:
+class FileStorage:
     """Files by name at a place. A file is there whole or not at all.
 
     Args:
@@ -85,7 +85,7 @@ class Place:
         except (BaseError, OSError, ValueError) as error:
             raise explained(error, self.uri) from error
 
-    def list(self, under: str = "") -> dict[str, Found]:
+    def list(self, under: str = "") -> dict[str, StoredFile]:
         """The files in a folder of the place and below it, by name; none where there is no such folder.
 
         Args:
@@ -95,12 +95,12 @@ class Place:
 
         if self._store is None:
             return {}
-        found: dict[str, Found] = {}
+        found: dict[str, StoredFile] = {}
         with self._told():
             for page in obstore.list(self._store, prefix=under or None, chunk_size=1_000):
                 for one in page:
                     mark = f"{one['e_tag'] or one['last_modified']}"
-                    found[one["path"]] = Found(int(one["size"]), mark)
+                    found[one["path"]] = StoredFile(int(one["size"]), mark)
         return found
 
     def get(self, name: str) -> bytes:

@@ -18,7 +18,7 @@ from slowwave.backup import known, rows
 from slowwave.backup.archive import Archive
 from slowwave.backup.files import is_left_out, leftovers
 from slowwave.backup.model import Backup, File
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.sealing import DamagedError
 from slowwave.backup.settings_file import with_own_places
 from slowwave.common import progress
@@ -82,7 +82,7 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
     replace_file(home / MARKER, [orjson.dumps({"backup": backup.name})], file_mode(home))
     if "://" not in settings.store_uri:
         make_private(Path(settings.store_uri), home, folder=True)
-    tables = Place(settings.store_uri, settings.store.storage_options)
+    tables = FileStorage(settings.store_uri, settings.store.storage_options)
     with open_journal(settings, "normal" if settings.journal.url else settings.journal.durability) as journal:
         if not goes_on and journal.rows.count():
             (home / MARKER).unlink()
@@ -131,7 +131,7 @@ def _refuse_what_is_there(settings: Settings) -> None:
             f"The home {home} is not empty ({', '.join(left[:3])}). Restore into a folder that is not there: "
             f"slowwave --home FOLDER restore …"
         )
-    tables = Place(settings.store_uri, settings.store.storage_options)
+    tables = FileStorage(settings.store_uri, settings.store.storage_options)
     if there := tables.list():
         raise BackupError(
             f"There are tables at {tables.uri} already ({sorted(there)[0]}, …). Give an empty place in "
@@ -154,7 +154,7 @@ def _content(archive: Archive, file: File, what: str) -> Iterator[bytes]:
             raise _damaged(f"{what} {file.name}", piece, error) from None
 
 
-def _tables(archive: Archive, backup: Backup, place: Place) -> None:
+def _tables(archive: Archive, backup: Backup, place: FileStorage) -> None:
     there = place.list()
     named = {f"{table}.lance/{file.name}" for table, part in backup.tables.items() for file in part.files}
     if strange := there.keys() - named:

@@ -13,7 +13,7 @@ from slowwave.errors import NotFoundError
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DamagedFile:
     """Something that is wrong.
 
     Attributes:
@@ -48,7 +48,7 @@ class Verified:
     whole: tuple[str, ...]
     pieces: int
     bytes_read: int
-    faults: tuple[Fault, ...]
+    faults: tuple[DamagedFile, ...]
     unused: dict[str, int]
 
     @property
@@ -72,17 +72,17 @@ def verify(archive: Archive, at: str = "") -> Verified:
     if not every and not wrong:
         raise NotFoundError(f"There are no backups at {archive.place.uri} yet.")
     faults = [
-        Fault(f"{BACKUPS}/{name}", problem, "the list of a backup", (name,))
+        DamagedFile(f"{BACKUPS}/{name}", problem, "the list of a backup", (name,))
         for name, problem in wrong.items()
         if not at
     ]
     if archive.problem:
-        faults.append(Fault(HEADER, archive.problem, "whose backups these are", ()))
+        faults.append(DamagedFile(HEADER, archive.problem, "whose backups these are", ()))
     wanted = _wanted(backups)
     stored = archive.stored()
     pieces = _bad_pieces(archive, list(wanted))
     faults += [
-        Fault(path_of(name), problem, wanted[name][0], tuple(wanted[name][1]))
+        DamagedFile(path_of(name), problem, wanted[name][0], tuple(wanted[name][1]))
         for name, problem in pieces.items()
     ]
     harmed = {name for fault in faults for name in fault.backups}

@@ -15,7 +15,7 @@ from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
-    from slowwave.upkeep.moving.running import Moved
+    from slowwave.upkeep.moving.running import MoveResult
 
 _TO = typer.Option(
     "--to",
@@ -43,7 +43,7 @@ def move(
 ) -> None:
     """Move the tables, the journal, or both to another place; compared there before the home is switched."""
     from slowwave.upkeep.moving import left, running
-    from slowwave.upkeep.moving.targets import Targets
+    from slowwave.upkeep.moving.targets import MoveTargets
 
     if remove_source and not (yes or dry_run):
         _refuse_unasked(json=json)
@@ -54,7 +54,7 @@ def move(
         return
     if to or not remove_source:
         with open_home() as space, bars(quiet=json):
-            moved = running.move(space, Targets(space.settings, to or (), only), dry_run=dry_run)
+            moved = running.move(space, MoveTargets(space.settings, to or (), only), dry_run=dry_run)
         if json:
             print_json(moved)
         else:
@@ -113,7 +113,7 @@ def _say(name: str, places: dict[str, str], words: str, *, json: bool) -> None:
         out.print(f"{words}: {', '.join(places.values())}.", highlight=False, markup=False, soft_wrap=True)
 
 
-def _show(moved: Moved, *, dry_run: bool) -> None:
+def _show(moved: MoveResult, *, dry_run: bool) -> None:
     if moved.source == moved.target:
         out.print("The home is there already.")
         return

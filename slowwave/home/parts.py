@@ -9,7 +9,7 @@ from slowwave.common.permissions import make_private
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
-    from slowwave.journal.connection import Durability
+    from slowwave.journal.engines import Durability
     from slowwave.settings import Settings
     from slowwave.store import Store
 

@@ -19,7 +19,7 @@ from slowwave.journal.connection import Connections
 from slowwave.journal.engines import LOCK_TIMEOUT_S
 from slowwave.journal.entry import ERASED, RECORD
 from slowwave.journal.errors import JournalError
-from slowwave.journal.kinds.erasure import Erased
+from slowwave.journal.kinds.erasure import ErasedPayload
 from slowwave.journal.schema import entries, sources
 
 _RETRY_S = 0.05
@@ -51,7 +51,7 @@ def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str 
     columns = {"kind": ERASED, "digest": digest, "content_hash": ""}
     if subject is not None:
         columns |= {"subject": subject, "event_id": uuid.uuid4().hex}
-    return Change(Erased(erased=erasure, was=kind), columns)
+    return Change(ErasedPayload(erased=erasure, was=kind), columns)
 
 
 def apply(connection: sa.Connection, changes: Mapping[int, Change], watched: str | None) -> None:
@@ -72,7 +72,7 @@ def apply(connection: sa.Connection, changes: Mapping[int, Change], watched: str
 def drop_records(connection: sa.Connection, until: int, erasure: str) -> None:
     """Leave nothing of the records of tables up to a seq; see `Journal.drop_records`."""
     c = entries.c
-    payload = encode(Erased(erased=erasure, was=RECORD), erasure)
+    payload = encode(ErasedPayload(erased=erasure, was=RECORD), erasure)
     connection.execute(
         sa.update(entries).where(c.kind == RECORD, c.seq <= until).values(kind=ERASED, payload=payload)
     )

@@ -4,8 +4,8 @@ DuckDB comes with ``slowwave[night]`` and is loaded when a warehouse is built or
 """
 
 from slowwave.warehouse.building import Built, build, build_home
-from slowwave.warehouse.reading import Answer, Described, described, query
+from slowwave.warehouse.reading import Described, QueryResult, described, query
 
 FILE = "warehouse.duckdb"  # in the home folder
 
-__all__ = ["FILE", "Answer", "Built", "Described", "build", "build_home", "described", "query"]
+__all__ = ["FILE", "Built", "Described", "QueryResult", "build", "build_home", "described", "query"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Field:
     """A column: its name, its type in DuckDB, and what it says, with its unit."""
 
     name: str
@@ -32,7 +32,7 @@ class Mart:
     about: str
     reads: tuple[str, ...]
     key: int
-    columns: tuple[Column, ...]
+    columns: tuple[Field, ...]
     query: str
 
     @property
@@ -41,15 +41,15 @@ class Mart:
         return tuple(column.name for column in self.columns[: self.key])
 
 
-DAY = Column("day", "DATE", "UTC day.")
-NAMESPACE = Column("namespace", "VARCHAR", "Namespace (tenant); nothing is summed over several.")
+DAY = Field("day", "DATE", "UTC day.")
+NAMESPACE = Field("namespace", "VARCHAR", "Namespace (tenant); nothing is summed over several.")
 
 
-def count(name: str, about: str) -> Column:
+def count(name: str, about: str) -> Field:
     """A column of whole numbers."""
-    return Column(name, "BIGINT", f"{about} (count).")
+    return Field(name, "BIGINT", f"{about} (count).")
 
 
-def share(name: str, about: str) -> Column:
+def share(name: str, about: str) -> Field:
     """A column of shares."""
-    return Column(name, "DOUBLE", f"{about} (0 to 1; null of nothing).")
+    return Field(name, "DOUBLE", f"{about} (0 to 1; null of nothing).")

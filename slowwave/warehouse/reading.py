@@ -41,7 +41,7 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     """What a query gave: the names of its columns, its rows, and whether there were more of them."""
 
     columns: tuple[str, ...]
@@ -85,7 +85,7 @@ def described(path: Path) -> list[Described]:
         ]
 
 
-def query(path: Path, sql: str, *, most: int | None = None) -> Answer:
+def query(path: Path, sql: str, *, most: int | None = None) -> QueryResult:
     """What a query gives.
 
     Args:
@@ -108,4 +108,4 @@ def query(path: Path, sql: str, *, most: int | None = None) -> Answer:
             rows = done.fetchall() if most is None else done.fetchmany(most + 1)
         except duckdb.Error as error:
             raise SlowwaveError(f"{error}\n\n`slowwave warehouse tables` lists what there is.") from None
-    return Answer(names, rows[:most], most is not None and len(rows) > most)
+    return QueryResult(names, rows[:most], most is not None and len(rows) > most)

@@ -15,7 +15,7 @@ from slowwave.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TableSource:
     """A table of the store: the columns that are read, and what becomes of them before DuckDB sees them."""
 
     columns: tuple[str, ...]
@@ -58,32 +58,32 @@ def _states(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 SOURCES = {
-    "evaluation_scores": Source(
+    "evaluation_scores": TableSource(
         ("day", "namespace", "variant", "query_id", *(one.column for one in MEASURES), "abstained"),
     ),
-    "channel_attribution": Source(
+    "channel_attribution": TableSource(
         ("day", "namespace", "channel", "results", "covered", "exclusive", "single", "multi", "unattributed"),
     ),
-    "evaluation_cycles": Source(
+    "evaluation_cycles": TableSource(
         ("namespace", "number", "status", "opened_on", "closed_on", "days", "searches", "queries"),
     ),
-    "searches": Source(
+    "searches": TableSource(
         ("search_id", "day", "namespace", "principal", "project", "query", "abstained", "shown",
          "imported_from"),
         _searches,
     ),
-    "events": Source(("namespace", "search_id")),
-    "usage_signals": Source(("day", "namespace", "memory_id", "search_id", "verdict")),
-    "promotions": Source(("day", "namespace", "memory_id", "reason")),
-    "gate_verdicts": Source(("day", "namespace", "memory_id", "revision", "verdict", "reasons")),
-    "decisions": Source(("namespace", "memory_id", "revision", "outcome", "reasons", "refused")),
-    "quarantine": Source(("namespace", "memory_id", "revision", "status")),
-    "memories": Source(
+    "events": TableSource(("namespace", "search_id")),
+    "usage_signals": TableSource(("day", "namespace", "memory_id", "search_id", "verdict")),
+    "promotions": TableSource(("day", "namespace", "memory_id", "reason")),
+    "gate_verdicts": TableSource(("day", "namespace", "memory_id", "revision", "verdict", "reasons")),
+    "decisions": TableSource(("namespace", "memory_id", "revision", "outcome", "reasons", "refused")),
+    "quarantine": TableSource(("namespace", "memory_id", "revision", "status")),
+    "memories": TableSource(
         ("memory_id", "namespace", "title", "memory_type", "importance_tier", "status", "sensitivity",
          "frequency", "chunk_count", "created_at", "updated_at"),
         _memories,
     ),
-    "memory_state": Source(
+    "memory_state": TableSource(
         ("namespace", "memory_id", "effectiveness", "feedback_count", "strength", "stability", "used",
          "ignored", "last_at", "tier"),
         _states,

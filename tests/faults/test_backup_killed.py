@@ -24,7 +24,7 @@ from faults_helpers import (
 
 from slowwave.backup.archive import Archive
 from slowwave.backup.making import make
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
 from slowwave.backup.verifying import verify
 from slowwave.home.workspace import Workspace
@@ -80,7 +80,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def backed_up(home: Path, place: Path) -> None:
     space = Workspace(load(home))
-    make(space, Place(str(place), make=True), None)
+    make(space, FileStorage(str(place), make=True), None)
     space.close()
 
 
@@ -96,23 +96,23 @@ def kill(home: Path, method: str, after: int, *arguments: object) -> None:
 def test_a_backup_that_is_killed_leaves_the_others_whole_and_goes_on(lived: Path, tmp_path: Path) -> None:
     home, place = copy_home(lived, tmp_path / "home"), tmp_path / "backups"
     kill(home, "put", 20, "backup", place)
-    assert Archive(Place(str(place)), None).names() == []
+    assert Archive(FileStorage(str(place)), None).names() == []
     backed_up(home, place)  # what was sent is not sent again, and nothing is left over
-    assert verify(Archive(Place(str(place)), None)).unused == {}
+    assert verify(Archive(FileStorage(str(place)), None)).unused == {}
     with Memory(load(home), namespace="ada") as memory:
         memory.save(text("lighthouse"), key="lighthouse")
         memory.store.settle()
     for method, after, left in (("put", 2, 1), ("delete", 0, 2), ("delete", 1, 1)):
         kill(home, method, after, "backup", place, "--keep", 1)
-        found = verify(Archive(Place(str(place)), None))
+        found = verify(Archive(FileStorage(str(place)), None))
         assert found.sound, found.faults
         assert len(found.backups) == left, (method, after)
     backed_up(home, place)
     assert tags(home) == 0
-    found = verify(Archive(Place(str(place)), None))
+    found = verify(Archive(FileStorage(str(place)), None))
     assert found.sound
     assert found.unused == {}
-    restore(load(tmp_path / "new"), Archive(Place(str(place)), None))
+    restore(load(tmp_path / "new"), Archive(FileStorage(str(place)), None))
     assert_same_tables(tables(home), tables(tmp_path / "new"), "restored")
 
 
@@ -132,7 +132,7 @@ def test_a_restore_that_is_killed_goes_on(lived: Path, tmp_path: Path, after: in
     )  # fmt: skip
     assert refused.returncode == 1
     assert "is being restored" in refused.stderr
-    done = restore(load(new), Archive(Place(str(place)), None))
+    done = restore(load(new), Archive(FileStorage(str(place)), None))
     assert_same_tables(tables(home), tables(new), "restored")
     with Workspace(load(home)).journal as journal:
         assert journal.rows.digest() == done.digest
@@ -164,7 +164,7 @@ def test_backups_of_a_home_in_use(lived: Path, tmp_path: Path) -> None:
     finally:
         end_group(writer)
         end_group(night)
-    archive = Archive(Place(str(place)), None)
+    archive = Archive(FileStorage(str(place)), None)
     assert verify(archive).sound
     names = archive.names()
     assert len(names) == backups

@@ -10,7 +10,7 @@ import pytest
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.backup.archive import PIECES, Archive
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
@@ -54,11 +54,11 @@ def test_the_job_makes_backups_that_are_read_again_and_old_ones_go(own: Path, tm
     for _ in range(2):
         told, _ = run(own)
     assert (told["backups"], told["taken away"], told["new bytes"]) == (2, 1, 0)
-    restore(load(tmp_path / "new"), Archive(Place(str(place)), None))
+    restore(load(tmp_path / "new"), Archive(FileStorage(str(place)), None))
     with Memory(load(tmp_path / "new"), namespace="ada") as again:
         assert again.search("when is the light lit").results[0].source == "light"
 
-    last = Archive(Place(str(place)), None).named("")
+    last = Archive(FileStorage(str(place)), None).named("")
     piece = last.files[0].pieces[0]
     path = place / PIECES / piece[:2] / piece
     path.write_bytes(path.read_bytes()[:-1])

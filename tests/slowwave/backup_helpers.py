@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from slowwave.backup import making
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import Key
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store.checkpoints import list_checkpoints
@@ -64,9 +64,9 @@ def assert_equal_homes(left: Memory, right: Memory) -> None:
 
 def back_up(memory: Memory, to: Path, key: Key | None = None, **more: Any) -> making.Made:
     """A backup at a folder."""
-    return making.make(memory.home, Place(str(to), make=True), key, **more)
+    return making.make(memory.home, FileStorage(str(to), make=True), key, **more)
 
 
 def archive(place: Path, key: Key | None = None) -> Archive:
     """The backups in a folder."""
-    return Archive(Place(str(place)), key)
+    return Archive(FileStorage(str(place)), key)

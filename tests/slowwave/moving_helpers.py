@@ -8,13 +8,13 @@ from typing import Any
 from slowwave.home.workspace import Workspace
 from slowwave.settings import load
 from slowwave.upkeep.moving import running
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 
 
-def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.Moved:
+def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.MoveResult:
     """Move a home, or a part of it, by a process of its own settings."""
     space = Workspace(load(home))
     try:
-        return running.move(space, Targets(space.settings, to, only), dry_run=dry_run)
+        return running.move(space, MoveTargets(space.settings, to, only), dry_run=dry_run)
     finally:
         space.close()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from slowwave.backup import files, known, making
 from slowwave.backup.archive import BACKUPS, HEADER, PIECES, new_name
 from slowwave.backup.keys import derived, make_key_file, read_key_file
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
 from slowwave.backup.sealing import DamagedError, name_of, seal, unseal
 from slowwave.backup.verifying import mend, verify
@@ -31,7 +31,7 @@ from slowwave.settings import load
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
 from slowwave.upkeep.doctor import examine
 from slowwave.upkeep.moving.running import move
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 
 KEY = derived(b"k" * 32)
 SETTINGS = '# mine\n[embedding]\nmodel = "wordllama-256"\n[gate]\nmode = "warn"\n'
@@ -203,7 +203,7 @@ def test_what_a_home_keeps_of_a_move_is_not_in_the_way_of_its_own_restore(kept: 
 def test_a_restore_that_was_cut_short_goes_on_and_nobody_opens_it_meanwhile(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new, real = tmp_path / "new", Place.put
+    new, real = tmp_path / "new", FileStorage.put
     left = iter(range(40))
 
     def breaks(self, name, content):
@@ -211,7 +211,7 @@ def test_a_restore_that_was_cut_short_goes_on_and_nobody_opens_it_meanwhile(
             raise OSError(28, "No space left on device")
         real(self, name, content)
 
-    monkeypatch.setattr(Place, "put", breaks)
+    monkeypatch.setattr(FileStorage, "put", breaks)
     with pytest.raises(OSError, match="No space left"):
         restore(load(new), archive(kept))
     monkeypatch.undo()
@@ -488,7 +488,9 @@ def test_a_key_file_is_its_owners_and_is_not_written_over(tmp_path: Path) -> Non
 def test_the_key_is_in_no_backup(own: Path, tmp_path: Path) -> None:
     key = make_key_file(own / "my.key")
     with Memory(load(own), namespace="ada") as memory:
-        made = making.make(memory.home, Place(str(own / "backups"), make=True), key, spared=[own / "my.key"])
+        made = making.make(
+            memory.home, FileStorage(str(own / "backups"), make=True), key, spared=[own / "my.key"]
+        )
     names = {file.name for file in made.backup.files}
     assert "slowwave.toml" in names
     assert "my.key" not in names
@@ -514,7 +516,7 @@ def test_files_of_several_pieces_come_back(own: Path, tmp_path: Path, monkeypatc
 
 def moved(home: Path, to: Path) -> None:
     space = Workspace(load(home))
-    move(space, Targets(space.settings, (str(to),), "tables"))
+    move(space, MoveTargets(space.settings, (str(to),), "tables"))
     space.close()
 
 
@@ -544,7 +546,7 @@ def test_a_copy_and_a_restored_home_do_not_go_on_with_the_backups_of_the_origina
 
     def backed_up(home: Path, **how: bool) -> making.Made:
         with Memory(load(home), namespace="ada") as memory:
-            return making.make(memory.home, Place(str(place), make=True), None, **how)
+            return making.make(memory.home, FileStorage(str(place), make=True), None, **how)
 
     backed_up(own)
     copy = Path(shutil.copytree(own, tmp_path / "copy"))
@@ -614,7 +616,7 @@ def test_a_home_that_lost_what_it_is_known_by_adopts_its_backups(own: Path, tmp_
         (own / known.FILE).unlink()
         with pytest.raises(BackupError, match=r"of another home.*--adopt"):
             back_up(memory, tmp_path / "backups")
-        made = making.make(memory.home, Place(str(tmp_path / "backups")), None, adopt=True)
+        made = making.make(memory.home, FileStorage(str(tmp_path / "backups")), None, adopt=True)
         assert made.backups == 2
         assert back_up(memory, tmp_path / "backups").backups == 3
 

@@ -13,7 +13,7 @@ from backup_helpers import FAST_MODEL, NOTES, QUESTIONS, answers, assert_equal_h
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import derived
 from slowwave.backup.making import make
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
 from slowwave.backup.verifying import verify
 from slowwave.errors import BackupError
@@ -64,13 +64,13 @@ def test_a_team_s_home_is_backed_up_to_s3_and_comes_back_into_files_and_the_othe
     with Memory(load(tmp_path / "team", **first), namespace="ada") as memory:
         memory.save_many([{"content": text, "key": text[:9]} for text in NOTES])
         memory.search(QUESTIONS[0])
-        place = Place("s3://memories/backups", options)
+        place = FileStorage("s3://memories/backups", options)
         made = make(memory.home, place, KEY)
         assert made.encrypted
         assert make(memory.home, place, KEY).backup.sent == 0
         with pytest.raises(BackupError, match="no such bucket"):
-            make(memory.home, Place("s3://other/backups", options), KEY)
-        archive = Archive(Place("s3://memories/backups", options), KEY)
+            make(memory.home, FileStorage("s3://other/backups", options), KEY)
+        archive = Archive(FileStorage("s3://memories/backups", options), KEY)
         assert verify(archive).sound
 
         files = load(tmp_path / "files", **MODEL)
@@ -79,11 +79,11 @@ def test_a_team_s_home_is_backed_up_to_s3_and_comes_back_into_files_and_the_othe
         with Memory(files, namespace="ada") as again:
             assert_equal_homes(memory, again)
             again.save("A rule that only the home of files has, about the spare oars.", key="oars")
-            make(again.home, Place(str(tmp_path / "backups"), make=True), None)
+            make(again.home, FileStorage(str(tmp_path / "backups"), make=True), None)
 
     second = team("second")
     back = load(tmp_path / "again", **second)
-    restore(back, Archive(Place(str(tmp_path / "backups")), None))
+    restore(back, Archive(FileStorage(str(tmp_path / "backups")), None))
     with Memory(back, namespace="ada") as one, Memory(files, namespace="ada") as other:
         assert_equal_homes(one, other)
     with pytest.raises(BackupError, match="There are tables at s3://memories/second already"):
@@ -91,12 +91,12 @@ def test_a_team_s_home_is_backed_up_to_s3_and_comes_back_into_files_and_the_othe
     other_journal = {**second, "store": {"uri": "s3://memories/fourth", "storage_options": options}}
     with pytest.raises(BackupError, match="has acts already"):
         restore(load(tmp_path / "fourth", **other_journal), archive)
-    assert not Place("s3://memories/fourth", options).list()
+    assert not FileStorage("s3://memories/fourth", options).list()
     assert answers(tmp_path / "files")[0]
 
 
 def test_a_piece_that_is_damaged_in_a_bucket_is_found(options: dict[str, str], tmp_path: Path) -> None:
-    place = Place("s3://memories/damaged", options)
+    place = FileStorage("s3://memories/damaged", options)
     with Memory(load(tmp_path / "home", **MODEL), namespace="ada") as memory:
         memory.save("The spare keys of the boat shed hang behind its door, on the left.", key="keys")
         make(memory.home, place, None)
@@ -112,6 +112,6 @@ def test_a_piece_that_is_damaged_in_a_bucket_is_found(options: dict[str, str], t
 
 def test_a_server_that_does_not_answer_and_bad_options_are_told(options: dict[str, str]) -> None:
     with pytest.raises(BackupError, match="cannot be reached"):
-        Place("s3://memories/x", {**options, "endpoint": "http://127.0.0.1:1"}).list()
+        FileStorage("s3://memories/x", {**options, "endpoint": "http://127.0.0.1:1"}).list()
     with pytest.raises(BackupError, match="endpoint2"):
-        Place("s3://memories/x", {**options, "endpoint2": "http://127.0.0.1:1"})
+        FileStorage("s3://memories/x", {**options, "endpoint2": "http://127.0.0.1:1"})

@@ -28,7 +28,7 @@ from slowwave.store.database import compact
 from slowwave.upkeep.doctor import examine
 from slowwave.upkeep.erasure import ErasureError, running
 from slowwave.upkeep.erasure.acts import KINDS, SPARED
-from slowwave.upkeep.erasure.model import Work
+from slowwave.upkeep.erasure.model import ErasureTask
 from slowwave.upkeep.erasure.tables import counts, remove
 from slowwave.upkeep.erasure.words import Needles
 from slowwave.upkeep.rebuild import mend_journal, rebuild
@@ -87,7 +87,7 @@ def test_columns_of_an_erasure_are_declared_ones_and_no_row_of_a_memory_or_searc
 def test_a_row_of_every_table_goes_with_its_memory_its_search_and_its_words(make_space):
     space = make_space()
     store = space.store
-    work = Work("e", "ada", "memories", ("gone",), ("s-gone",))
+    work = ErasureTask("e", "ada", "memories", ("gone",), ("s-gone",))
     needles = Needles(frozenset({CANARY}), ())
     planted = []
     for name, spec in store.specs.items():

@@ -14,7 +14,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.upkeep.moving import left, running
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 def test_the_command_that_goes_on_with_a_move_has_no_password(home: Path) -> None:
     def command(*to: str, only: Any = None) -> str:
-        return Targets(load(home), to, only).command
+        return MoveTargets(load(home), to, only).command
 
     assert command("files") == "slowwave move --to files"
     assert command("new place", only="tables") == f"slowwave move --to '{Path.cwd()}/new place' --only tables"
@@ -44,17 +44,17 @@ def test_a_target_file_with_secrets_has_to_be_private(home: Path, tmp_path: Path
         file.chmod(0o640)
         if text in secret:
             with pytest.raises(SettingsError, match=rf"Others .* may read .*: chmod 600 '{file}'") as told:
-                Targets(load(home), [str(file)])
+                MoveTargets(load(home), [str(file)])
             assert "hush" not in str(told.value)
             file.chmod(0o600)
-        assert "hush" not in Targets(load(home), [str(file)]).command
+        assert "hush" not in MoveTargets(load(home), [str(file)]).command
 
 
 def test_a_target_file_that_the_settings_would_not_take_is_refused(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "target.toml"
     file.write_text('[store]\nuri = "s3://bucket/ada"\n[store.storage_options]\nallow_http = true\n')
     with pytest.raises(SettingsError, match=r"store\.storage_options\.allow_http is no text.* quotation"):
-        Targets(load(home), [str(file)])
+        MoveTargets(load(home), [str(file)])
 
 
 def test_what_a_home_knows_of_its_last_place_has_to_be_readable(home: Path) -> None:
@@ -68,7 +68,7 @@ def test_what_a_home_knows_of_its_last_place_has_to_be_readable(home: Path) -> N
 
 def test_what_a_move_that_was_killed_before_its_switch_knows_is_no_old_place(home: Path) -> None:
     settings = load(home)
-    left._remember(settings, Targets(settings, [str(home.parent / "new")]))
+    left._remember(settings, MoveTargets(settings, [str(home.parent / "new")]))
     left.refuse_second(settings, ["tables"])
     assert left.still_there(settings) == []
     with pytest.raises(StoreError, match="there is nothing to remove"):
@@ -77,9 +77,9 @@ def test_what_a_move_that_was_killed_before_its_switch_knows_is_no_old_place(hom
 
 
 def test_what_a_copy_leaves_is_its_own_alone(home: Path, tmp_path: Path) -> None:
-    left.switch(load(home), Targets(load(home), [str(tmp_path / "new"), "postgresql://db/ada"]))
+    left.switch(load(home), MoveTargets(load(home), [str(tmp_path / "new"), "postgresql://db/ada"]))
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
-    left.switch(load(copy), Targets(load(copy), [str(tmp_path / "other")]))
+    left.switch(load(copy), MoveTargets(load(copy), [str(tmp_path / "other")]))
     assert json.loads((home / left.LEFT).read_bytes()).keys() == {"home", "tables", "journal", "left"}
     assert json.loads((copy / left.LEFT).read_bytes()).keys() == {"home", "tables", "left"}
     assert left.old_places(load(copy)) == {"tables": str(tmp_path / "new")}
@@ -90,7 +90,7 @@ def test_a_place_that_was_left_takes_the_home_back_whatever_nights_made_there(
 ) -> None:
     def move(to: str) -> None:
         space = Workspace(load(home))
-        running.move(space, Targets(space.settings, [to], "tables"))
+        running.move(space, MoveTargets(space.settings, [to], "tables"))
         space.close()
 
     with Memory(load(home, embedding={"model": "wordllama-256"}), namespace="ada") as memory:

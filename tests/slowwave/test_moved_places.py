@@ -15,7 +15,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import works
 from slowwave.settings import Settings, load
 from slowwave.upkeep.moving import left, running
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 
 URI = "SLOWWAVE_STORE__URI"
 
@@ -28,7 +28,7 @@ def home(tmp_path: Path) -> Path:
 
 def switch(home: Path, to: str) -> None:
     """As a move ends, whose copying is of no matter here."""
-    left.switch(load(home), Targets(load(home), [to]))
+    left.switch(load(home), MoveTargets(load(home), [to]))
     (home / "lance").mkdir(exist_ok=True)
 
 
@@ -70,7 +70,7 @@ def test_who_has_a_place_that_was_left_is_sent_to_no_other_one_that_was(
 
 def killed_before_the_switch(home: Path, to: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, space = load(home), Workspace(load(home))
-    targets = Targets(settings, [to])
+    targets = MoveTargets(settings, [to])
     facts = {"from": places(settings, targets.parts), "to": targets.places()}
     works.begin(space.journal, running.WHAT, targets.command, space.now(), facts)
 
@@ -130,7 +130,7 @@ def test_another_spelling_of_where_the_home_is_is_no_other_place(home: Path, tmp
     (tmp_path / "link").symlink_to(tmp_path)
     switch(home, str(tmp_path / "new"))
     for one in (tmp_path / "link" / "new", tmp_path / "new"):
-        assert Targets(load(home), [str(one)]).elsewhere().parts == ()
+        assert MoveTargets(load(home), [str(one)]).elsewhere().parts == ()
     settings = load(home, store={"uri": str(tmp_path / "link" / "home" / "lance")})
     assert left.old_places(settings) == {}  # or the place where the home is would be removed
 

@@ -24,7 +24,7 @@ from slowwave.serving.health import MOVED, OK, Health
 from slowwave.settings import load
 from slowwave.upkeep import upgrading
 from slowwave.upkeep.moving import left, running
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_journal_that_was_left_says_where_the_home_may_be(home: Path, database
     assert f"The move of this home to {database.replace('hush', '***')} was begun" in str(told.value)
     assert "If it has ended, the home is there: start this process again" in str(told.value)
     assert "hush" not in str(told.value)
-    assert str(told.value).endswith("finish it: " + Targets(load(copy), [database], "journal").command)
+    assert str(told.value).endswith("finish it: " + MoveTargets(load(copy), [database], "journal").command)
 
 
 CALLS: dict[str, Callable[[Memory, str], object]] = {

@@ -17,14 +17,14 @@ import warm
 from backup_helpers import FAST_MODEL, answers, live
 from moving_helpers import move
 
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.upkeep.moving import files, left, running
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -98,7 +98,7 @@ def test_to_s3_and_postgresql_and_back(
     would = move(home, to, dry_run=True)
     assert not would.done
     assert would.acts > 0
-    assert not Place("s3://memories/whole", options).list()
+    assert not FileStorage("s3://memories/whole", options).list()
 
     done = move(home, to)
     assert done.rows == would.rows
@@ -133,7 +133,7 @@ def test_to_s3_and_postgresql_and_back(
     ):
         old.save("Who still has the old settings is told of the move.", key="late")
     left.remove(load(home))
-    assert not Place("s3://memories/whole", options).list()
+    assert not FileStorage("s3://memories/whole", options).list()
     with Memory(load(home), namespace="ada") as memory:
         assert memory.save("And saves go on after all that moving about.", key="on").status == "live"
 
@@ -227,7 +227,7 @@ def test_a_move_that_waited_for_another_one_looks_again(
     to, space = str(tmp_path / "to"), Workspace(load(home))
 
     def moved_meanwhile(_: Path) -> bool:
-        left.switch(load(home), Targets(load(home), [to]))
+        left.switch(load(home), MoveTargets(load(home), [to]))
         return False
 
     _ = space.journal  # or it would be told when it opens it
@@ -236,9 +236,9 @@ def test_a_move_that_waited_for_another_one_looks_again(
     words = rf"was moved meanwhile: its tables and journal are at {to}, .* run the command again"
     for where in (to, str(tmp_path / "other"), "files"):
         with pytest.raises(StoreError, match=words):
-            running.move(space, Targets(space.settings, [where]))
+            running.move(space, MoveTargets(space.settings, [where]))
         with pytest.raises(StoreError, match=words):
-            running.move(space, Targets(space.settings, [where]), dry_run=True)
+            running.move(space, MoveTargets(space.settings, [where]), dry_run=True)
     for work in (running.give_up, running.remove_source):
         with pytest.raises(StoreError, match=words):
             work(space)

@@ -9,7 +9,7 @@ ERASED = "erased"
 """Field of the payload of an act that was erased: the id of the erasure. It says nothing else of use."""
 
 
-class Erased(TypedDict):
+class ErasedPayload(TypedDict):
     """What is left of an act: which erasure took it, and of what kind it was."""
 
     erased: str

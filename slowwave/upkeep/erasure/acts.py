@@ -14,7 +14,7 @@ from slowwave.journal.kept import NAME, kept_digest
 from slowwave.journal.kinds.note import payload_digest, without_follows
 from slowwave.journal.kinds.search import without
 from slowwave.scoring.evaluation.judgments import MANUAL
-from slowwave.upkeep.erasure.model import Work
+from slowwave.upkeep.erasure.model import ErasureTask
 from slowwave.upkeep.erasure.words import Needles
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Changes:
         needles: by what a text is known that quotes it.
     """
 
-    work: Work
+    work: ErasureTask
     sources: Mapping[str, str]
     needles: Needles
     counts: dict[str, int] = field(default_factory=dict)

@@ -26,7 +26,7 @@ _BESIDE = "outcome IN ('merge', 'duplicate', 'supersede')"
 
 
 @dataclass
-class Found:
+class ErasureSubjects:
     """What is known of the memories that go, from the journal."""
 
     named: dict[str, Named] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def scope_of(memory_ids: Sequence[str], source: str, *, everything: bool) -> Sco
 
 def find(
     space: Workspace, namespace: str, scope: Scope, memory_ids: Sequence[str] = (), source: str = ""
-) -> Found:
+) -> ErasureSubjects:
     """The memories that were named, and those that say exactly what one of them says.
 
     Raises:
@@ -84,7 +84,7 @@ def find(
         raise NotFoundError(
             f"Namespace {namespace!r} has nothing whose source begins with {source!r}. Nothing was erased."
         )
-    found = Found()
+    found = ErasureSubjects()
     titles, hashes, said = _said(space, namespace)
     going = wanted | _copies(wanted, hashes)
     texts = {one for memory in going for one in said.get(memory, ())}
@@ -122,7 +122,7 @@ def _copies(wanted: Collection[str], hashes: Mapping[str, str]) -> set[str]:
     return {memory for memory, one in hashes.items() if one in said}
 
 
-def _look_around(space: Workspace, namespace: str, found: Found) -> None:
+def _look_around(space: Workspace, namespace: str, found: ErasureSubjects) -> None:
     """Read all notes of the namespace once: what only these say, and who follows them."""
     mine, sources = found.named, found.sources
     own: set[str] = set()
@@ -160,7 +160,7 @@ def _said_by_others(space: Workspace, namespace: str) -> set[str]:
     }
 
 
-def beside(space: Workspace, namespace: str, found: Found) -> tuple[str, ...]:
+def beside(space: Workspace, namespace: str, found: ErasureSubjects) -> tuple[str, ...]:
     """Memories that stay and may say the same: decided about together with one that goes, or once equal."""
     mine = set(found.named)
     where = within(namespace, f"{_BESIDE}")

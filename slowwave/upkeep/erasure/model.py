@@ -47,7 +47,7 @@ class Plan:
     places: Mapping[str, int]
     checkpoints: tuple[str, ...]
     files: tuple[str, ...]
-    work: Work = field(repr=False)
+    work: ErasureTask = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for programs and for people."""
@@ -55,7 +55,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ErasureTask:
     """What has to be known to erase, kept in a file of the home while it is going on and no longer.
 
     Attributes:

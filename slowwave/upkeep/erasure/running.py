@@ -28,7 +28,7 @@ from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
 from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure import files, finding, tables, versions, work
 from slowwave.upkeep.erasure.acts import Changes
-from slowwave.upkeep.erasure.model import Erased, Plan, Work
+from slowwave.upkeep.erasure.model import Erased, ErasureTask, Plan
 from slowwave.upkeep.erasure.words import Needles
 from slowwave.upkeep.moving import left
 
@@ -52,7 +52,7 @@ def plan(
     refuse_stale(space.settings)
     scope = finding.scope_of(memory_ids, source, everything=everything)
     found = finding.find(space, namespace, scope, memory_ids, source)
-    begun = Work(
+    begun = ErasureTask(
         ids.new_event_id(), namespace, scope, tuple(found.named), words=tuple(sorted(found.needles.words)),
         phrases=found.needles.phrases, lent=tuple(sorted(found.lent)),
         followers=tuple(sorted(found.followers)), elsewhere=tuple(sorted(found.elsewhere)),
@@ -112,7 +112,7 @@ def erase(space: Workspace, planned: Plan, *, principal: str, why: str = "") -> 
             ) from error
 
 
-def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> Work:
+def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> ErasureTask:
     """Take it out of the journal, all at once, and say there what is going on."""
     begun, journal = planned.work, space.journal
     sources = {one.source: one.memory_id for one in planned.memories}
@@ -129,7 +129,9 @@ def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> Work:
     return begun
 
 
-def _act(space: Workspace, begun: Work, principal: str, payload: Begun | Finished, end: str = "") -> Entry:
+def _act(
+    space: Workspace, begun: ErasureTask, principal: str, payload: Begun | Finished, end: str = ""
+) -> Entry:
     return Entry(
         event_id=ids.digest("erasure", begun.erasure, end) if end else begun.erasure, kind=ERASURE,
         namespace=begun.namespace, subject=begun.erasure, occurred_at=space.now(), principal=principal,
@@ -137,7 +139,7 @@ def _act(space: Workspace, begun: Work, principal: str, payload: Begun | Finishe
     )  # fmt: skip
 
 
-def _carry_out(space: Workspace, begun: Work) -> Erased:
+def _carry_out(space: Workspace, begun: ErasureTask) -> Erased:
     """Everything that follows from the journal; each step may have been done before."""
     home, store, settings = space.settings.home, space.store, space.settings.store
     needles = Needles(frozenset(begun.words), begun.phrases)
@@ -188,7 +190,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
     return next(one for one in records(space) if one.erasure == begun.erasure)
 
 
-def _record_anew(space: Workspace, begun: Work) -> None:
+def _record_anew(space: Workspace, begun: ErasureTask) -> None:
     """Put what the tables hold now in the place of all that was recorded of them."""
     from slowwave.records import adopt
 
@@ -198,7 +200,7 @@ def _record_anew(space: Workspace, begun: Work) -> None:
     space.journal.queue.clear()
 
 
-def _part(space: Workspace, begun: Work) -> None:
+def _part(space: Workspace, begun: ErasureTask) -> None:
     """Take the memories out of what they were merged into, absorbed or superseded, as forgetting does."""
     from slowwave.journal.acts import entries_frame, forget_entry
     from slowwave.lifecycle.admission import settle
@@ -222,12 +224,12 @@ def _moment(revision: str) -> int:
     return int(revision[:16], 16)
 
 
-def _of_all(begun: Work) -> Needles:
+def _of_all(begun: ErasureTask) -> Needles:
     """By what a text is known where texts of all namespaces are."""
     return Needles(frozenset(begun.words) - frozenset(begun.elsewhere), begun.phrases)
 
 
-def _pages(space: Workspace, begun: Work) -> files.Pages:
+def _pages(space: Workspace, begun: ErasureTask) -> files.Pages:
     spared = [*map(Path, begun.spared), *_spared(space)]
     return files.quoting_pages(space.settings.home, _of_all(begun), begun.memories, spared)
 
@@ -310,8 +312,8 @@ def finish(space: Workspace) -> list[Erased]:
     return done
 
 
-def _known(space: Workspace, one: Erased) -> Work:
+def _known(space: Workspace, one: Erased) -> ErasureTask:
     """What the journal knows of an erasure whose file is gone (or on another machine): no words."""
     entry = space.journal.get(one.erasure)
     searches = tuple(searches_in(entry.payload)) if entry else ()
-    return Work(one.erasure, one.namespace, one.scope, one.memories, searches)  # type: ignore[arg-type]
+    return ErasureTask(one.erasure, one.namespace, one.scope, one.memories, searches)  # type: ignore[arg-type]

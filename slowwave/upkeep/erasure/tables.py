@@ -16,14 +16,14 @@ from slowwave.store import one_of
 from slowwave.store.database import batches
 from slowwave.store.frames import to_schema
 from slowwave.store.tenancy import within
-from slowwave.upkeep.erasure.model import Work
+from slowwave.upkeep.erasure.model import ErasureTask
 from slowwave.upkeep.erasure.words import Needles
 
 if TYPE_CHECKING:
     from slowwave.store import Store, TableSpec
 
 
-def _unlent(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
+def _unlent(rows: pl.DataFrame, work: ErasureTask) -> pl.DataFrame:
     """Notes that follow one that goes: without its name and the words that it lent them."""
     changed = [pl.lit(None, pl.String).alias("follows")]
     if "context" in rows.columns:
@@ -61,7 +61,7 @@ def physical_tables(store: Store) -> Iterator[tuple[str, TableSpec]]:
             yield physical, store.specs[name]
 
 
-def counts(store: Store, work: Work, needles: Needles) -> dict[str, int]:
+def counts(store: Store, work: ErasureTask, needles: Needles) -> dict[str, int]:
     """How many rows of each table go or lose something."""
     found = {}
     for physical, spec in physical_tables(store):
@@ -74,7 +74,7 @@ def counts(store: Store, work: Work, needles: Needles) -> dict[str, int]:
     return found
 
 
-def remove(store: Store, work: Work, needles: Needles) -> None:
+def remove(store: Store, work: ErasureTask, needles: Needles) -> None:
     """Take everything out of the tables; done again, it changes nothing."""
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
@@ -97,7 +97,7 @@ def left_over(store: Store, memories: Collection[str]) -> set[str]:
     return found & set(memories)
 
 
-def _gone(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator[str]:  # noqa: ANN401
+def _gone(table: Any, spec: TableSpec, work: ErasureTask, needles: Needles) -> Iterator[str]:  # noqa: ANN401
     """Filters of the rows that go."""
     mine = _mine(spec, work)
     if work.scope == "namespace":
@@ -114,7 +114,7 @@ def _gone(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator
         yield from (one_of(spec.key, part) for part in batches(keys))
 
 
-def _unasked(table: Any, store: Store, spec: TableSpec, work: Work) -> Iterator[str]:  # noqa: ANN401
+def _unasked(table: Any, store: Store, spec: TableSpec, work: ErasureTask) -> Iterator[str]:  # noqa: ANN401
     """Filters of questions that only searches asked which go, or that only led to what goes.
 
     Also of those of which no signal and no view is there: a night that was killed between the two left them,
@@ -136,7 +136,7 @@ def _unasked(table: Any, store: Store, spec: TableSpec, work: Work) -> Iterator[
     yield from (one_of("query_id", part) for part in batches(asked.to_list()))
 
 
-def _mended(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator[pl.DataFrame]:  # noqa: ANN401
+def _mended(table: Any, spec: TableSpec, work: ErasureTask, needles: Needles) -> Iterator[pl.DataFrame]:  # noqa: ANN401
     """Rows that stay, as they are to be."""
     mine = _mine(spec, work)
     if work.scope == "namespace":
@@ -154,7 +154,7 @@ def _mended(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterat
 
 def _parted(
     table: Any,  # noqa: ANN401
-    spec: TableSpec, work: Work, mine: str,
+    spec: TableSpec, work: ErasureTask, mine: str,
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:  # fmt: skip
     """Rows that hold something of what goes beside what is their own: before, and without it."""
     columns = table.schema.names
@@ -192,7 +192,7 @@ def _keys(table: Any, spec: TableSpec, where: str) -> Sequence[str]:  # noqa: AN
     return _read(table, where, [spec.key])[spec.key].to_list()
 
 
-def _mine(spec: TableSpec, work: Work) -> str:
+def _mine(spec: TableSpec, work: ErasureTask) -> str:
     return within(work.namespace) if "namespace" in spec.schema.names else ""
 
 

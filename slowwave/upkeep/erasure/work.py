@@ -8,18 +8,18 @@ import orjson
 from pydantic import TypeAdapter
 
 from slowwave.common.files import replace_file
-from slowwave.upkeep.erasure.model import Work
+from slowwave.upkeep.erasure.model import ErasureTask
 
 _NAME = "erasing-{}.json"
-_ADAPTER = TypeAdapter(Work)
+_ADAPTER = TypeAdapter(ErasureTask)
 
 
-def write(home: Path, work: Work) -> None:
+def write(home: Path, work: ErasureTask) -> None:
     """Keep it, durably and for the owner of the home alone."""
     replace_file(home / _NAME.format(work.erasure), [orjson.dumps(work)], 0o600)
 
 
-def read(home: Path, erasure: str) -> Work | None:
+def read(home: Path, erasure: str) -> ErasureTask | None:
     """What was kept of an erasure; None where nothing is."""
     path = home / _NAME.format(erasure)
     return _ADAPTER.validate_json(path.read_bytes()) if path.is_file() else None

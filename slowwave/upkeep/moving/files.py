@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from slowwave.backup.place import Found, Place
+from slowwave.backup.place import FileStorage, StoredFile
 from slowwave.common import progress
 from slowwave.errors import StoreError
 
@@ -17,7 +17,7 @@ PART_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CopiedTable:
     """What was carried of one table.
 
     Attributes:
@@ -31,12 +31,12 @@ class Carried:
     digest: str
 
 
-def of_tables(place: Place) -> dict[str, Found]:
+def of_tables(place: FileStorage) -> dict[str, StoredFile]:
     """The files of the tables at a place."""
     return {name: found for name, found in place.list().items() if ".lance/" in f"{name}"}
 
 
-def carry(source: Place, target: Place) -> dict[str, Carried]:
+def carry(source: FileStorage, target: FileStorage) -> dict[str, CopiedTable]:
     """Let a place have the files of another one, and no others; each is read again where it has come to.
 
     Raises:
@@ -60,7 +60,7 @@ def carry(source: Place, target: Place) -> dict[str, Carried]:
     return _by_table(wanted, hashes)
 
 
-def _at(place: Place, name: str) -> str:
+def _at(place: FileStorage, name: str) -> str:
     return _hash(place.parts(name, PART_BYTES))
 
 
@@ -71,11 +71,11 @@ def _hash(content: Iterator[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _by_table(files: dict[str, Found], hashes: dict[str, str]) -> dict[str, Carried]:
+def _by_table(files: dict[str, StoredFile], hashes: dict[str, str]) -> dict[str, CopiedTable]:
     found = {}
     for table in sorted({name.split(".lance/")[0] for name in files}):
         mine = sorted(name for name in files if name.startswith(f"{table}.lance/"))
         lines = "".join(f"{hashes[name]}  {name}\n" for name in mine)
         size = sum(files[name].size for name in mine)
-        found[table] = Carried(len(mine), size, hashlib.sha256(lines.encode()).hexdigest())
+        found[table] = CopiedTable(len(mine), size, hashlib.sha256(lines.encode()).hexdigest())
     return found

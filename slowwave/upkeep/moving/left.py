@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.common.files import replace_file
 from slowwave.common.permissions import file_mode
 from slowwave.errors import SettingsError, StoreError
@@ -28,13 +28,13 @@ from slowwave.home.moved import (
 from slowwave.index.mmap_snapshot import FOLDER as SNAPSHOTS
 from slowwave.settings import CONFIG_FILE, Settings
 from slowwave.upkeep.moving.files import of_tables
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.targets import MoveTargets
 
 LEFT = MOVED_FROM
 """Where the home was before, with what is needed to get there: as private as the settings file."""
 
 
-def switch(settings: Settings, targets: Targets) -> None:
+def switch(settings: Settings, targets: MoveTargets) -> None:
     """Let the settings file say the new places, in one step."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -73,7 +73,7 @@ def settle(settings: Settings) -> None:
         _keep(settings, without_present(told, settings))
 
 
-def _remember(settings: Settings, targets: Targets) -> None:
+def _remember(settings: Settings, targets: MoveTargets) -> None:
     told = told_by(settings)
     if is_own(settings, told):
         told |= without_places(told)  # or the places of before would be forgotten with the next one
@@ -164,14 +164,14 @@ def remove(settings: Settings) -> dict[str, str]:
     """
     old, told = to_remove(settings), told_by(settings)
     if "tables" in old:
-        _remove_tables(Place(told["tables"]["uri"], told["tables"]["options"]))
+        _remove_tables(FileStorage(told["tables"]["uri"], told["tables"]["options"]))
     if "journal" in old:
         _remove_journal(told["journal"])
     _keep(settings, without_places(told))
     return old
 
 
-def _remove_tables(place: Place) -> None:
+def _remove_tables(place: FileStorage) -> None:
     if place.folder is None:
         place.delete(of_tables(place))
         return

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.asking.place import is_held
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 from slowwave.common import progress
 from slowwave.errors import StoreError
 from slowwave.home.model import is_new
@@ -27,8 +27,8 @@ from slowwave.settings import Settings
 from slowwave.store import Store
 from slowwave.upkeep import upgrading
 from slowwave.upkeep.moving import left
-from slowwave.upkeep.moving.files import Carried, carry, of_tables
-from slowwave.upkeep.moving.targets import Targets
+from slowwave.upkeep.moving.files import CopiedTable, carry, of_tables
+from slowwave.upkeep.moving.targets import MoveTargets
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -40,7 +40,7 @@ _GIVE_UP = "slowwave move --give-up"
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MoveResult:
     """What a move did, or would do.
 
     Attributes:
@@ -56,7 +56,7 @@ class Moved:
 
     source: dict[str, str]
     target: dict[str, str]
-    tables: dict[str, Carried]
+    tables: dict[str, CopiedTable]
     rows: dict[str, int]
     size: int
     acts: int
@@ -64,7 +64,7 @@ class Moved:
     done: bool
 
 
-def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
+def move(space: Workspace, targets: MoveTargets, *, dry_run: bool = False) -> MoveResult:
     """Move a home, or say what would be moved.
 
     Args:
@@ -175,7 +175,7 @@ def _refuse_to_open(settings: Settings) -> None:
         )
 
 
-def _refuse_what_is_in_the_way(space: Workspace, going: Targets) -> underway.Work | None:
+def _refuse_what_is_in_the_way(space: Workspace, going: MoveTargets) -> underway.Work | None:
     """The move that goes on, if one was begun; refuses what stands against what is to be moved."""
     begun, to = _begun(space.journal), going.places()
     if begun is None:
@@ -206,15 +206,15 @@ def _end(journal: Journal, command: str, now: datetime) -> None:
         pass
 
 
-def _there(targets: Targets, *, done: bool = False) -> Moved:
+def _there(targets: MoveTargets, *, done: bool = False) -> MoveResult:
     to = targets.places()
-    return Moved(to, to, {}, {}, 0, 0, "", done=done)
+    return MoveResult(to, to, {}, {}, 0, 0, "", done=done)
 
 
-def _refuse_what_is_there(targets: Targets) -> None:
+def _refuse_what_is_there(targets: MoveTargets) -> None:
     settings = targets.settings
     if "tables" in targets.parts:
-        place = Place(settings.store_uri, settings.store.storage_options)
+        place = FileStorage(settings.store_uri, settings.store.storage_options)
         if there := [name for name in place.list() if not name.startswith(f"{SNAPSHOTS}/")]:  # made again
             raise StoreError(
                 f"{place.uri} is not empty ({sorted(there)[0]}): another home may be there. Give an "
@@ -255,23 +255,23 @@ def _counts(store: Store) -> dict[str, int]:
     }
 
 
-def _would(space: Workspace, targets: Targets) -> Moved:
+def _would(space: Workspace, targets: MoveTargets) -> MoveResult:
     settings, size = space.settings, 0
     rows: dict[str, int] = {}
     if "tables" in targets.parts:
-        found = of_tables(Place(settings.store_uri, settings.store.storage_options))
+        found = of_tables(FileStorage(settings.store_uri, settings.store.storage_options))
         size = sum(one.size for one in found.values())
         if found:  # looked at as files: to open them as the home's would bring them up to date
             rows = _counts(bare_store(settings))
     acts = space.journal.rows.count() if "journal" in targets.parts else 0
-    return Moved(places(settings, targets.parts), targets.places(), {}, rows, size, acts, "", done=False)
+    return MoveResult(places(settings, targets.parts), targets.places(), {}, rows, size, acts, "", done=False)
 
 
-def _moved(space: Workspace, targets: Targets, command: str) -> Moved:
+def _moved(space: Workspace, targets: MoveTargets, command: str) -> MoveResult:
     journal, now = space.journal, space.now()
     was, to = places(space.settings, targets.parts), targets.places()
     facts = {"from": was, "to": to}
-    tables: dict[str, Carried] = {}
+    tables: dict[str, CopiedTable] = {}
     rows: dict[str, int] = {}
     acts, digest = 0, ""
     with ExitStack() as stack:
@@ -287,18 +287,18 @@ def _moved(space: Workspace, targets: Targets, command: str) -> Moved:
             acts, digest = _acts(space, targets, now)
         left.switch(space.settings, targets)
     size = sum(one.size for one in tables.values())
-    return Moved(was, to, tables, rows, size, acts, digest, done=True)
+    return MoveResult(was, to, tables, rows, size, acts, digest, done=True)
 
 
-def _tables(space: Workspace, settings: Settings) -> tuple[dict[str, Carried], dict[str, int]]:
+def _tables(space: Workspace, settings: Settings) -> tuple[dict[str, CopiedTable], dict[str, int]]:
     from slowwave.common.permissions import make_private
 
     if "://" not in settings.store_uri:
         make_private(Path(settings.store_uri), settings.home, folder=True)
     own = space.settings
     carried = carry(
-        Place(own.store_uri, own.store.storage_options),
-        Place(settings.store_uri, settings.store.storage_options, make=True),
+        FileStorage(own.store_uri, own.store.storage_options),
+        FileStorage(settings.store_uri, settings.store.storage_options, make=True),
     )
     rows = _counts(space.store)
     there = Store.bare(settings.store_uri, space.store.identity, settings.store.storage_options)
@@ -311,7 +311,7 @@ def _tables(space: Workspace, settings: Settings) -> tuple[dict[str, Carried], d
     return carried, rows
 
 
-def _acts(space: Workspace, targets: Targets, now: datetime) -> tuple[int, str]:
+def _acts(space: Workspace, targets: MoveTargets, now: datetime) -> tuple[int, str]:
     source = space.journal.rows
     with open_journal(targets.settings, "full") as journal:
         total = source.count()

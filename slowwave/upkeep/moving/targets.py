@@ -22,7 +22,7 @@ _PLACES: dict[Part, tuple[tuple[str, str], ...]] = {
 }
 
 
-class Targets:
+class MoveTargets:
     """The places of what is moved.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import Template
 
-from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count, share
+from slowwave.warehouse.mart import DAY, NAMESPACE, Field, Mart, count, share
 
 # A note is refused by the gate, or later as the duplicate of another.
 _JUDGED = Template("""
@@ -36,9 +36,9 @@ MARTS = (
         4,
         (
             DAY, NAMESPACE,
-            Column("verdict", "VARCHAR", "pass, refuse, retire, undo or accept. One that passes with a "
+            Field("verdict", "VARCHAR", "pass, refuse, retire, undo or accept. One that passes with a "
                    "reason would be refused if the gate did more than warn."),
-            Column("reason", "VARCHAR", "Why; empty of a note without a fault."),
+            Field("reason", "VARCHAR", "Why; empty of a note without a fault."),
             count("notes", "Notes"),
         ),
         _JUDGED.substitute(then="""
@@ -59,7 +59,7 @@ MARTS = (
             DAY, NAMESPACE,
             count("notes", "Notes that were judged, refused or not"),
             count("refused", "Notes that were kept out"),
-            Column("refused_by_reason", "MAP(VARCHAR, BIGINT)", "Of them, notes with each reason."),
+            Field("refused_by_reason", "MAP(VARCHAR, BIGINT)", "Of them, notes with each reason."),
             count("duplicates", "Notes that said nothing new"),
             count("merged", "Notes that were merged into another memory"),
             count("superseded", "Notes that superseded another memory"),
@@ -110,24 +110,24 @@ MARTS = (
         ("memories", "memory_state"),
         1,
         (
-            Column("memory_id", "VARCHAR", "Id of the memory."),
+            Field("memory_id", "VARCHAR", "Id of the memory."),
             NAMESPACE,
-            Column("title", "VARCHAR", "Its title; null where it has none, or where it is secret."),
-            Column("memory_type", "VARCHAR", "What its note says that it is, such as decision."),
-            Column("tier", "VARCHAR", "Importance: that which use promoted it to, else its note's own."),
-            Column("status", "VARCHAR", "live, merged, superseded or retired."),
-            Column("sensitivity", "VARCHAR", "As its note says; secret ones have no title here."),
+            Field("title", "VARCHAR", "Its title; null where it has none, or where it is secret."),
+            Field("memory_type", "VARCHAR", "What its note says that it is, such as decision."),
+            Field("tier", "VARCHAR", "Importance: that which use promoted it to, else its note's own."),
+            Field("status", "VARCHAR", "live, merged, superseded or retired."),
+            Field("sensitivity", "VARCHAR", "As its note says; secret ones have no title here."),
             count("frequency", "Times that it was said"),
             count("chunks", "Chunks that it is searched by"),
-            Column("created_at", "TIMESTAMP", "When its note was made (UTC)."),
-            Column("updated_at", "TIMESTAMP", "When it last changed (UTC)."),
+            Field("created_at", "TIMESTAMP", "When its note was made (UTC)."),
+            Field("updated_at", "TIMESTAMP", "When it last changed (UTC)."),
             share("effectiveness", "How well it served, as of the last day that changed it; .5 is neutral"),
             count("feedback_count", "Data points behind it"),
             share("strength", "How firmly use has set it, just after the last verdict"),
-            Column("stability_days", "DOUBLE", "Days in which its strength falls to 1/e."),
+            Field("stability_days", "DOUBLE", "Days in which its strength falls to 1/e."),
             count("used", "Answers that used it"),
             count("ignored", "Answers that were shown it and did not"),
-            Column("last_verdict_at", "TIMESTAMP", "When that was last told (UTC)."),
+            Field("last_verdict_at", "TIMESTAMP", "When that was last told (UTC)."),
         ),
         """
         SELECT

@@ -6,7 +6,7 @@ from string import Template
 
 from slowwave.scoring.evaluation.trend import FIGURES, LEAST_QUESTIONS
 from slowwave.scoring.measures import JUDGED, MEASURES, QUALITY, Measure
-from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count, share
+from slowwave.warehouse.mart import DAY, NAMESPACE, Field, Mart, count, share
 
 _HALF = Template("t975(count($m) - 1) * stddev_samp($m) / sqrt(count($m))")
 _INTERVAL = Template("""
@@ -30,25 +30,25 @@ def _bounds(metric: str) -> str:
     return _INTERVAL.substitute(m=metric, half=_HALF.substitute(m=metric))
 
 
-def _interval(name: str, title: str) -> tuple[Column, ...]:
+def _interval(name: str, title: str) -> tuple[Field, ...]:
     few = "null with fewer than two queries"
     return (
-        Column(name, "DOUBLE", f"{title}: mean over distinct queries, of a query's searches first (0 to 1)."),
-        Column(f"{name}_low", "DOUBLE", f"Lower end of the 95 % t interval of {title} over queries; {few}."),
-        Column(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
+        Field(name, "DOUBLE", f"{title}: mean over distinct queries, of a query's searches first (0 to 1)."),
+        Field(f"{name}_low", "DOUBLE", f"Lower end of the 95 % t interval of {title} over queries; {few}."),
+        Field(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
     )
 
 
-def _with_and_without(one: Measure) -> tuple[Column, ...]:
+def _with_and_without(one: Measure) -> tuple[Field, ...]:
     """A figure of a week."""
     few = f"null with fewer than {LEAST_QUESTIONS} questions"
     name, title = one.column, str(one)
     return (
-        Column(name, "DOUBLE", f"{title} without what was learned: mean over questions (0 to 1); {few}."),
-        Column(f"{name}_learned", "DOUBLE", f"{title} with it, as shown or as it would have been; {few}."),
-        Column(f"{name}_difference", "DOUBLE", f"{title} with it minus without (−1 to 1); {few}."),
-        Column(f"{name}_low", "DOUBLE", f"Lower end of its 95 % interval over questions; {few}."),
-        Column(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
+        Field(name, "DOUBLE", f"{title} without what was learned: mean over questions (0 to 1); {few}."),
+        Field(f"{name}_learned", "DOUBLE", f"{title} with it, as shown or as it would have been; {few}."),
+        Field(f"{name}_difference", "DOUBLE", f"{title} with it minus without (−1 to 1); {few}."),
+        Field(f"{name}_low", "DOUBLE", f"Lower end of its 95 % interval over questions; {few}."),
+        Field(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
     )
 
 
@@ -61,7 +61,7 @@ MARTS = (
         3,
         (
             DAY, NAMESPACE,
-            Column("variant", "VARCHAR", "The ranking; logged: what production showed."),
+            Field("variant", "VARCHAR", "The ranking; logged: what production showed."),
             count("searches", "Searches that were scored"),
             count("queries", "Distinct queries among them"),
             *(column for measure in QUALITY for column in _interval(measure.column, str(measure))),
@@ -82,7 +82,7 @@ MARTS = (
         3,
         (
             DAY, NAMESPACE,
-            Column("channel", "VARCHAR", "vector, bm25, trigger, learned."),
+            Field("channel", "VARCHAR", "vector, bm25, trigger, learned."),
             count("searches", "Searches that showed results"),
             count("results", "Results in their top ten"),
             count("covered", "Results that this channel found"),
@@ -125,9 +125,9 @@ MARTS = (
         (
             NAMESPACE,
             count("number", "Number of the cycle in its namespace, from 1"),
-            Column("status", "VARCHAR", "open or closed."),
-            Column("opened_on", "DATE", "UTC day."),
-            Column("closed_on", "DATE", "UTC day; null while it is open."),
+            Field("status", "VARCHAR", "open or closed."),
+            Field("opened_on", "DATE", "UTC day."),
+            Field("closed_on", "DATE", "UTC day; null while it is open."),
             count("days", "Days that it has lasted"),
             count("searches", "Searches that were evaluated"),
             count("queries", "Distinct queries that were evaluated"),
@@ -146,10 +146,10 @@ MARTS = (
         ("trend",),
         3,
         (
-            Column("week", "DATE", "Monday (UTC)."),
+            Field("week", "DATE", "Monday (UTC)."),
             NAMESPACE,
-            Column("kind", "VARCHAR", "What is learned, such as words; empty where nothing was measured."),
-            Column("over", "BOOLEAN", "Whether the week was over when the warehouse was built."),
+            Field("kind", "VARCHAR", "What is learned, such as words; empty where nothing was measured."),
+            Field("over", "BOOLEAN", "Whether the week was over when the warehouse was built."),
             count("searches", "Searches"),
             count("measured", "Of them, those with a relevant judgment"),
             count("questions", "Distinct queries among the measured"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count
+from slowwave.warehouse.mart import DAY, NAMESPACE, Field, Mart, count
 
 MARTS = (
     Mart(
@@ -16,7 +16,7 @@ MARTS = (
             count("queries", "Distinct queries among them; case and white space do not count"),
             count("abstained", "Searches that were answered with nothing, on purpose"),
             count("empty", "Searches that showed no result, for whatever reason"),
-            Column("mean_results", "DOUBLE", "Results that a search showed, on average."),
+            Field("mean_results", "DOUBLE", "Results that a search showed, on average."),
             count("principals", "Distinct people and programs that searched"),
             count("projects", "Distinct projects that were searched for"),
             count("imported", "Searches that were taken from another system"),
