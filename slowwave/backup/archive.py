@@ -15,7 +15,7 @@ import hashlib
 import re
 import secrets
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -94,13 +94,14 @@ class Archive:
 
     Attributes:
         problem: with the file that says whose they are; empty: none.
+        sent: what was stored since that was not there (bytes).
 
     Raises:
         BackupError: there are none, or they are of another key.
     """
 
     def __init__(self, place: FileStorage, key: Key | None) -> None:
-        self.place, self.key, self.problem = place, key, ""
+        self.place, self.key, self.problem, self.sent = place, key, "", 0
         self._there: dict[str, int] | None = None
         self._lock = threading.Lock()
         header = self._header()
@@ -195,17 +196,17 @@ class Archive:
             self._there = {name.rpartition("/")[2]: one.size for name, one in found.items()}
         return self._there
 
-    def put(self, content: bytes) -> tuple[str, int]:
-        """Store a piece unless it is there; its name, and how many bytes were sent."""
+    def put(self, content: bytes) -> str:
+        """Store a piece unless it is there; its name."""
         there = self.stored()
         name = name_of(content, self.key)
-        if name in there:
-            return name, 0
-        sealed = seal(name, content, self.key)
-        self.place.put(path_of(name), sealed)
-        with self._lock:
-            there[name] = len(sealed)
-        return name, len(sealed)
+        if name not in there:
+            sealed = seal(name, content, self.key)
+            self.place.put(path_of(name), sealed)
+            with self._lock:
+                there[name] = len(sealed)
+                self.sent += len(sealed)
+        return name
 
     def get(self, name: str) -> bytes:
         """What a piece holds.
@@ -334,12 +335,10 @@ def _moment(at: str) -> str:
     return f"{given:{_NAME}}999Z"
 
 
-def pieces_of(parts: Iterator[bytes], archive: Archive) -> tuple[tuple[str, ...], int, int]:
-    """Store what comes in parts; names of the pieces, bytes of all, bytes that were sent."""
-    names, size, sent = list[str](), 0, 0
+def pieces_of(parts: Iterable[bytes], archive: Archive) -> tuple[tuple[str, ...], int]:
+    """Store what comes in parts; names of the pieces, and bytes of all."""
+    names, size = list[str](), 0
     for part in parts:
-        name, new = archive.put(part)
-        names.append(name)
+        names.append(archive.put(part))
         size += len(part)
-        sent += new
-    return tuple(names), size, sent
+    return tuple(names), size

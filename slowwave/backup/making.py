@@ -132,12 +132,13 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
     name = new_name(at, next(filter(is_name, reversed(archive.names())), ""))
     known.note_begun(space.settings.home, archive.place.uri, name)
     with held(space, name) as cut:
-        tables, table_bytes, table_sent = _tables(space, archive, cut, before)
-        journal, journal_bytes, journal_sent = _journal(space, archive, cut, before)
-        kept, kept_bytes, kept_sent = _files(space, archive, spared, before)
+        tables = _tables(space, archive, cut, before)
+        journal, journal_bytes = _journal(space, archive, cut, before)
+        kept = _files(space, archive, spared, before)
         if space.journal.rows.erasures() != cut.erasures:
             raise MovedError("Something was erased while it was copied. Run the backup again.")
     settings = space.settings
+    every = [*kept, *(file for part in tables.values() for file in part.files)]
     backup = Backup(
         name=name,
         at=at,
@@ -148,8 +149,8 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
         journal=journal,
         tables=tables,
         files=kept,
-        size=table_bytes + journal_bytes + kept_bytes,
-        sent=table_sent + journal_sent + kept_sent,
+        size=journal_bytes + sum(file.size for file in every),
+        sent=archive.sent,
         seconds=round(time.monotonic() - begun, 3),
     )
     archive.add(backup)
@@ -175,9 +176,7 @@ def _before(archive: Archive) -> Backup | None:
 # -- the parts -----------------------------------------------------------------------------------
 
 
-def _tables(
-    space: Workspace, archive: Archive, cut: Cut, before: Backup | None
-) -> tuple[dict[str, TablePart], int, int]:
+def _tables(space: Workspace, archive: Archive, cut: Cut, before: Backup | None) -> dict[str, TablePart]:
     store = space.store
     source = FileStorage(store.uri, store.storage_options)
     wanted: list[tuple[str, str]] = []
@@ -193,7 +192,7 @@ def _tables(
         for file in part.files
     }
 
-    def kept(one: tuple[str, str]) -> tuple[File, int]:
+    def kept(one: tuple[str, str]) -> File:
         table, name = one
         path = f"{table}.lance/{name}"
         found = there.get(path)
@@ -206,10 +205,9 @@ def _tables(
     except FileNotFoundError as error:
         raise _moved(space, cut, error) from error
     parts: dict[str, list[File]] = {table: [] for table in cut.tables}
-    for (table, _), (file, _) in zip(wanted, done, strict=True):
+    for (table, _), file in zip(wanted, done, strict=True):
         parts[table].append(file)
-    made = {table: TablePart(cut.tables[table], tuple(parts[table])) for table in parts}
-    return made, sum(file.size for file, _ in done), sum(sent for _, sent in done)
+    return {table: TablePart(cut.tables[table], tuple(parts[table])) for table in parts}
 
 
 def _moved(space: Workspace, cut: Cut, error: Exception) -> BackupError:
@@ -225,20 +223,19 @@ def _moved(space: Workspace, cut: Cut, error: Exception) -> BackupError:
 def _same_or_sent(
     name: str, found: StoredFile, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
     mode: int = 0o600,
-) -> tuple[File, int]:  # fmt: skip
-    """A file that has not changed since the last backup is not read again; how many bytes were sent."""
+) -> File:  # fmt: skip
+    """A file that has not changed since the last backup is not read again."""
     if old is not None and old.mark == found.mark and old.size == found.size:
-        return replace(old, mode=mode), 0
-    pieces, size, sent = pieces_of(parts(), archive)
-    return File(name, size, pieces, found.mark, mode), sent
+        return replace(old, mode=mode)
+    pieces, size = pieces_of(parts(), archive)
+    return File(name, size, pieces, found.mark, mode)
 
 
-def _journal(
-    space: Workspace, archive: Archive, cut: Cut, before: Backup | None
-) -> tuple[JournalPart, int, int]:
+def _journal(space: Workspace, archive: Archive, cut: Cut, before: Backup | None) -> tuple[JournalPart, int]:
+    """The journal up to the cut, and the bytes of its pages that were read anew."""
     source = space.journal.rows
     old = _unchanged(space, cut, before)
-    pages, size, sent, last = list[JournalPage](), 0, 0, ""
+    pages, size, last = list[JournalPage](), 0, ""
     places = list(rows.bounds(cut.until))
     with progress.task("journal", len(places)) as advance:
         for first, end in places:
@@ -247,9 +244,9 @@ def _journal(
                 pages.append(known_page)
             else:
                 found = rows.page_of(source, first, end)
-                pieces, bytes_of, new = pieces_of(_slices(rows.packed(found)), archive)
+                pieces, page_bytes = pieces_of(_slices(rows.packed(found)), archive)
                 pages.append(JournalPage(first, end, len(found), pieces))
-                size, sent = size + bytes_of, sent + new
+                size += page_bytes
                 if found:
                     last = _hash(found[-1])
             advance(1)
@@ -262,7 +259,7 @@ def _journal(
         pages=tuple(pages),
         sources=tuple(source.sources()),
     )
-    return part, size, sent
+    return part, size
 
 
 def _unchanged(space: Workspace, cut: Cut, before: Backup | None) -> dict[tuple[int, int], JournalPage]:
@@ -289,16 +286,16 @@ def _slices(content: bytes) -> Iterator[bytes]:
 
 def _files(
     space: Workspace, archive: Archive, spared: Sequence[Path], before: Backup | None
-) -> tuple[tuple[File, ...], int, int]:
+) -> tuple[File, ...]:
     home = space.settings.home
     old = {file.name: file for file in before.files} if before else {}
-    kept, sent = list[File](), 0
+    kept = list[File]()
     for inside in files.of_home(space.settings, spared):
         path = home / inside
         try:
             told = path.stat()
             found = StoredFile(told.st_size, f"{told.st_ino}-{told.st_mtime_ns}")
-            file, new = _same_or_sent(
+            file = _same_or_sent(
                 str(inside), found, old.get(str(inside)), lambda path=path: _parts(path), archive,  # type: ignore[misc]
                 told.st_mode & 0o777,
             )  # fmt: skip
@@ -307,8 +304,7 @@ def _files(
         except PermissionError as error:
             raise BackupError(f"{path} cannot be read: {error.strerror}. Check its owner.") from None
         kept.append(file)
-        sent += new
-    return tuple(kept), sum(file.size for file in kept), sent
+    return tuple(kept)
 
 
 def _parts(path: Path) -> Iterator[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -141,7 +140,7 @@ _ADAPTER = TypeAdapter(Backup)
 
 def written(backup: Backup) -> bytes:
     """A backup as JSON."""
-    return orjson.dumps(backup, option=orjson.OPT_SORT_KEYS, default=_known)
+    return orjson.dumps(backup, option=orjson.OPT_SORT_KEYS)
 
 
 def read(content: bytes) -> Backup:
@@ -160,9 +159,3 @@ def read(content: bytes) -> Backup:
         return _ADAPTER.validate_python(told, strict=False)
     except ValidationError as error:
         raise BackupError(f"A backup cannot be understood: {error.errors()[0]['msg']}.") from None
-
-
-def _known(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(type(value).__name__)
