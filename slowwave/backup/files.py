@@ -18,6 +18,7 @@ from slowwave.backup import known
 from slowwave.common.finding import is_home
 from slowwave.home.model import MOVED_FROM
 from slowwave.home.model import RESTORING as MARKER
+from slowwave.home.parts import journal_files, table_folders
 from slowwave.settings import CONFIG_FILE, Settings
 
 LEFT_OUT = (
@@ -54,8 +55,7 @@ def old_places(home: Path) -> list[Path]:
         tables, journal = told.get("tables", {}).get("uri", ""), told.get("journal", {}).get("file", "")
     except (OSError, ValueError, AttributeError):
         return []
-    found = [] if not tables or "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
-    return found + [Path(f"{journal}{end}") for end in ("", "-wal", "-shm") if journal]
+    return table_folders(tables) + (journal_files(Path(journal)) if journal else [])
 
 
 def is_left_out(inside: Path) -> bool:

@@ -17,6 +17,7 @@ from slowwave.backup.place import FileStorage, StoredFile
 from slowwave.common import progress
 from slowwave.common.version import VERSION
 from slowwave.errors import BackupError
+from slowwave.home.parts import table_folders
 from slowwave.journal.carrying import Digest
 from slowwave.journal.schema import SCHEMA_VERSION
 
@@ -108,8 +109,7 @@ def _refuse_another(archive: Archive, remembered: known.BackupCatalog) -> None:
 
 def _own(space: Workspace, place: FileStorage) -> list[Path]:
     """What is in the home's folder and is kept otherwise, or is no part of it."""
-    tables = space.settings.store_uri
-    mine = [] if "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
+    mine = table_folders(space.settings.store_uri)
     mine += [Path(uri) for uri in known.read(space.settings.home).places if "://" not in uri]
     mine += files.old_places(space.settings.home)
     return mine if place.folder is None else [*mine, place.folder]

@@ -1,7 +1,8 @@
-"""Connections to the parts of a home, its tables and its journal, that leave them as they are."""
+"""Tables and journal of a home: their files, and connections that leave them as they are."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.common.permissions import make_private
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
     from slowwave.journal.engines import Durability
     from slowwave.settings import Settings
     from slowwave.store import Store
+
+
+def table_folders(uri: str) -> list[Path]:
+    """Folders of tables at a place and of their write-ahead log; none in an object store."""
+    return [Path(uri), Path(f"{uri.rstrip('/')}.wal")] if uri and "://" not in uri else []
+
+
+def journal_files(journal: Path) -> list[Path]:
+    """The file of a journal, and those that SQLite keeps beside it while it is open."""
+    return [journal, *(journal.with_name(f"{journal.name}{end}") for end in ("-wal", "-shm"))]
 
 
 def bare_store(settings: Settings, embedder: Embedder | None = None) -> Store:

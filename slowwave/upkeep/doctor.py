@@ -12,7 +12,7 @@ from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.home.model import is_missing
 from slowwave.home.opening import MEND_JOURNAL
-from slowwave.home.parts import bare_store
+from slowwave.home.parts import bare_store, table_folders
 from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.settings import Settings
@@ -85,11 +85,7 @@ def _to_upgrade(settings: Settings) -> Iterator[Finding]:
 
 def _elsewhere(settings: Settings) -> Iterator[Path]:
     """Paths of a home outside its folder: tables, their log, the journal."""
-    from slowwave.store.wal import beside
-
-    tables = settings.store_uri
-    places = [] if "://" in tables else [Path(tables), beside(tables)]
-    places += [] if settings.journal.url else [settings.journal_file]
+    places = table_folders(settings.store_uri) + ([] if settings.journal.url else [settings.journal_file])
     for one in places:
         if one.exists() and settings.home.resolve() not in one.resolve().parents:
             yield one

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
-from slowwave.home.parts import bare_store
+from slowwave.home.parts import bare_store, journal_files
 from slowwave.journal import schema
 from slowwave.journal.entry import UPGRADE
 from slowwave.journal.former import former, readonly
@@ -139,8 +139,8 @@ def undo(settings: Settings) -> Upgrade:
         space.journal.close()
     copy = former(settings.journal_file)
     if not settings.journal.url and copy.exists() and not _is_of_an_earlier_one(settings.journal_file):
-        for end in ("-wal", "-shm"):
-            settings.journal_file.with_name(settings.journal_file.name + end).unlink(missing_ok=True)
+        for beside in journal_files(settings.journal_file)[1:]:
+            beside.unlink(missing_ok=True)
         copy.replace(settings.journal_file)
     return look(settings)
 

@@ -25,6 +25,7 @@ from slowwave.home.moved import (
     without_places,
     without_present,
 )
+from slowwave.home.parts import journal_files
 from slowwave.index.mmap_snapshot import FOLDER as SNAPSHOTS
 from slowwave.settings import CONFIG_FILE, Settings
 from slowwave.upkeep.moving.files import of_tables
@@ -197,6 +198,5 @@ def _remove_journal(told: dict[str, str]) -> None:
         finally:
             connections.close()
     else:
-        file = Path(told["file"])
-        for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
-            file.with_name(name).unlink(missing_ok=True)
+        for file in journal_files(Path(told["file"])):
+            file.unlink(missing_ok=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
-from slowwave.home.parts import bare_store
+from slowwave.home.parts import bare_store, journal_files
 from slowwave.journal import Entry, JournalError
 from slowwave.journal import works as underway
 from slowwave.journal.entry import EVERYBODY, WORK
@@ -96,8 +95,7 @@ def _set_aside(space: Workspace) -> str:
         space.journal.close()
         del space.__dict__["journal"]
     aside = file.with_name(f"{file.name}.damaged-{space.now():%Y%m%dT%H%M%S}")
-    for end in ("", "-wal", "-shm"):
-        part = Path(f"{file}{end}")
+    for part, target in zip(journal_files(file), journal_files(aside), strict=True):
         if part.exists():
-            part.rename(f"{aside}{end}")
+            part.rename(target)
     return str(aside)

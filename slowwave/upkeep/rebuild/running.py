@@ -171,16 +171,9 @@ class _Rebuilding:
                     "tables": dict(self._new.identity.tables),
                 },
             }  # fmt: skip
-            lacking = {
-                one: fact for one, fact in facts.items() if one == "schema" or one not in set(rows["name"])
-            }
-            made = pl.DataFrame(
-                {
-                    "name": list(lacking),
-                    "value": [json.dumps(fact, sort_keys=True) for fact in lacking.values()],
-                }
-            )
-            rows = pl.concat([rows.filter(~pl.col("name").is_in(list(lacking))), made])
+            values = [json.dumps(fact, sort_keys=True) for fact in facts.values()]
+            made = pl.DataFrame({"name": list(facts), "value": values})
+            rows = pl.concat([rows.filter(~pl.col("name").is_in(list(facts))), made])
         return rows
 
     def _table(self, name: str) -> pl.DataFrame:
