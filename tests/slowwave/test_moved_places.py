@@ -82,9 +82,9 @@ def killed_before_the_switch(home: Path, to: str, monkeypatch: pytest.MonkeyPatc
             raise KilledError
         replace(path, *given)
 
-    replace = left._replace
+    replace = left.replace_file
     with monkeypatch.context() as patch:
-        patch.setattr(left, "_replace", killed)
+        patch.setattr(left, "replace_file", killed)
         with pytest.raises(KilledError):
             left.switch(settings, targets)
     space.close()
