@@ -41,12 +41,8 @@ def interleaved_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
 def _interleaved(space: Workspace, days: Sequence[str], names: pl.Series) -> Iterator[pl.DataFrame]:
     """Those of some searches, asked on these days, that showed two rankings; a slice after the other."""
-    seq, more = 0, bool(days)
-    while more:
-        entries = space.journal.read(kinds=("search",), days=days, after_seq=seq, limit=SEARCHES_AT_ONCE)
-        more = entries.height == SEARCHES_AT_ONCE
-        seq = int(entries["seq"][-1]) if more else seq
-        wanted = entries.filter(pl.col("event_id").is_in(names.implode()))
+    for page in space.journal.pages(kinds=("search",), days=days, size=SEARCHES_AT_ONCE):
+        wanted = page.filter(pl.col("event_id").is_in(names.implode()))
         rows = decoded(wanted, _PAYLOAD)[0].filter(pl.col("interleaving").is_not_null())
         yield (
             rows.drop("day")

@@ -65,18 +65,10 @@ def logged_searches(
         only: ids of the searches that are wanted; None is all.
         at_once: entries of a slice, at most (count).
     """
-    seq = 0
-    while True:
-        entries = journal.read(
-            kinds=("search",), days=days, namespace=namespace, after_seq=seq, limit=at_once
-        )
-        if entries.height:
-            seq = entries["seq"][-1]
-            wanted = entries if only is None else entries.filter(pl.col("event_id").is_in(only.implode()))
-            if wanted.height:
-                yield of_entries(wanted)
-        if entries.height < at_once:
-            return
+    for page in journal.pages(kinds=("search",), days=days, namespace=namespace, size=at_once):
+        wanted = page if only is None else page.filter(pl.col("event_id").is_in(only.implode()))
+        if wanted.height:
+            yield of_entries(wanted)
 
 
 def of_entries(entries: pl.DataFrame) -> LoggedSearches:

@@ -103,6 +103,23 @@ class Reader:
         with self._connections.reading() as connection:
             return entry_frame(connection.execution_options(yield_per=CHUNK_ROWS).execute(query).partitions())
 
+    def pages(
+        self,
+        *,
+        kinds: Sequence[str],
+        days: Sequence[str] | None = None,
+        namespace: str | None = None,
+        size: int,
+    ) -> Iterator[pl.DataFrame]:
+        """Page through entries in the order of `seq`, at most `size` at a time; see `read`."""
+        seq, more = 0, True
+        while more:
+            page = self.read(kinds=kinds, days=days, namespace=namespace, after_seq=seq, limit=size)
+            if more := page.height == size:
+                seq = int(page["seq"][-1])
+            if page.height:
+                yield page
+
     def get(self, event_id: str) -> Entry | None:
         """The entry with this event id, or None."""
         return next(self._entries(sa.select(entries).where(c.event_id == event_id)), None)

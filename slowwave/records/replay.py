@@ -33,17 +33,13 @@ def replayed(
         names: the tables, all of them recorded ones.
     """
     tables = {name: _Table(specs[name]) for name in names}
-    seq = 0
     total = int(journal.days([RECORD])["entries"].sum())
     with progress.task("reading records", total) as advance:
-        while not (
-            part := journal.read(kinds=[RECORD], namespace=EVERYBODY, after_seq=seq, limit=ENTRIES_AT_ONCE)
-        ).is_empty():
-            for name, payload in part.select("subject", "payload").iter_rows():
+        for page in journal.pages(kinds=[RECORD], namespace=EVERYBODY, size=ENTRIES_AT_ONCE):
+            for name, payload in page.select("subject", "payload").iter_rows():
                 if name in tables:
                     tables[name].take(payload_of(payload))
-            seq = int(part["seq"][-1])
-            advance(part.height)
+            advance(page.height)
     return {
         name: completed(table.spec, table.rows(), journal, table.texts()) for name, table in tables.items()
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -81,17 +82,14 @@ def figures(space: Workspace, days: Sequence[str], namespace: str | None = None)
 
 def _injected(space: Workspace, days: Sequence[str], namespace: str | None) -> pl.DataFrame:
     """``search_id``, ``namespace``, ``query`` and ``memory_id`` of every place that was given."""
-    found, seq = [], 0
-    while True:
-        entries = space.journal.read(
-            kinds=("search",), days=days, namespace=namespace, after_seq=seq, limit=SEARCHES_AT_ONCE
-        )
-        rows = shown_rows(decoded(entries, _SHOWN)[0])
+    found = []
+    none = space.journal.read(kinds=("search",), limit=0)
+    pages = space.journal.pages(kinds=("search",), days=days, namespace=namespace, size=SEARCHES_AT_ONCE)
+    for page in chain([none], pages):
+        rows = shown_rows(decoded(page, _SHOWN)[0])
         rows = rows.filter(pl.col("flags").list.contains(RECALL_INJECTED))
         found.append(rows.select("namespace", "query", "memory_id", search_id="event_id"))
-        if entries.height < SEARCHES_AT_ONCE:
-            return pl.concat(found)
-        seq = entries["seq"][-1]
+    return pl.concat(found)
 
 
 def short_memories(

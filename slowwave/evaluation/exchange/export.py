@@ -157,10 +157,5 @@ def _pages(
     journal: Journal, namespace: str, days: Sequence[str], *, kinds: Sequence[str] = _KINDS
 ) -> Iterator[list[Entry]]:
     for day in days:
-        seq = 0
-        while True:
-            rows = journal.read(kinds=kinds, days=[day], namespace=namespace, after_seq=seq, limit=_PAGE)
-            if rows.is_empty():
-                break
-            seq = rows["seq"][-1]
-            yield entries_in(rows)
+        for page in journal.pages(kinds=kinds, days=[day], namespace=namespace, size=_PAGE):
+            yield entries_in(page)

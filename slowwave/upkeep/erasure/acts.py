@@ -44,15 +44,10 @@ TOLD = (
 
 def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
     """Entries of a namespace in the order of `seq`, each with its payload as plain data (``said``)."""
-    seq = 0
-    while True:
-        rows = journal.read(kinds=list(kinds), namespace=namespace, after_seq=seq, limit=AT_ONCE)
-        for row in rows.iter_rows(named=True):
+    for page in journal.pages(kinds=list(kinds), namespace=namespace, size=AT_ONCE):
+        for row in page.iter_rows(named=True):
             said = payload_of(row["payload"])
             yield {**row, "said": said if isinstance(said, dict) else {}}
-        if rows.height < AT_ONCE:
-            return
-        seq = rows["seq"][-1]
 
 
 @dataclass
