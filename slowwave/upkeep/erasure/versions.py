@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlparse
 
+from slowwave.backup.cut import dataset, table_uri
 from slowwave.index.incremental_snapshot import searched_in_table
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.text import create_full_text_indexes
@@ -37,20 +37,16 @@ def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, most_bytes
     Returns:
         Files of writes that may still be going on, and so were left where they are (count).
     """
-    import lance
-
     young = 0
-    options = store.storage_options or None
     for name, spec in physical_tables(store):
-        uri = f"{store.uri.rstrip('/')}/{name}.lance"
-        dataset = lance.dataset(uri, storage_options=options)
-        if dataset.version == 1:  # as it was made
+        table = dataset(store, name)
+        if table.version == 1:  # as it was made
             continue
-        dataset.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
+        table.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
         _renew_indexes(store.db.open_table(name), spec)
-        dataset = lance.dataset(uri, storage_options=options)
-        dataset.cleanup_old_versions(timedelta(0), error_if_tagged_old_versions=False)
-        young += _sweep(Path(uri), dataset) if not urlparse(uri).scheme else 0
+        table = dataset(store, name)
+        table.cleanup_old_versions(timedelta(0), error_if_tagged_old_versions=False)
+        young += 0 if "://" in store.uri else _sweep(Path(table_uri(store, name)), table)
     store.refresh()
     store.delete("meta", "name = 'vector_index'")
     refresh_vector_index(
@@ -68,10 +64,10 @@ def _renew_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lance
             table.drop_index(index.name)  # of vectors: made again when it is worth it
 
 
-def _sweep(folder: Path, dataset: Any) -> int:  # noqa: ANN401 - lance.LanceDataset
+def _sweep(folder: Path, table: Any) -> int:  # noqa: ANN401 - lance.LanceDataset
     """Remove what writes that were killed have left behind; how many files are too young to tell."""
     young = 0
-    for path in _leftovers(folder, dataset):
+    for path in _leftovers(folder, table):
         if time.time() - path.stat().st_mtime < SETTLED_S:
             young += 1
         elif path.is_dir():
@@ -81,8 +77,8 @@ def _sweep(folder: Path, dataset: Any) -> int:  # noqa: ANN401 - lance.LanceData
     return young
 
 
-def _leftovers(folder: Path, dataset: Any) -> Iterator[Path]:  # noqa: ANN401 - lance.LanceDataset
-    named = {file.path for fragment in dataset.get_fragments() for file in fragment.metadata.files}
+def _leftovers(folder: Path, table: Any) -> Iterator[Path]:  # noqa: ANN401 - lance.LanceDataset
+    named = {file.path for fragment in table.get_fragments() for file in fragment.metadata.files}
     yield from (path for path in sorted(folder.glob("data/*")) if path.name not in named)
-    indexes = {part.uuid for index in dataset.describe_indices() for part in index.segments}
+    indexes = {part.uuid for index in table.describe_indices() for part in index.segments}
     yield from (path for path in sorted(folder.glob("_indices/*")) if path.name not in indexes)
