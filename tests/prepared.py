@@ -1,8 +1,9 @@
-"""Homes of empty tables as their first opening leaves them: made once, and copied."""
+"""Homes as their first opening leaves them, or as many tests want them: made once, and copied."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,22 @@ def take_over(home: Path, model: str = "wordllama-256") -> None:
     shutil.copytree(empty(model) / "lance", home / "lance")
     if not (home / "journal.db").exists():
         shutil.copy(empty(model) / "journal.db", home / "journal.db")
+
+
+def kept(name: str, home: Path, make: Callable[[], object]) -> None:
+    """Bring a home that is not there yet into a state that many tests begin with: made once, and copied.
+
+    Args:
+        name: of the state, one for each that is made otherwise.
+        home: where it is wanted.
+        make: makes it there, and has closed all that it opened when it returns.
+    """
+    place = places[0] / "kept" / name
+    if place.exists():
+        shutil.copytree(place, home)
+    else:
+        make()
+        shutil.copytree(home, place)
 
 
 @cache

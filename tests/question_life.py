@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from feedback_days import at
 from key_life import TEXTS, KeyLife
+from prepared import kept
 from warehouse_rows import put
 
 from slowwave.memory import Memory
@@ -26,6 +29,27 @@ def saved(memory: Memory, *more: str) -> KeyLife:
     for text in more:
         made.save("relay", text)
     return made
+
+
+def begun(open_memory: Callable[..., Memory], home: Path) -> KeyLife:
+    """A home of these five notes."""
+    kept("five notes", home, lambda: saved(open_memory(path=home)).memory.close())
+    return KeyLife(open_memory(path=home))
+
+
+def begun_and_rated(open_memory: Callable[..., Memory], home: Path) -> KeyLife:
+    """A home whose question was rated on the fifth of March: one result was no help and another was."""
+
+    def make() -> None:
+        life = begun(open_memory, home)
+        rate(life, QUESTION, 5, deploy="unhelpful", ferry="helpful")
+        life.fold(1, 5)
+        life.memory.close()
+
+    kept("five notes, two ratings", home, make)
+    life = KeyLife(open_memory(path=home))
+    life.memory.principal = "ann"
+    return life
 
 
 def rate(life: KeyLife, asked: str, day: int, /, *, by: str = "ann", **ratings: str) -> str:

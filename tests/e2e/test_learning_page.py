@@ -104,6 +104,7 @@ def test_a_click_on_the_gated_asset_is_refused_and_the_page_says_why(
     picture("24 learned_triggers after")
 
 
+@pytest.mark.soak  # what the checks and the job say is tested without a browser
 def test_its_checks_show_every_condition_as_it_is_now_and_a_person_approves(
     server: Server, space: Workspace, page: Any, picture: Callable[[str], None]
 ) -> None:

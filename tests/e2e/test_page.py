@@ -262,6 +262,7 @@ def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_p
         assert eventually("the assets", assets) == EVERYTHING
 
 
+@pytest.mark.soak  # `make check`, which `make test` begins with, does the same
 def test_dg_checks_the_definitions(home: Path) -> None:
     pytest.importorskip("dagster_dg_cli", reason="dagster-dg-cli is not installed")
     dagster_home(load(home))

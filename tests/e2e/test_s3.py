@@ -17,6 +17,7 @@ from urllib.parse import urlparse
 
 import pytest
 import servers
+import warm
 
 import slowwave
 from slowwave.lifecycle.admission.around import standing_in
@@ -99,7 +100,7 @@ class Counting:
 
 def run(bucket: Bucket, home: Path, prefix: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", "from slowwave.cli import main; main()", *arguments],
+        warm.python("-m", "slowwave", *arguments),
         env=bucket.environment(home, prefix), cwd=home.parent,
         capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip

@@ -146,8 +146,15 @@ def fits(page: Any) -> bool:
 # These go first: they look at all pages before anything is settled.
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(DESK, "light", id="desk-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),  # each size and each scheme is looked at
+        pytest.param(DESK, "dark", id="desk-dark", marks=pytest.mark.soak),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.soak),
+    ],
+)
 def test_every_page_can_be_read(visitor, served, scheme, size):
     page = visitor(viewport=size, color_scheme=scheme)
     names = [*PAGES, f"/memory/{served.ids['Battery']}", f"/quarantine/{served.ids['refused']}"]

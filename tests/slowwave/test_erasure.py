@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -13,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
+import warm
 from erasure_helpers import index_files, places
 from reconsolidation_helpers import BATTERY, CHANGED, ROTA, replayed, supersede
 
@@ -480,11 +480,11 @@ def test_one_whose_process_is_killed_is_finished_by_another(guarded, home):
         versions.rewrite = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
         slowwave.open({str(home)!r}, namespace="ada").erase({names["saved"]!r})
     """)
-    done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ), check=False, timeout=120)
+    done = subprocess.run(warm.python("-c", script), env=dict(os.environ), check=False, timeout=120)
     assert done.returncode == -signal.SIGKILL
     assert [one.finished for one in running.unfinished(guarded._space)] == [False]
     finished = subprocess.run(
-        [sys.executable, "-c", "from slowwave.cli import main; main()", "erase", "--finish", "--json"],
+        warm.python("-m", "slowwave", "erase", "--finish", "--json"),
         env={**os.environ, "SLOWWAVE_HOME": str(home)}, check=False, timeout=120, capture_output=True,
         text=True,
     )  # fmt: skip

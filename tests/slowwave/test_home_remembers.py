@@ -6,12 +6,12 @@ import os
 import re
 import stat
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from typer.testing import CliRunner
 
 import slowwave
@@ -320,7 +320,7 @@ memory.close()
 def test_two_processes_that_make_a_home_at_once_have_one_whole_file(home):
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", AT_ONCE, str(home), FAST, f"{NOTE} It is rule {number} of the harbour."],
+            warm.python("-c", AT_ONCE, home, FAST, f"{NOTE} It is rule {number} of the harbour."),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for number in range(2)

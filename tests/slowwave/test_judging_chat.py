@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from judge_server import ChatServer, completion, grade, serving, slow
 
 from slowwave.evaluation.judging import JudgeError, Pair
@@ -272,7 +273,7 @@ def test_a_killed_run_goes_on_where_it_was(open_memory, home: Path):
             **os.environ,
             **{f"SLOWWAVE_JUDGE__{name.upper()}": str(value) for name, value in given.items()},
         }
-        words = [sys.executable, "-c", RUN, str(home), QUERY, *names]
+        words = warm.python("-c", RUN, home, QUERY, *names)
         first = subprocess.Popen(words, env=env, cwd=Path(__file__).parents[2])
         while len(server.requests) < 4:
             assert first.poll() is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learned_rows import TTL, decide, lessons, teach
 from logged_bytes import payload
+from prepared import kept
 
 import slowwave
 from slowwave.common import ids
@@ -57,14 +59,28 @@ GAUGE = ids.memory_id("ada", "gauge-pier")
 
 
 @pytest.fixture
-def learning(open_memory) -> Callable[..., Memory]:
+def learning(open_memory, home) -> Callable[..., Memory]:
     """A memory of 61 notes whose searches consider few of them; it is noon of the tenth of March."""
 
-    def made(namespace: str = "ada", *, interleave: float = 0.0, ranking=None, **groups) -> Memory:
+    def made(
+        namespace: str = "ada", *, path: Path | None = None, interleave: float = 0.0, ranking=None, **groups
+    ) -> Memory:
+        folder = path or home
+
+        def make() -> None:
+            memory = open_memory(namespace, path=folder)
+            with_clock(memory, 10)
+            assert all(one.status == "live" for one in memory.save_many(notes()))
+            memory.close()
+
+        if folder.exists():
+            make()
+        else:
+            kept(f"61 notes of {namespace}", folder, make)
         groups.setdefault("learning", {"interleave": interleave})
-        memory = open_memory(namespace, ranking={"candidates": 1, **(ranking or {})}, **groups)
+        ranked = {"candidates": 1, **(ranking or {})}
+        memory = open_memory(namespace, path=folder, ranking=ranked, **groups)
         with_clock(memory, 10)
-        assert all(one.status == "live" for one in memory.save_many(notes()))
         return memory
 
     return made

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ import lance
 import numpy as np
 import polars as pl
 import pytest
+import warm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_helpers import KINDS, MANY, QUERIES, assert_follows, happen, text
@@ -368,7 +368,7 @@ def test_a_night_that_is_killed_leaves_the_file_before_and_nothing_half(space, m
     store.settle()
     path = mmap_snapshot.path_of(store, "ada")
     before = path.read_bytes()
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(KILLED), moment, store.uri], check=False)
+    done = subprocess.run(warm.python("-c", textwrap.dedent(KILLED), moment, store.uri), check=False)
     assert done.returncode == 9
     assert path.read_bytes() == before
     assert len(list(path.parent.iterdir())) == 3  # with what was begun

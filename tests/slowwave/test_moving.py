@@ -333,7 +333,14 @@ def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("where", "after"), [("put", 3), ("put", 60), ("acts", 0), ("closing", 0), ("switch", 0)]
+    ("where", "after"),
+    [
+        ("put", 3),
+        pytest.param("put", 60, marks=pytest.mark.soak),
+        ("acts", 0),
+        pytest.param("closing", 0, marks=pytest.mark.soak),
+        ("switch", 0),
+    ],
 )
 def test_a_move_that_is_killed_goes_on_by_the_same_command(
     home: Path, tmp_path: Path, where: str, after: int, database: str

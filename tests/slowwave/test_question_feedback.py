@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
+import warm
 from erasure_helpers import places
 from exchange_helpers import event, log, query, take_ubi
 from feedback_days import at, fold_days, name
 from key_life import OTHER, SPELLED, TEXTS, KeyLife
-from question_life import FAR, NEAR, QUESTION, answer, at_noon, effective, rate, result, saved
+from question_life import (
+    FAR,
+    NEAR,
+    QUESTION,
+    answer,
+    at_noon,
+    begun,
+    begun_and_rated,
+    effective,
+    rate,
+    result,
+    saved,
+)
 
 from slowwave.common import ids
 from slowwave.memory import Memory
@@ -27,22 +39,21 @@ RELAY = f"The {CANARY} relay of the harbour gauge is replaced on Thursday; its s
 
 
 @pytest.fixture
-def life(open_memory: Callable[..., Memory]) -> KeyLife:
+def life(open_memory: Callable[..., Memory], home: Path) -> KeyLife:
     """Five notes of the first of March that nobody has used."""
-    return saved(open_memory())
+    return begun(open_memory, home)
 
 
 @pytest.fixture
 def unused(open_memory: Callable[..., Memory], tmp_path: Path) -> KeyLife:
     """The same notes in another home, in which nobody ever says anything."""
-    return saved(open_memory(path=tmp_path / "unused"))
+    return begun(open_memory, tmp_path / "unused")
 
 
 @pytest.fixture
-def rated(life: KeyLife) -> KeyLife:
+def rated(open_memory: Callable[..., Memory], home: Path) -> KeyLife:
     """On the fifth of March a question was asked; one result was no help and another was."""
-    rate(life, QUESTION, 5, deploy="unhelpful", ferry="helpful")
-    life.fold(1, 5)
+    life = begun_and_rated(open_memory, home)
     life.moment = at(6)
     return life
 
@@ -216,7 +227,7 @@ def test_a_running_process_sees_the_night_of_another_one(life, unused, home):
     )
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     done = subprocess.run(
-        [sys.executable, "-c", script, str(home)], env=os.environ | {"PYTHONPATH": path}, check=False,
+        warm.python("-c", script, home), env=os.environ | {"PYTHONPATH": path}, check=False,
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -5,14 +5,26 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import warm
 from feedback_days import at, name
 from key_life import KeyLife
-from question_life import FAR, NEAR, QUESTION, at_noon, effective, put_effect, rate, result, saved
+from question_life import (
+    FAR,
+    NEAR,
+    QUESTION,
+    at_noon,
+    begun,
+    begun_and_rated,
+    effective,
+    put_effect,
+    rate,
+    result,
+    saved,
+)
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal.kinds.learning import APPROVE, REGRESSION, WITHDRAW
@@ -26,11 +38,9 @@ DAY = name(6)
 
 
 @pytest.fixture
-def life(open_memory: Callable[..., Memory]) -> KeyLife:
+def life(open_memory: Callable[..., Memory], home: Path) -> KeyLife:
     """A question was rated on the fifth of March, and the night has seen it."""
-    made = saved(open_memory())
-    rate(made, QUESTION, 5, deploy="unhelpful", ferry="helpful")
-    made.fold(1, 5)
+    made = begun_and_rated(open_memory, home)
     made.moment = at(7, 4)
     return made
 
@@ -38,7 +48,7 @@ def life(open_memory: Callable[..., Memory]) -> KeyLife:
 @pytest.fixture
 def unused(open_memory: Callable[..., Memory], tmp_path: Path) -> KeyLife:
     """The same notes in another home, in which nobody ever says anything."""
-    return saved(open_memory(path=tmp_path / "unused"))
+    return begun(open_memory, tmp_path / "unused")
 
 
 def found(life: KeyLife, subject: str = "ratings") -> list[Finding]:
@@ -165,7 +175,7 @@ def test_another_open_process_hears_it_with_its_next_search(life, unused, home):
     # Its clock is that of the machine: its scores have faded feedback, so they are compared by their order.
     neutral = {one.memory_id: one.score for one in unused.memory.search(QUESTION, log=False)}
     with subprocess.Popen(
-        [sys.executable, "-c", _SEARCHER, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        warm.python("-c", _SEARCHER, home), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         text=True, env=dict(os.environ),
     ) as other:  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import subprocess
-import sys
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ import lance
 import numpy as np
 import polars as pl
 import pytest
+import warm
 from lancedb.query import MatchQuery
 
 from slowwave.store import connection, database, upkeep
@@ -174,7 +174,7 @@ def test_a_reader_in_another_process_is_not_disturbed(store):
     one_by_one(store, 5)
     wanted = 5 + COMMITS + 5
     with subprocess.Popen(
-        [sys.executable, "-c", READER, store.uri, str(wanted)], text=True,
+        warm.python("-c", READER, store.uri, wanted), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as reader:  # fmt: skip
         assert reader.stdout.readline() == "ready\n"
