@@ -8,7 +8,6 @@ from typing import Any
 
 import earlier_home as earlier
 import pytest
-from quick_dagster import quick_nights
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -28,7 +27,7 @@ def differing(
     home: Path = request.param
     place = earlier.unpack(home / earlier.ARCHIVE, tmp_path_factory.mktemp("home") / "somewhere else")
     found: dict[str, list[str]] = {}
-    with quick_nights(tmp_path_factory), earlier.pinned(place.home) as pins:
+    with earlier.pinned(place.home) as pins:
         for file in earlier.answer_files(home):
             steps = earlier.read_steps(file)
             answers = earlier.replay(steps, place, pins)
