@@ -49,6 +49,7 @@ def begun_and_rated(open_memory: Callable[..., Memory], home: Path) -> KeyLife:
     kept("five notes, two ratings", home, make)
     life = KeyLife(open_memory(path=home))
     life.memory.principal = "ann"
+    _ = life.space.store  # open, as after a night: to open it takes a second of its clock
     return life
 
 
