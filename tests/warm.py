@@ -183,6 +183,10 @@ def _run(words: list[str], folder: str, environment: dict[str, str]) -> None:
     os.chdir(folder)
     sys.path[:0] = ["", *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    from slowwave.views import terminal
+
+    terminal.out.__init__()  # type: ignore[misc] # of this environment
+    terminal.err.__init__(stderr=True)  # type: ignore[misc]
     code = 0
     try:
         how, what, *rest = words

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import warm
 
 import slowwave
 from slowwave.asking import place, wire
@@ -114,9 +115,10 @@ class Home:
         return code, out + err
 
     def run(self, *words: str, ask: bool = True, given: str = "", **variables: str) -> Done:
-        """A command whose outputs are pipes."""
+        """A command whose outputs are pipes; what starts by itself may begin loaded."""
+        plain = [sys.executable, "-c", PROGRAM, *words]
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, *words],
+            plain if ask or variables else warm.python("-c", PROGRAM, *words),
             env={**self.environment, "SLOWWAVE_ASK": str(int(ask)), **variables},
             input=given.encode(), capture_output=True, timeout=300, check=False,
         )  # fmt: skip
