@@ -185,8 +185,8 @@ def _run(words: list[str], folder: str, environment: dict[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from slowwave.views import terminal
 
-    terminal.out.__init__()  # type: ignore[misc] # of this environment
-    terminal.err.__init__(stderr=True)  # type: ignore[misc]
+    terminal.out.__init__()  # of this environment
+    terminal.err.__init__(stderr=True)
     code = 0
     try:
         how, what, *rest = words
