@@ -74,9 +74,8 @@ def _never_replace(bare: Store, journal: Journal) -> None:
     """Where tables were, no empty ones are made: what they held would seem never to have been."""
     there = bare.bare_db.list_tables().tables
     if "meta" in there:  # it is the first that is made
-        for damage in missing(bare) if len(there) > 1 else ():
-            if damage.table == "meta":
-                raise damage.error()
+        for damage in missing(bare, {"meta"}) if len(there) > 1 else ():
+            raise damage.error()
         return
     if there:
         raise Damage("meta", "is missing").error()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,11 +53,16 @@ class Damage:
         )
 
 
-def missing(store: Connection) -> list[Damage]:
-    """Tables that are not there, and those whose newest version is gone; only folders are looked at."""
+def missing(store: Connection, among: Set[str] | None = None) -> list[Damage]:
+    """Tables that are not there, and those whose newest version is gone; only folders are looked at.
+
+    Args:
+        store: has the tables.
+        among: names of those that are looked at; all where None.
+    """
     there = set(store.bare_db.list_tables().tables)
     found = []
-    for name in store.specs:
+    for name in store.specs if among is None else store.specs.keys() & among:
         physical = store.physical(name)
         if physical not in there:
             found.append(Damage(name, "is missing"))
@@ -102,7 +107,7 @@ def explained(store: Connection, name: str, error: Exception) -> DamageError | N
     words = str(error).lower()
     if any(cause in words for cause in _OTHER_CAUSES):
         return None
-    if lacking := [one for one in missing(store) if one.table == name]:
+    if lacking := missing(store, {name}):
         return lacking[0].error()
     problem = probed(store, name)
     return None if problem is None else Damage(name, problem).error()

@@ -5,6 +5,8 @@ A declaration is all that a new table or column needs: homes that exist get it w
 
 from __future__ import annotations
 
+from functools import cache
+
 from slowwave.store.tables import evaluation, feedback, learning, lifecycle
 from slowwave.store.tables.declaring import TEXT, TableSpec, table
 from slowwave.store.tables.lifecycle import NOTE_FIELDS
@@ -18,12 +20,16 @@ begins so, and no day is later."""
 
 def table_specs(dimension: int) -> dict[str, TableSpec]:
     """All tables for vectors of `dimension` numbers, by name; so they are made and shown in this order."""
+    return {spec.name: spec for spec in _declared(dimension)}
+
+
+@cache
+def _declared(dimension: int) -> tuple[TableSpec, ...]:
     about = "What the store knows of itself: schema version, embedding model, finished nights."
-    declared = [
+    return (
         table("meta", "name", about, value=TEXT),
         *lifecycle.tables(dimension), *feedback.tables(), *evaluation.tables(), *learning.tables(dimension),
-    ]  # fmt: skip
-    return {spec.name: spec for spec in declared}
+    )  # fmt: skip
 
 
 _COLUMNS_OF_VERSION_0 = 466

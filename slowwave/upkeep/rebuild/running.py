@@ -221,6 +221,6 @@ class _Rebuilding:
         """A checkpoint names versions of every table: without one of them it cannot be restored."""
         self.checkpoints = checkpoints
         store = Store.bare(self._old.uri, self._new.identity, self._old.storage_options)
-        if not [one for one in missing(store) if one.table == "meta"]:
+        if not missing(store, {"meta"}):
             for name in listed_records(store):
                 store.delete("meta", f"name = {quote('checkpoint-' + name)}")
