@@ -4,7 +4,6 @@ import ir_measures
 import numpy as np
 import polars as pl
 import pytest
-import ranx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +93,8 @@ REFERENCE = {
 
 
 def test_random_runs_have_the_figures_of_ir_measures_and_ranx():
+    import ranx  # it takes seconds, and who collects this file need not run it
+
     run, qrels = random_run(np.random.default_rng(0), 300, 40)
     asked = {(at, "v"): (query, list(ranked)) for at, (query, ranked) in enumerate(run.items())}
     found = evaluate_frame(*frames(asked, qrels), [parse_measure(name) for name in REFERENCE])
