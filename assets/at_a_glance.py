@@ -118,9 +118,9 @@ def _by_day(space: Workspace, days: Sequence[str]) -> dict[str, glance.Figures]:
 
 def _standing(
     space: Workspace, now: datetime, approvals: int, instance: dg.DagsterInstance
-) -> glance.Standing:
+) -> glance.HomeStatus:
     store, settings = space.store, space.settings
-    return glance.Standing(
+    return glance.HomeStatus(
         live=store.count("memories", "status = 'live'"),
         held=store.count("quarantine", f"status = '{HELD}'"),
         decisions=waiting(store).height,

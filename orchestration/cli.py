@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import home_settings
+from slowwave.cli.app import required_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.orchestration.instance import cancel_runs_of, dagster_home, end_killed
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, out, prints_output, reports_errors, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,54 +37,46 @@ load_from:
 """
 
 
-@reports_errors
-def night(date: Day = "", since: Since = "", until: Until = "", json: Annotated[bool, JSON] = False) -> None:
+@prints_output
+def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Run the night now: without dates, every day that has something new, up to today."""
-    from slowwave.settings import require_home
-
-    settings = require_home(home_settings())
+    settings = required_settings()
     from slowwave.orchestration.night import choose_days, run_due, run_night
 
-    with bars(quiet=json):
+    with bars():
         if date or since or until:
             first, last = choose_days(settings, date=date, since=since, until=until)
             reports = [run_night(settings, first, last)]
         else:
             reports = run_due(settings)
-    if json:
-        print_json(reports[-1] | {"before": reports[:-1]})
-    else:
-        for report in reports:
-            _print_report(report)
-    if not reports[-1]["success"]:
-        raise typer.Exit(1)
+    return _reported(reports, reports[-1] | {"before": reports[:-1]})
 
 
-@reports_errors
-def evaluate(
-    date: Day = "", since: Since = "", until: Until = "", json: Annotated[bool, JSON] = False
-) -> None:
+@prints_output
+def evaluate(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Evaluate now: without dates, every day that rests on something new, up to today."""
-    from slowwave.settings import require_home
-
-    settings = require_home(home_settings())
+    settings = required_settings()
     from slowwave.orchestration.night import choose_days, evaluate_due, run_night
 
-    with bars(quiet=json):
+    with bars():
         if date or since or until:
             first, last = choose_days(settings, date=date, since=since, until=until)
             reports = [run_night(settings, first, last, job="evaluation")]
         else:
             reports = evaluate_due(settings)
-    if json:
-        print_json(reports)
-    else:
+    if not reports:
+        return Output(reports, "Every day is evaluated. Next: [bold]slowwave eval status[/]")
+    return _reported(reports, reports)
+
+
+def _reported(reports: list[dict[str, Any]], data: object) -> Output:
+    """Reports of runs; the last of them says whether all is done."""
+
+    def show() -> None:
         for report in reports:
             _print_report(report)
-        if not reports:
-            out.print("Every day is evaluated. Next: [bold]slowwave eval status[/]")
-    if reports and not reports[-1]["success"]:
-        raise typer.Exit(1)
+
+    return Output(data, show, code=0 if reports[-1]["success"] else 1)
 
 
 def _print_report(report: dict[str, Any]) -> None:
@@ -100,7 +92,7 @@ def _print_report(report: dict[str, Any]) -> None:
             next_step = "save"
         out.print(f'{live} live. Next: [bold]slowwave {next_step} "…"[/]')
     if report["gate"] and report["gate"] not in report["warnings"]:
-        out.print(report["gate"], markup=False, highlight=False)
+        say(report["gate"])
     for line in report["warnings"]:
         out.print(f"[yellow]Warning:[/] {escape(line)}")
     for line in report["errors"]:
@@ -125,9 +117,8 @@ def ui(
     from slowwave.orchestration.processes import run_whole
     from slowwave.serving.metrics import nights_served
     from slowwave.serving.server import listening, reserved
-    from slowwave.settings import require_home
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     refuse_half_restored(settings.home)
     with ExitStack() as parts:
         metrics = ""

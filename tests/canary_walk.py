@@ -7,6 +7,8 @@ from pathlib import Path
 
 from canary_home import QUESTION, CanaryHome
 
+from slowwave.imports.registry import SOURCES
+
 # Commands that are walked elsewhere, and why.
 ELSEWHERE = {
     "init": "makes another home",
@@ -28,15 +30,8 @@ ELSEWHERE = {
     "tune": "reads folders of judged collections, and no memory",
     "import ubi": "reads a log that the person names, and says what is wrong in it",
     "import jsonl": "reads a log that the person names, and says what is wrong in it",
-    "import chatgpt": "reads an export that the person names, and says how what it leaves out begins",
-    "import claude": "the same",
-    "import claude-code": "reads sessions of the person, in a folder that they name",
-    "import codex": "the same",
-    "import mem0": "reads a file that the person names, and says what is wrong in it",
-    "import basic-memory": "reads a folder that the person names",
-    "import markdown": "the same",
     "import bulk": "reads files that the person names, and says what is wrong in them",
-    "import memory-server": "reads a file that the person names, and says what is wrong in it",
+    **{f"import {one.name}": "reads what the person names, and says what is wrong in it" for one in SOURCES},
     "judge import": "reads a file that the person names, and says what is wrong in it",
 }
 # What the policy of docs/visibility.md says may be seen, and why.

@@ -25,7 +25,7 @@ Run = Callable[[], dict[str, Any] | None]
 Answer = Callable[[dict[str, Any]], Run | None]
 
 
-class Listener:
+class RequestListener:
     """A socket that answers commands, each in a thread, so that a slow one is in nobody's way.
 
     Args:

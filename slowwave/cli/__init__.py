@@ -1,4 +1,4 @@
-"""The command line. Commands import what they need when they run, so that `--help` answers at once."""
+"""The command line. Commands import what they need when they run, so that `--help` prints_output at once."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.app import app, required_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.errors import SlowwaveError
-from slowwave.views.terminal import err, print_json, reports_errors
+from slowwave.views.terminal import Output, err, prints_output, tell
 
 PORT = 8780
 INSTALL = "pip install '.[api,mcp]' in Slowwave's folder"
@@ -25,19 +25,16 @@ ApiPort = Annotated[
 
 
 @app.command()
-@reports_errors
+@prints_output
 def api(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = PORT,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Serve the memory over HTTP with JSON, for any language; /docs describes it.
 
     Who may come in, and how far, the tokens say (`slowwave mcp token`), each for its one namespace.
     """
-    from slowwave.settings import require_home
-
-    settings = require_home(home_settings())
+    settings = required_settings()
     if not installed():
         raise SlowwaveError(f"The HTTP API needs FastAPI, uvicorn and the MCP SDK: {INSTALL}")
     from slowwave.api.app import application
@@ -50,11 +47,11 @@ def api(
     space = Workspace(settings)
     made = server(application(settings, host, space), settings, host, port)
     with closing(space), listening(host, port) as end, metrics_served(space):
-        if json:
-            print_json({"url": address(host, port)})
+        tell(Output({"url": address(host, port)}))
         told = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
         err.print(told, markup=False, highlight=False)
         run_until_told(made, end)
+    return Output()
 
 
 def installed() -> bool:

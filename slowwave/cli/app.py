@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave.cli.panels import EPILOG, Panels
-from slowwave.views.terminal import JSON, reports_errors
+from slowwave.views.terminal import reports_errors
 
 if TYPE_CHECKING:
     from slowwave.home.references import Kind
@@ -31,7 +31,6 @@ app = typer.Typer(
 Namespace = Annotated[
     str, typer.Option("--namespace", "-n", help="Namespace (tenant); default: the setting `namespace`.")
 ]
-Json = Annotated[bool, JSON]
 
 
 def _tell_version(asked: bool) -> None:
@@ -85,14 +84,24 @@ def home_settings() -> Settings:
     return settings
 
 
+def required_settings() -> Settings:
+    """The same; there has to be such a home.
+
+    Raises:
+        SettingsError: there is none.
+    """
+    from slowwave.settings import require_home
+
+    return require_home(home_settings())
+
+
 @contextmanager
 def open_home() -> Iterator[Workspace]:
     """That home, for commands that are about no namespace; there has to be one."""
     from slowwave.common.imports import load_tables
     from slowwave.home.workspace import Workspace
-    from slowwave.settings import require_home
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     load_tables()
     space = Workspace(settings)
     try:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.cli.app import app, home_settings, open_home, required_settings
 from slowwave.common.plurals import counted
 from slowwave.common.sizes import size
-from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
+from slowwave.views.terminal import Output, bars, out, prints_output, say, warn
 
 if TYPE_CHECKING:
     from slowwave.backup.making import Made
@@ -26,7 +26,7 @@ _NAMED = 3
 
 
 @app.command()
-@reports_errors
+@prints_output
 def backup(
     to: Annotated[
         str, typer.Argument(metavar="TO", help="Folder or s3:// URL; default: the setting backup.uri.")
@@ -47,8 +47,7 @@ def backup(
     new_key: Annotated[
         Path | None, typer.Option("--new-key", help="Only make a key, in this new file.")
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Back the home up while it is in use; what has not changed since the last time is not sent again."""
     if new_key is not None:
         if to:
@@ -58,28 +57,35 @@ def backup(
                 f"--new-key only makes a key, and nothing was backed up to {to}. Run both: slowwave backup "
                 f"--new-key {new_key}, then slowwave backup {to} --key-file {new_key}"
             )
-        _make_key(new_key, json=json)
-        return
+        return _make_key(new_key)
     from slowwave.backup.making import make
     from slowwave.backup.opening import where
 
     _require_what_to_back_up()
-    with open_home() as space, bars(quiet=json):
+    with open_home() as space, bars():
         own = space.settings.backup
         at = where(space.settings, to, key_file, make=True)
         made = make(
             space, at.place, at.key, keep=own.keep if keep is None else keep,
             forget_erased=forget_erased or own.forget_erased, spared=at.spared, adopt=adopt,
         )  # fmt: skip
-    if json:
-        print_json(_of(made.backup) | {
-            "place": made.place, "encrypted": made.encrypted, "backups": made.backups,
-            "removed": list(made.removed), "freed": made.freed,
-        })  # fmt: skip
-        return
-    _show_made(made)
-    if at.key is not None:
-        out.print(f"Encrypted with the key {at.key.number}.", highlight=False, markup=False)
+
+    def show() -> None:
+        _show_made(made)
+        if at.key is not None:
+            say(f"Encrypted with the key {at.key.number}.")
+
+    return Output(
+        _of(made.backup)
+        | {
+            "place": made.place,
+            "encrypted": made.encrypted,
+            "backups": made.backups,
+            "removed": list(made.removed),
+            "freed": made.freed,
+        },
+        show,
+    )
 
 
 def _require_what_to_back_up() -> None:
@@ -91,9 +97,8 @@ def _require_what_to_back_up() -> None:
     """
     from slowwave.errors import BackupError
     from slowwave.home.model import is_missing
-    from slowwave.settings import require_home
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     if is_missing(settings):
         raise BackupError(
             f"There is no home in {settings.home}: the folder has neither tables nor a journal. Nothing was "
@@ -101,18 +106,17 @@ def _require_what_to_back_up() -> None:
         )
 
 
-def _make_key(path: Path, *, json: bool) -> None:
+def _make_key(path: Path) -> Output:
     from slowwave.backup.keys import make_key_file
 
     key = make_key_file(path)
-    if json:
-        print_json({"file": str(path), "key": key.number})
-        return
-    out.print(
-        f"The key [bold]{escape(key.number)}[/] is in {escape(str(path))}, for its owner alone.",
-        highlight=False,
-    )
-    out.print("Keep a copy of it away from this machine: without it nobody reads the backups.")
+
+    def show() -> None:
+        told = f"The key [bold]{escape(key.number)}[/] is in {escape(str(path))}, for its owner alone."
+        out.print(told, highlight=False)
+        out.print("Keep a copy of it away from this machine: without it nobody reads the backups.")
+
+    return Output({"file": str(path), "key": key.number}, show)
 
 
 def _show_made(made: Made) -> None:
@@ -122,7 +126,7 @@ def _show_made(made: Made) -> None:
         highlight=False,
     )
     what = f"{counted(one.journal.rows, 'act')}, {counted(len(one.tables), 'table')}, {size(one.size)}"
-    out.print(f"{what}; {size(one.sent)} were new, in {one.seconds:.1f} s.", highlight=False, markup=False)
+    say(f"{what}; {size(one.sent)} were new, in {one.seconds:.1f} s.")
     if made.removed:
         out.print(
             f"{counted(len(made.removed), 'older one')} went, {size(made.freed)} are free.", highlight=False
@@ -144,10 +148,8 @@ def _of(one: Backup) -> dict[str, object]:
 
 
 @app.command()
-@reports_errors
-def backups(
-    at_place: Annotated[str, _FROM] = "", key_file: Annotated[Path | None, _KEY] = None, json: Json = False
-) -> None:
+@prints_output
+def backups(at_place: Annotated[str, _FROM] = "", key_file: Annotated[Path | None, _KEY] = None) -> Output:
     """List the backups at a place, the oldest first."""
     from datetime import UTC, datetime
 
@@ -157,41 +159,34 @@ def backups(
 
     settings = home_settings()
     if not at_place and not settings.backup.uri:
-        _none(json=json)
-        return
+        return Output([], "No place of backups is set. `slowwave backup FOLDER` makes one there.")
     at = where(settings, at_place, key_file)
     found, wrong = at.archive().backups()
-    if json:
-        print_json(
-            [_of(one) for one in found] + [{"name": name, "problem": why} for name, why in wrong.items()]
-        )
-        return
-    now = datetime.now(UTC)
-    cells = [
-        [
-            one.name,
-            since(one.at, now),
-            f"{one.journal.rows:,}",
-            size(one.size),
-            size(one.sent),
-            f"{one.seconds:.1f}",
+
+    def show() -> None:
+        now = datetime.now(UTC)
+        cells = [
+            [
+                one.name,
+                since(one.at, now),
+                f"{one.journal.rows:,}",
+                size(one.size),
+                size(one.sent),
+                f"{one.seconds:.1f}",
+            ]
+            for one in found
         ]
-        for one in found
-    ]
-    print_table(f"Backups at {at.place.uri}", ["name", "when", "acts", "size", "new", "seconds"], cells)
-    for name, why in wrong.items():
-        warn(f"The list of backup {name} {why}.")
+        print_table(f"Backups at {at.place.uri}", ["name", "when", "acts", "size", "new", "seconds"], cells)
+        for name, why in wrong.items():
+            warn(f"The list of backup {name} {why}.")
 
-
-def _none(*, json: bool) -> None:
-    if json:
-        print_json([])
-    else:
-        out.print("No place of backups is set. `slowwave backup FOLDER` makes one there.")
+    return Output(
+        [_of(one) for one in found] + [{"name": name, "problem": why} for name, why in wrong.items()], show
+    )
 
 
 @app.command()
-@reports_errors
+@prints_output
 def verify(
     at_place: Annotated[str, _FROM] = "",
     key_file: Annotated[Path | None, _KEY] = None,
@@ -199,8 +194,7 @@ def verify(
     mend: Annotated[
         bool, typer.Option("--mend", help="Take damaged files away: the next backup sends them again.")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Read every piece of the backups at a place and say which can be restored; ends with 1 if one cannot."""
     from datetime import UTC, datetime
 
@@ -208,21 +202,14 @@ def verify(
     from slowwave.backup.opening import where
 
     settings = home_settings()
-    with bars(quiet=json):
+    with bars():
         archive = where(settings, at_place, key_file).archive()
         found = verifying.verify(archive, at)
         mended = verifying.mend(archive, found) if mend else 0
     if found.sound and not at and settings.home.is_dir():
         known.note_verified(settings.home, found.place, datetime.now(UTC))
-    if json:
-        print_json(
-            {
-                "sound": found.sound,
-                "mended": mended,
-                **{name: getattr(found, name) for name in found.__slots__},
-            }
-        )
-    else:
+
+    def show() -> None:
         _show_verified(found)
         if not found.sound:
             out.print(
@@ -230,7 +217,16 @@ def verify(
                 "slowwave verify --mend takes damaged files away, and the next backup sends them again where "
                 "the home still has them."
             )  # fmt: skip
-    raise typer.Exit(0 if found.sound else 1)
+
+    return Output(
+        {
+            "sound": found.sound,
+            "mended": mended,
+            **{name: getattr(found, name) for name in found.__slots__},
+        },
+        show,
+        code=0 if found.sound else 1,
+    )
 
 
 def _few(names: tuple[str, ...]) -> str:
@@ -244,11 +240,7 @@ def _show_verified(found: Verified) -> None:
 
     read = f"{counted(found.pieces, 'piece')} ({size(found.bytes_read)})"
     if found.sound:
-        out.print(
-            f"{counted(len(found.backups), 'backup')} at {found.place}: {read}, all as written.",
-            highlight=False,
-            markup=False,
-        )
+        say(f"{counted(len(found.backups), 'backup')} at {found.place}: {read}, all as written.")
     else:
         cells = [[one.where, one.problem, one.what, _few(one.backups)] for one in found.faults[:_SHOWN]]
         more = len(found.faults) - len(cells)
@@ -256,57 +248,55 @@ def _show_verified(found: Verified) -> None:
             "What is wrong", ["file", "problem", "what it is of", "harms"], cells, left_out=max(more, 0)
         )
         whole = _few(found.whole[::-1]) or "none"
-        out.print(
-            f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.",
-            highlight=False,
-            markup=False,
-        )
+        say(f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.")
     if found.unused:
         total = size(sum(found.unused.values()))
-        out.print(
+        say(
             f"{counted(len(found.unused), 'file')} ({total}) that no backup needs: the next backup takes "
-            f"pieces away.",
-            highlight=False,
-            markup=False,
+            f"pieces away."
         )
 
 
 @app.command()
-@reports_errors
+@prints_output
 def restore(
     at_place: Annotated[str, typer.Argument(metavar="FROM", help="Folder or s3:// URL of the backups.")],
     key_file: Annotated[Path | None, _KEY] = None,
     at: Annotated[str, _AT] = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Make an empty home (--home FOLDER before the command) equal to the one that a backup is of."""
     from slowwave.backup.opening import where
     from slowwave.backup.restoring import restore as run
 
     settings = home_settings()
-    with bars(quiet=json):
+    with bars():
         archive = where(settings, at_place, key_file).archive()
         done = run(settings, archive, at)
-    if json:
-        print_json(_of(done.backup) | {
-            "home": done.home, "of": done.backup.folder, "store": done.tables, "journal": done.journal,
-            "digest": done.digest, "changed": list(done.changed),
-        })  # fmt: skip
-        return
-    out.print(
-        f"{done.home} is as {done.backup.folder} was at {done.backup.at:%F %T} UTC.",
-        highlight=False,
-        markup=False,
-    )
-    out.print(f"Tables: {done.tables}. Journal: {done.journal}.", highlight=False, markup=False)
-    if done.changed:
-        changed = ", ".join(done.changed)
-        out.print(f"Other than in the backup, as they say where things are: {changed}.", markup=False)
-    if archive.names()[-1] != done.backup.name:
+
+    def show() -> None:
+        say(f"{done.home} is as {done.backup.folder} was at {done.backup.at:%F %T} UTC.")
+        say(f"Tables: {done.tables}. Journal: {done.journal}.")
+        if done.changed:
+            changed = ", ".join(done.changed)
+            out.print(f"Other than in the backup, as they say where things are: {changed}.", markup=False)
+        if archive.names()[-1] != done.backup.name:
+            say(
+                f"There are newer backups at {archive.place.uri}. To go on there, give the next backup "
+                f"--adopt; or let this home have a place of its own."
+            )
         out.print(
-            f"There are newer backups at {archive.place.uri}. To go on there, give the next backup --adopt; "
-            f"or let this home have a place of its own.",
-            highlight=False,
-            markup=False,
+            "Next: slowwave doctor. Dagster's history of runs is not in a backup; nights go on without it."
         )
-    out.print("Next: slowwave doctor. Dagster's history of runs is not in a backup; nights go on without it.")
+
+    return Output(
+        _of(done.backup)
+        | {
+            "home": done.home,
+            "of": done.backup.folder,
+            "store": done.tables,
+            "journal": done.journal,
+            "digest": done.digest,
+            "changed": list(done.changed),
+        },
+        show,
+    )

@@ -26,7 +26,7 @@ def next_pause(before: float, ran: float) -> float:
     return FIRST_S if not before or ran >= ENOUGH_S else min(2 * before, LONGEST_S)
 
 
-class Kept:
+class SupervisedProcess:
     """A program that is kept running in a session of its own, so that Ctrl-C reaches it through here alone.
 
     What it prints stands on standard error. Its standard input ends when this process does, however it ends.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, opened
-from slowwave.views.terminal import out, print_json, reports_errors, warn
+from slowwave.cli.app import Namespace, app, opened, required_settings
+from slowwave.views.terminal import Output, out, prints_output, reports_errors, say, warn
 
 if TYPE_CHECKING:
     from slowwave.connect.clients import Client
@@ -20,7 +20,7 @@ Principal = Annotated[str, typer.Option(help="Who acts; default: the client's na
 
 
 @app.command()
-@reports_errors
+@prints_output
 def connect(
     client: Annotated[str, typer.Argument(help="Name of the client; none: list them.")] = "",
     name: Annotated[str, typer.Option(help="Name of the server in the client's file.")] = "memory",
@@ -37,15 +37,13 @@ def connect(
     ] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take out what this command wrote.")] = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Connect an assistant: write Slowwave into its configuration file, or list which could be.
 
     What others wrote in that file stays as it is.
     """
     if not client:
-        _list(json=json)
-        return
+        return _list()
     from slowwave.common.arguments import known_word
     from slowwave.connect import plan
     from slowwave.connect.clients import BY_NAME, places_here
@@ -64,7 +62,13 @@ def connect(
     if not dry_run:
         for change in changes:
             change.write()
-    _report(chosen, changes, dry_run=dry_run, remove=remove, json=json)
+    rows = [
+        {"what": one.what, "file": str(one.file), "change": one.change, "diff": one.diff} for one in changes
+    ]
+    return Output(
+        {"client": chosen.name, "dry_run": dry_run, "changes": rows},
+        lambda: _print_changes(chosen, changes, dry_run=dry_run),
+    )
 
 
 @app.command(hidden=True)
@@ -82,15 +86,14 @@ def recall(namespace: Namespace = "", principal: Principal = "") -> None:
 
 
 @app.command()
-@reports_errors
+@prints_output
 def capture(
     detach: Annotated[
         bool, typer.Option("--detach", help="Work in the background: the client does not wait.")
     ] = False,
     namespace: Namespace = "",
     principal: Principal = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Keep what a person said of lasting worth in a session that ended; for the hook of a client.
 
     Reads the hook's JSON on standard input. Everything goes through the save gate.
@@ -108,29 +111,26 @@ def capture(
         from slowwave.settings.finding import find_home
 
         again(given, find_home())  # without the settings, which take their time to load: nobody waits
-        return
+        return Output()
     with _opened(namespace, principal) as memory:
         done = keep(memory, session)
         if done.messages:  # of a session without a word nothing is learned about whether capture works
             now, held = memory.home.now(), len(done.saved)
             note_capture(memory.settings.home, memory.namespace, memory.principal, now, saved=held)
-    if json:
-        print_json(done)
-        return
-    refused = sum(one.status == "quarantined" for one in done.saved)
-    out.print(
-        f"Session {session.id}: {done.messages:,} messages, {len(done.saved):,} statements for the gate "
-        f"({refused:,} quarantined), {done.known:,} known already.",
-        markup=False,
-        highlight=False,
-    )
+
+    def show() -> None:
+        refused = sum(one.status == "quarantined" for one in done.saved)
+        say(
+            f"Session {session.id}: {done.messages:,} messages, {len(done.saved):,} statements for the gate "
+            f"({refused:,} quarantined), {done.known:,} known already."
+        )
+
+    return Output(done, show)
 
 
 def _opened(namespace: str, principal: str) -> Memory:
     """The memory of a hook."""
-    from slowwave.settings import require_home
-
-    return opened(require_home(home_settings()), namespace, principal or "assistant")
+    return opened(required_settings(), namespace, principal or "assistant")
 
 
 def _connection(client: Client, namespace: str, principal: str) -> tuple[Connection, tuple[str, ...]]:
@@ -138,9 +138,8 @@ def _connection(client: Client, namespace: str, principal: str) -> tuple[Connect
     from slowwave.cli.mcp import require_sdk
     from slowwave.connect import plan
     from slowwave.connect.command import launch
-    from slowwave.settings import require_home
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     require_sdk()
     wanted = plan.checked(settings.home, namespace or settings.namespace, principal or client.name)
     return wanted, launch()
@@ -154,14 +153,7 @@ def _tell_missing(client: Client) -> None:
         warn(f"{client.title} was not found on this machine; it reads the file once it is there.", "Note:")
 
 
-def _report(client: Client, changes: list[Change], *, dry_run: bool, remove: bool, json: bool) -> None:
-    if json:
-        rows = [
-            {"what": one.what, "file": str(one.file), "change": one.change, "diff": one.diff}
-            for one in changes
-        ]
-        print_json({"client": client.name, "dry_run": dry_run, "changes": rows})
-        return
+def _print_changes(client: Client, changes: list[Change], *, dry_run: bool) -> None:
     for one in changes:
         if dry_run and one.diff:
             out.print(one.diff, markup=False, highlight=False, soft_wrap=True)
@@ -175,7 +167,7 @@ def _report(client: Client, changes: list[Change], *, dry_run: bool, remove: boo
         out.print(f"Restart {client.title}, so that it reads the file again.", markup=False)
 
 
-def _list(*, json: bool) -> None:
+def _list() -> Output:
     from slowwave.connect import look
     from slowwave.connect.clients import places_here
     from slowwave.settings.finding import find_home
@@ -183,13 +175,10 @@ def _list(*, json: bool) -> None:
 
     places = places_here()
     found = look.all_clients(places, Path.cwd())
-    if json:
-        print_json({"clients": [one.to_dict() for one in found]})
-        return
-    rows: list[list[Any]] = [
-        [one.client.name, "yes" if one.here else "no", one.told(places)] for one in found
-    ]
-    print_table(
-        "Clients", ["client", "here", "connected to, by which file"], rows,
-        caption=f"slowwave connect CLIENT connects one to {look.short(find_home(), places)}.",
-    )  # fmt: skip
+
+    def show() -> None:
+        rows = [[one.client.name, "yes" if one.here else "no", one.told(places)] for one in found]
+        caption = f"slowwave connect CLIENT connects one to {look.short(find_home(), places)}."
+        print_table("Clients", ["client", "here", "connected to, by which file"], rows, caption=caption)
+
+    return Output({"clients": [one.to_dict() for one in found]}, show)

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
-from slowwave.views.terminal import PLAIN, bars, out, print_json, print_plain, reports_errors, warn
+from slowwave.cli.app import Namespace, app, open_namespace, reference
+from slowwave.common.plurals import counted
+from slowwave.views.terminal import (
+    PLAIN,
+    Output,
+    bars,
+    is_data,
+    out,
+    print_plain,
+    prints_output,
+    say,
+    warn,
+)
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory
@@ -23,12 +34,11 @@ QUARANTINED = 3  # exit code of a save that the gate did not let in
 
 
 @app.command()
-@reports_errors
+@prints_output
 def init(
     path: Annotated[Path | None, typer.Argument(help="Home folder to make; default: ./.slowwave")] = None,
     model: Annotated[str, typer.Option(help="Embedding model of this home.")] = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Make a home: tables, journal and a settings file."""
     from slowwave.home.model import chosen
     from slowwave.home.workspace import Workspace
@@ -44,21 +54,19 @@ def init(
     report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
     write_first(home, model=chosen(settings))  # a home of before may have none
     journal.close()
-    if json:
-        print_json(report)
-        return
+
+    name, uses = f"[bold]{escape(str(home))}[/]", f"model {escape(store.identity.model)}"
     if there:
-        out.print(
-            f"This home is there already: [bold]{escape(str(home))}[/] (model {escape(store.identity.model)})"
-        )
-        return
-    of = f"{len(store.specs)} tables, model {store.identity.model}"
-    out.print(f"Home ready: [bold]{escape(str(home))}[/] ({escape(of)})")
-    out.print("Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]")
+        return Output(report, f"This home is there already: {name} ({uses})")
+    return Output(
+        report,
+        f"Home ready: {name} ({len(store.specs)} tables, {uses})\n"
+        f"Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]",
+    )
 
 
 @app.command()
-@reports_errors
+@prints_output
 def ingest(
     path: Annotated[Path, typer.Argument(help="Folder of notes: .md, .markdown, .txt, .jsonl")],
     namespace: Namespace = "",
@@ -69,8 +77,7 @@ def ingest(
     model: Annotated[
         str, typer.Option(help="Embedding model, where this makes the home; it is remembered.")
     ] = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Watch a folder of notes and put its present state into the journal; the night takes it in."""
     from datetime import UTC, datetime
 
@@ -84,27 +91,28 @@ def ingest(
     source = vault.watch(
         space.journal, namespace or settings.namespace, path, name=name, as_of=now, principal="command line"
     )
-    with bars(quiet=json):
+    with bars():
         scan = vault.scan(
             space.journal, source, settings.notes, as_of=now, principal="command line",
             allow_mass_retire=retire_missing,
         )  # fmt: skip
     space.close()
-    if json:
-        print_json(scan)
-        return
-    out.print(
-        f"[bold]{escape(source.name)}[/]: {scan.new:,} new, {scan.changed:,} changed, "
-        f"{scan.deleted:,} deleted, {scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
-    )
-    for warning in scan.warnings:
-        warn(warning)
-    if scan.acts:
-        out.print("Next: [bold]slowwave night[/] takes them in.")
+
+    def show() -> None:
+        out.print(
+            f"[bold]{escape(source.name)}[/]: {scan.new:,} new, {scan.changed:,} changed, "
+            f"{scan.deleted:,} deleted, {scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+        )
+        for warning in scan.warnings:
+            warn(warning)
+        if scan.acts:
+            out.print("Next: [bold]slowwave night[/] takes them in.")
+
+    return Output(scan, show)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def save(
     content: Annotated[str, typer.Argument(help="Text of the note; '-' reads standard input.")],
     title: Annotated[str, typer.Option(help="Title; default: first heading or words.")] = "",
@@ -116,8 +124,7 @@ def save(
     ] = "",
     follows: Annotated[str, typer.Option(help="Key of the note that this one comes after.")] = "",
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Save one note; it is searchable when the command returns.
 
     Ends with 0 when it was saved, with 3 when the gate put it into quarantine, with 1 when nothing was
@@ -132,37 +139,39 @@ def save(
         saved = memory.save(content, title=title, key=key, follows=follows, **labels)
         begins = memory.gate_policy.enforces_from
     ended = QUARANTINED if saved.status == "quarantined" else 0
-    if json:
-        print_json(saved)
-        raise typer.Exit(ended)
-    because = ", ".join(saved.reasons)
-    if ended:
-        same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
-        out.print(f"Quarantined [bold]{escape(saved.memory_id)}[/]: {escape(because + same)}")
-        for line in gate_wording.told(saved.reasons):
-            out.print(f"  {line}", markup=False, highlight=False)
-        out.print(f"[dim]slowwave quarantine release {escape(saved.memory_id)} lets it in all the same.[/]")
-    else:
-        said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
-        words = escape(said.get(saved.outcome, ""))
-        undo = f"  [dim](undo: slowwave undo {escape(saved.decision_id or '')})[/]"
-        if saved.status == "merged":
-            out.print(f"{words} [bold]{escape(saved.other or '')}[/]{undo}")
-        elif saved.status == "superseded":
-            newer = f"{escape(saved.other or '')}[/], which is newer, says otherwise"
-            out.print(f"Saved [bold]{escape(saved.memory_id)}[/]; [bold]{newer}{undo}")
-        else:
-            told = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
-            out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{told}")
-        if because:
-            when = f"from {begins:%F} on" if begins else "once it enforces"
-            warn(
-                f"the gate only warns yet; {when} it refuses notes like this: {because}. "
-                f"`slowwave gate would-refuse` lists them."
+
+    def show() -> None:
+        because = ", ".join(saved.reasons)
+        if ended:
+            same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
+            out.print(f"Quarantined [bold]{escape(saved.memory_id)}[/]: {escape(because + same)}")
+            for line in gate_wording.told(saved.reasons):
+                say(f"  {line}")
+            out.print(
+                f"[dim]slowwave quarantine release {escape(saved.memory_id)} lets it in all the same.[/]"
             )
-    for warning in saved.warnings:
-        warn(warning)
-    raise typer.Exit(ended)
+        else:
+            said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
+            words = escape(said.get(saved.outcome, ""))
+            undo = f"  [dim](undo: slowwave undo {escape(saved.decision_id or '')})[/]"
+            if saved.status == "merged":
+                out.print(f"{words} [bold]{escape(saved.other or '')}[/]{undo}")
+            elif saved.status == "superseded":
+                newer = f"{escape(saved.other or '')}[/], which is newer, says otherwise"
+                out.print(f"Saved [bold]{escape(saved.memory_id)}[/]; [bold]{newer}{undo}")
+            else:
+                told = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
+                out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{told}")
+            if because:
+                when = f"from {begins:%F} on" if begins else "once it enforces"
+                warn(
+                    f"the gate only warns yet; {when} it refuses notes like this: {because}. "
+                    f"`slowwave gate would-refuse` lists them."
+                )
+        for warning in saved.warnings:
+            warn(warning)
+
+    return Output(saved, show, code=ended)
 
 
 def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[str, Any]:
@@ -179,57 +188,49 @@ def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[
 
 
 @app.command()
-@reports_errors
+@prints_output
 def get(
     memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
     plain: Annotated[bool, PLAIN] = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Show one memory, whole, also a secret one: it is named."""
     with open_namespace(namespace) as memory:
-        show_memory(memory, reference(memory, "memory", memory_id), json=json, plain=plain)
+        return memory_shown(memory, reference(memory, "memory", memory_id), plain=plain)
 
 
-def show_memory(memory: Memory, memory_id: str, *, json: bool, plain: bool = False) -> None:
-    """Print one memory, whole."""
+def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Output:
+    """One memory, whole."""
     record = memory.get(memory_id)
-    earlier = 0 if json or plain else memory.stats(memory_id).earlier
-    if json:
-        print_json(record)
-        return
     if plain:
         from slowwave.views import mcp_wording as wording
 
-        print_plain(wording.record(record))
-        return
-    out.print(record.title, style="bold", markup=False, highlight=False)
-    labels = f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}"
-    out.print(labels, style="dim", markup=False, highlight=False)
-    out.print(record.content, markup=False, highlight=False)
-    if earlier:
-        from slowwave.common.plurals import counted
+        return Output(record, lambda: print_plain(wording.record(record)))
+    earlier = 0 if is_data() else memory.stats(memory_id).earlier
 
-        told = f"Earned by an earlier text: {counted(earlier, 'vote')}."
-        out.print(told, style="dim", markup=False, highlight=False)
+    def show() -> None:
+        say(record.title, "bold")
+        say(f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}", "dim")
+        say(record.content)
+        if earlier:
+            say(f"Earned by an earlier text: {counted(earlier, 'vote')}.", "dim")
+
+    return Output(record, show)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def forget(
     memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         done = memory.forget(memory_id)
-    if json:
-        print_json({"memory_id": memory_id, "new": done})
-        return
+
     said = "Forgotten" if done else "It was forgotten already, and nothing changed"
-    out.print(f"{said}: [bold]{escape(memory_id)}[/]")
+    return Output({"memory_id": memory_id, "new": done}, f"{said}: [bold]{escape(memory_id)}[/]")
 
 
 def _standard_input() -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
+from slowwave.cli.app import Namespace, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.views import erasing
 from slowwave.views.moments import since
 from slowwave.views.section import Table
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
+from slowwave.views.terminal import Output, bars, can_be_asked, is_data, out, prints_output, tell, warn
 
 if TYPE_CHECKING:
     from slowwave.upkeep.erasure import Erased, Plan
@@ -23,7 +22,7 @@ _SHOWN = 20
 
 
 @app.command()
-@reports_errors
+@prints_output
 def erase(
     memory_ids: Annotated[list[str] | None, typer.Argument(help="Ids, from save or search.")] = None,
     source: Annotated[str, typer.Option(help="All whose source (vault path or key) begins with this.")] = "",
@@ -35,33 +34,30 @@ def erase(
     finish: Annotated[bool, typer.Option("--finish", help="Go on with what was interrupted.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Show the records of what was erased.")] = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Take memories away for good: their text, what they taught, and every old state of the tables.
 
     It shows what goes and asks. With --json and without --yes it only shows. `slowwave forget` takes a memory
     out of searches and keeps its history.
     """
     if listed or finish:
-        _records(finish=finish, namespace=namespace, json=json)
-        return
+        return _records(finish=finish, namespace=namespace)
     with open_namespace(namespace) as memory:
         named = [reference(memory, "memory", one) for one in memory_ids or ()]
         planned = memory.to_erase(*named, source=source, everything=everything)
-        if json and not yes:
-            print_json(planned.to_dict())
-            return
-        if not json:
-            _show(planned)
+        if is_data() and not yes:
+            return Output(planned.to_dict())
+        tell(Output(shown=lambda: _show(planned)))
         if not yes:
             _ask(planned)
-        with bars(quiet=json):
+        with bars():
             done = memory.erase_planned(planned, why=why)
-    if json:
-        print_json(planned.to_dict() | {"erased": done})
-        return
-    out.print(f"Erased. The record is [bold]{escape(done.erasure)}[/] (slowwave erase --list).")
-    _told(done)
+
+    def show() -> None:
+        out.print(f"Erased. The record is [bold]{escape(done.erasure)}[/] (slowwave erase --list).")
+        _told(done)
+
+    return Output(planned.to_dict() | {"erased": done}, show)
 
 
 def _show(planned: Plan) -> None:
@@ -75,10 +71,6 @@ def _show(planned: Plan) -> None:
     out.print(erasing.ELSEWHERE, style="dim")
 
 
-def _can_be_asked() -> bool:
-    return sys.stdin.isatty()
-
-
 def _ask(planned: Plan) -> None:
     """Ask a person; a script has to say --yes.
 
@@ -88,7 +80,7 @@ def _ask(planned: Plan) -> None:
     """
     from slowwave.upkeep.erasure import ErasureError
 
-    if not _can_be_asked():
+    if not can_be_asked():
         raise ErasureError(
             "Nothing was erased: there is no terminal to ask on. Say --yes, or look with --json."
         )
@@ -100,20 +92,19 @@ def _ask(planned: Plan) -> None:
     typer.confirm(f"{erasing.NO_WAY_BACK} Erase?", abort=True)
 
 
-def _records(*, finish: bool, namespace: str, json: bool) -> None:
+def _records(*, finish: bool, namespace: str) -> Output:
     from slowwave.upkeep.erasure import running
 
-    with open_home() as space, bars(quiet=json):
+    with open_home() as space, bars():
         found, now = running.finish(space) if finish else running.records(space, namespace), space.now()
-    if json:
-        print_json(found)
-    elif finish:
-        out.print(f"Finished {counted(len(found), 'erasure')}." if found else "Every erasure is finished.")
-        for one in found:
-            _told(one)
-    elif not found:
-        out.print("Nothing was erased.")
-    else:
+
+    def show() -> None:
+        if finish:
+            done = f"Finished {counted(len(found), 'erasure')}." if found else "Every erasure is finished."
+            out.print(done)
+            for one in found:
+                _told(one)
+            return
         cells = [
             [
                 one.erasure, since(one.at, now), one.principal, one.namespace, one.scope, len(one.memories),
@@ -123,6 +114,8 @@ def _records(*, finish: bool, namespace: str, json: bool) -> None:
         ]  # fmt: skip
         columns = ["record", "when", "who", "namespace", "what", "memories", "why", "state"]
         print_table("What was erased", columns, cells)
+
+    return Output(found, show if found or finish else "Nothing was erased.")
 
 
 def _told(done: Erased) -> None:

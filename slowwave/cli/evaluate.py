@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
+from slowwave.cli.app import Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
-from slowwave.views.section import Column, Columns, Mark, Table, numbers, verdict
+from slowwave.views.section import Column, Columns, Mark, Section, Table, numbers, verdict
 from slowwave.views.tables import rich_table
-from slowwave.views.terminal import bars, out, print_json, reports_errors
+from slowwave.views.tables import show as show_section
+from slowwave.views.terminal import Output, bars, out, prints_output
 
 if TYPE_CHECKING:
     from slowwave.evaluation.trial import Trial
     from slowwave.scoring.evaluation import Comparison
+    from slowwave.views.cycle import CycleReport
 
 evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and what would make it better.")
 app.add_typer(evaluation, name="eval")
@@ -27,7 +29,7 @@ _NO_CYCLE = "No cycle has been opened. It takes a search, `slowwave night` and `
 
 
 @evaluation.command("compare")
-@reports_errors
+@prints_output
 def compare(
     second: Annotated[
         str, typer.Argument(help="A policy file, or a name: seeds, 'BM25 alone', 'no MPAB', …")
@@ -39,8 +41,7 @@ def compare(
     until: Annotated[str, typer.Option("--to", help="Last day; default: today.")] = "",
     days: Annotated[int, typer.Option(min=1, help="Days, where no first one is given.")] = 90,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Try another ranking on what past searches considered; nothing in force is changed."""
     from dataclasses import asdict
     from datetime import timedelta
@@ -48,18 +49,15 @@ def compare(
     from slowwave.common.arguments import parsed_day
     from slowwave.evaluation.trial import trial
 
-    with open_namespace(namespace) as memory, bars(quiet=json):
+    with open_namespace(namespace) as memory, bars():
         last = parsed_day("--to", until) if until else memory.home.now().date()
         start = parsed_day("--from", since) if since else last - timedelta(days=days - 1)
         done = trial(memory.home, memory.namespace, first, second, since=start, until=last)
-    if json:
-        found = {
-            name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
-            for name, one in done.by_metric.items()
-        }
-        print_json(asdict(done) | {"by_metric": found})
-        return
-    _print_trial(done)
+    found = {
+        name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
+        for name, one in done.by_metric.items()
+    }
+    return Output(asdict(done) | {"by_metric": found}, lambda: _print_trial(done))
 
 
 def _print_trial(done: Trial) -> None:
@@ -95,8 +93,8 @@ def _compared(name: str, one: Comparison) -> list[str | Mark]:
 
 
 @evaluation.command("status")
-@reports_errors
-def status(namespace: Namespace = "", json: Json = False) -> None:
+@prints_output
+def status(namespace: Namespace = "") -> Output:
     """The cycles of a namespace: the closed ones, and what the open one still needs."""
     import json as reader
 
@@ -108,24 +106,27 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
         row | {name: reader.loads(row[name] or "{}") for name in ("summary", "variants")}
         for row in rows.iter_rows(named=True)
     ]
-    if json:
-        print_json(found)
-        return
-    if not found:
-        out.print(_NO_CYCLE)
-        return
-    counts = ("days", "searches", "queries")
-    cells = [
-        [
-            row["cycle_id"],
-            f"closed on {row['closed_on']}" if row["closed_on"] else f"open since {row['opened_on']}",
-            *(row[name] for name in counts),
-            counted_in(row["summary"], row["queries"]),
-            _lacking(row["summary"]),
+
+    def show() -> None:
+        if not found:
+            out.print(_NO_CYCLE)
+            return
+        counts = ("days", "searches", "queries")
+        cells = [
+            [
+                row["cycle_id"],
+                f"closed on {row['closed_on']}" if row["closed_on"] else f"open since {row['opened_on']}",
+                *(row[name] for name in counts),
+                counted_in(row["summary"], row["queries"]),
+                _lacking(row["summary"]),
+            ]
+            for row in found
         ]
-        for row in found
-    ]
-    out.print(rich_table(Table([Column("cycle", whole=True), "status", *counts, "counted", "needs"], cells)))
+        out.print(
+            rich_table(Table([Column("cycle", whole=True), "status", *counts, "counted", "needs"], cells))
+        )
+
+    return Output(found, show)
 
 
 def _lacking(summary: dict[str, object]) -> str:
@@ -136,17 +137,15 @@ def _lacking(summary: dict[str, object]) -> str:
 
 
 @evaluation.command("report")
-@reports_errors
+@prints_output
 def report(
     cycle: Annotated[
         str, typer.Argument(help="NAMESPACE#NUMBER, or a number; default: the last that closed.")
     ] = "",
     html: Annotated[Path | None, typer.Option(help="Also write one page with pictures to this file.")] = None,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """What a cycle found: every ranking that was tried beside what was shown, with verdicts."""
-    from slowwave.cli.cycle import print_cycle
     from slowwave.evaluation.cycles import closed_cycles, cycle_id
     from slowwave.store.frames import quote
     from slowwave.views.cycle import as_data, cycle_report
@@ -158,8 +157,7 @@ def report(
             number = closed[-1].number if closed else 1
             first = cycle_id(memory.namespace, number)
             if not closed and not space.store.count("evaluation_cycles", f"cycle_id = {quote(first)}"):
-                print_json(None) if json else out.print(_NO_CYCLE)
-                return
+                return Output(None, _NO_CYCLE)
         elif cycle.startswith(f"{memory.namespace}#") or "#" not in cycle:
             number = _cycle_number(cycle)
         else:
@@ -170,29 +168,38 @@ def report(
         from slowwave.views.cycle_page import cycle_page
 
         html.write_text(cycle_page(done), encoding="utf-8")
-    if json:
-        print_json(as_data(done))
-        return
-    print_cycle(done)
-    if html is not None:
-        out.print(f"Page: [bold]{escape(str(html))}[/]")
+
+    def show() -> None:
+        print_cycle(done)
+        if html is not None:
+            out.print(f"Page: [bold]{escape(str(html))}[/]")
+
+    return Output(as_data(done), show)
+
+
+def print_cycle(report: CycleReport) -> None:
+    """Print what a cycle found."""
+    from slowwave.views import cycle_wording as words
+
+    title = escape(f"Evaluation of {report.namespace}, cycle {report.number}")
+    out.print(f"[bold]{title}[/] {escape(words.headline(report))}", highlight=False)
+    show_section(Section("", words.summary(report, out.width)))
 
 
 @evaluation.command("sparse")
-@reports_errors
+@prints_output
 def sparse(
     memory: Annotated[str, typer.Option(help="Look at this short memory alone.")] = "",
     days: Annotated[int, typer.Option(min=1, help="Days whose searches are counted.")] = 90,
     most: Annotated[int, typer.Option(min=0, help="Short memories to ask for, the newest.")] = 50,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """What the place that short memories are guaranteed is worth, and which of them are not found."""
     from datetime import timedelta
 
     from slowwave.search.sparse_recall import figures, short_memories
 
-    with open_namespace(namespace) as opened, bars(quiet=json):
+    with open_namespace(namespace) as opened, bars():
         space, name = opened.home, opened.namespace
         memory = memory and reference(opened, "memory", memory)
         today = space.now().date()
@@ -202,24 +209,25 @@ def sparse(
     if memory and not asked:
         raise SlowwaveError(f"{memory} is no short memory of namespace {name!r} that a search may show.")
     failing = [one for one in asked if one.diagnosis != "passes"]
-    if json:
-        print_json(done | {"asked": len(asked), "memories": [one.to_dict() for one in asked]})
-        return
-    columns: Columns = [Column("figure", whole=True), Column("value", "number")]
-    out.print(rich_table(Table(columns, [[figure, _told(value)] for figure, value in done.items()])))
-    out.print(
-        f"{len(asked):,} short memories were asked for by their own questions, "
-        f"{len(asked) - len(failing):,} pass.",
-        highlight=False,
-    )
-    if failing or memory:
-        rates = numbers("by id", "by search")
-        cells = [
-            [one.memory_id, one.questions, f"{one.by_id:.2f}", f"{one.by_search:.2f}", one.diagnosis]
-            for one in (asked if memory else failing)
-        ]
-        columns = [Column("memory", whole=True), "questions", *rates, "diagnosis"]
-        out.print(rich_table(Table(columns, cells)))
+
+    def show() -> None:
+        columns: Columns = [Column("figure", whole=True), Column("value", "number")]
+        out.print(rich_table(Table(columns, [[figure, _told(value)] for figure, value in done.items()])))
+        out.print(
+            f"{len(asked):,} short memories were asked for by their own questions, "
+            f"{len(asked) - len(failing):,} pass.",
+            highlight=False,
+        )
+        if failing or memory:
+            rates = numbers("by id", "by search")
+            cells = [
+                [one.memory_id, one.questions, f"{one.by_id:.2f}", f"{one.by_search:.2f}", one.diagnosis]
+                for one in (asked if memory else failing)
+            ]
+            columns = [Column("memory", whole=True), "questions", *rates, "diagnosis"]
+            out.print(rich_table(Table(columns, cells)))
+
+    return Output(done | {"asked": len(asked), "memories": [one.to_dict() for one in asked]}, show)
 
 
 def _told(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Namespace, app, open_namespace
 from slowwave.common.files import putting
 from slowwave.common.plurals import counted
 from slowwave.errors import ArgumentError
+from slowwave.views.section import most_first
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
+from slowwave.views.terminal import Output, bars, err, out, prints_output, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange import ImportReport
@@ -32,7 +33,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Read, check and count, 
 
 
 @imports.command("ubi")
-@reports_errors
+@prints_output
 def import_ubi(
     files: Files,
     namespace: Namespace = "",
@@ -48,27 +49,25 @@ def import_ubi(
     ] = None,
     since: Since = "",
     dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Bring in User Behavior Insights: queries and events of a search application."""
     from slowwave.evaluation.exchange import Ubi, parse_actions
 
     actions = parse_actions(action or [])
     with open_namespace(namespace) as memory:
         form = Ubi(memory.namespace, source_prefix=source_prefix, actions=actions)
-        report = _import(memory, form, files, since=since, dry_run=dry_run, quiet=json)
-    _tell(report, json=json)
+        report = _import(memory, form, files, since=since, dry_run=dry_run)
+    return Output(report, lambda: _tell(report))
 
 
 @imports.command("jsonl")
-@reports_errors
+@prints_output
 def import_jsonl(
     files: Files,
     namespace: Namespace = "",
     since: Since = "",
     dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Bring in searches and feedback as JSON lines, as `slowwave export` writes them."""
     from slowwave.evaluation.exchange import JsonLines
 
@@ -76,8 +75,8 @@ def import_jsonl(
         form = JsonLines(
             memory.namespace, lambda project: memory.journal.searches_of(memory.namespace, project)
         )
-        report = _import(memory, form, files, since=since, dry_run=dry_run, quiet=json)
-    _tell(report, json=json)
+        report = _import(memory, form, files, since=since, dry_run=dry_run)
+    return Output(report, lambda: _tell(report))
 
 
 @app.command()
@@ -136,9 +135,7 @@ def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
         yield lines.write
 
 
-def _import(
-    memory: Memory, form: Form, files: Sequence[str], *, since: str, dry_run: bool, quiet: bool
-) -> ImportReport:
+def _import(memory: Memory, form: Form, files: Sequence[str], *, since: str, dry_run: bool) -> ImportReport:
     from datetime import UTC, datetime
 
     from slowwave.evaluation.exchange import Options, import_logs
@@ -156,15 +153,11 @@ def _import(
         since=parse_day(since),
         dry_run=dry_run,
     )
-    with bars(quiet=quiet):
+    with bars():
         return import_logs(memory.journal, form, files, options, is_memory)
 
 
-def _tell(report: ImportReport, *, json: bool) -> None:
-
-    if json:
-        print_json(report)
-        return
+def _tell(report: ImportReport) -> None:
     days = (
         report.first_day
         if report.first_day == report.last_day
@@ -173,8 +166,8 @@ def _tell(report: ImportReport, *, json: bool) -> None:
     rows: list[list[object]] = [
         ["searches", report.searches, ""],
         ["results shown", report.shown, f"{report.objects:,} different ones"],
-        *([f"said: {verdict}", count, ""] for verdict, count in _most_first(report.verdicts)),
-        *([f"no feedback: {name}", count, ""] for name, count in _most_first(report.skipped)),
+        *([f"said: {verdict}", count, ""] for verdict, count in most_first(report.verdicts)),
+        *([f"no feedback: {name}", count, ""] for name, count in most_first(report.skipped)),
     ]
     notes = [
         ["the same act again", report.repeated, "counted once"],
@@ -201,7 +194,3 @@ def _tell(report: ImportReport, *, json: bool) -> None:
         out.print("Next: [bold]slowwave night[/]")
     else:
         out.print("Nothing new: the journal has all of this.")
-
-
-def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Namespace, app, open_namespace
 from slowwave.views.section import Column, Columns, Table
 from slowwave.views.tables import print_table, rich_table
-from slowwave.views.terminal import PLAIN, out, print_json, print_plain, reports_errors, warn
+from slowwave.views.terminal import PLAIN, Output, out, print_plain, prints_output, say, warn
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -50,7 +50,7 @@ AsOf = Annotated[str, typer.Option(help="A past day: what the memory would have 
 
 
 @app.command()
-@reports_errors
+@prints_output
 def search(
     query: Query,
     limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 5,
@@ -66,36 +66,34 @@ def search(
     project: Project = "",
     plain: Plain = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Search the memory."""
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, project=project, **wanted)
         short = _short(memory, response)
-    if json:
-        print_json(response.to_dict())
-        return
     if plain:
-        _print_words(response)
-        return
-    for result in response:
-        _print_result(result)
-    _print_end(response, short)
+        return Output(response.to_dict, lambda: _print_words(response))
+
+    def show() -> None:
+        for result in response:
+            _print_result(result)
+        _print_end(response, short)
+
+    return Output(response.to_dict, show)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def show(
     what: Annotated[
         str,
         typer.Argument(metavar="SEARCH|MEMORY", help="Id of a search, or last: what it showed. Or a memory."),
     ] = "last",
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Show again what a search showed, with ids, or one memory; without an id, your last search."""
-    from slowwave.cli.daily import show_memory
+    from slowwave.cli.daily import memory_shown
     from slowwave.errors import NotFoundError
     from slowwave.home.references import LEAST, either
     from slowwave.search.shown import shown_by
@@ -108,17 +106,13 @@ def show(
                 f"search or save, or at least {LEAST} characters of one."
             )
         if kind == "memory":
-            show_memory(memory, found, json=json)
-            return
+            return memory_shown(memory, found)
         done, now = shown_by(memory.home, memory.namespace, found), memory.home.now()
-    if json:
-        print_json(done)
-        return
-    _print_shown(done, now)
+    return Output(done, lambda: _print_shown(done, now))
 
 
 @app.command()
-@reports_errors
+@prints_output
 def explain(
     query: Query,
     limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 3,
@@ -134,75 +128,65 @@ def explain(
     project: Project = "",
     plain: Plain = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Search, and say how every score came about: which words, which feedback, what was left out and why."""
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, project=project, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
         short = _short(memory, response)
-    if json:
-        print_json(response.to_dict())
-        return
     if plain:
-        _print_words(response, account=True)
-        return
-    out.print(f"[bold]{_line(query)}[/]", highlight=False)
-    told = f"policy {name} {response.policy} · namespace {response.namespace}"
-    out.print(f"[dim]{_line(told)}[/]\n", highlight=False)
-    _print_bars(response)
-    for result in response:
-        if result.explanation is not None:
-            _print_breakdown(result, result.explanation)
-    _print_not_shown(response)
-    sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
-    out.print(sure, style="dim", highlight=False, markup=False)
-    _print_end(response, short)
+        return Output(response.to_dict, lambda: _print_words(response, account=True))
+
+    def show() -> None:
+        out.print(f"[bold]{_line(query)}[/]", highlight=False)
+        told = f"policy {name} {response.policy} · namespace {response.namespace}"
+        out.print(f"[dim]{_line(told)}[/]\n", highlight=False)
+        _print_bars(response)
+        for result in response:
+            if result.explanation is not None:
+                _print_breakdown(result, result.explanation)
+        _print_not_shown(response)
+        sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
+        say(sure, "dim")
+        _print_end(response, short)
+
+    return Output(response.to_dict, show)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def wakeup(
     budget: Annotated[int, typer.Option(help="Tokens that the packet may take.")] = 2_000,
     secret: Annotated[bool, typer.Option("--secret", help="With secret memories.")] = False,
     table: Annotated[bool, typer.Option("--table", help="As a table, with scores.")] = False,
     plain: Annotated[bool, typer.Option("--plain", hidden=True, help="As it is without --table.")] = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """What an assistant should know when a session starts, within a budget of tokens."""
     with open_namespace(namespace, known=True) as memory:
         packet = memory.wakeup(budget=budget, secret=secret)
-    if json:
-        print_json(packet.to_dict())
-        return
     if not packet.text:
-        out.print(NOTHING_YET, highlight=False)
-        return
+        return Output(packet.to_dict, lambda: out.print(NOTHING_YET, highlight=False))
     if plain or not table:
-        print_plain(packet.text)
-        return
-    for section in packet.sections:
-        title = f"{section.name.capitalize()}" + (
-            f"  ({section.left_out:,} more have no room)" if section.left_out else ""
-        )
-        cells = [
-            [
-                item.score,
-                item.confidence,
-                item.importance_tier,
-                item.title,
-                item.text + item.mark,
-                item.tokens,
+        return Output(packet.to_dict, lambda: print_plain(packet.text))
+
+    def show() -> None:
+        for section in packet.sections:
+            title = f"{section.name.capitalize()}" + (
+                f"  ({section.left_out:,} more have no room)" if section.left_out else ""
+            )
+            cells = [
+                [one.score, one.confidence, one.importance_tier, one.title, one.text + one.mark, one.tokens]
+                for one in section.items
             ]
-            for item in section.items
-        ]
-        if cells:
-            print_table(title, ["score", "confidence", "tier", "title", "text", "tokens"], cells)
-        else:
-            out.print(title, style="dim", highlight=False, markup=False)
-    out.print(f"[dim]about {packet.tokens:,} of {packet.budget:,} tokens[/]", highlight=False)
+            if cells:
+                print_table(title, ["score", "confidence", "tier", "title", "text", "tokens"], cells)
+            else:
+                say(title, "dim")
+        out.print(f"[dim]about {packet.tokens:,} of {packet.budget:,} tokens[/]", highlight=False)
+
+    return Output(packet.to_dict, show)
 
 
 def _filters(
@@ -264,10 +248,10 @@ def _short(memory: Memory, response: SearchResponse) -> str:
 def _print_shown(done: ShownSearch, now: datetime) -> None:
     from slowwave.views.moments import since
 
-    out.print(done.query, style="bold", markup=False, highlight=False)
+    say(done.query, "bold")
     told = [f"search {done.search_id}", since(done.asked_at, now), done.principal]
     told += [f"project {done.project}"] * bool(done.project)
-    out.print(" · ".join(told), style="dim", markup=False, highlight=False)
+    say(" · ".join(told), "dim")
     if not done.results:
         out.print("It showed nothing.")
         return
@@ -292,7 +276,7 @@ def _print_end(response: SearchResponse, short: str) -> None:
             "is; ranking.abstention_floor = 0 shows it always.[/]"
         )
     elif response.nothing:
-        out.print(response.nothing.message, markup=False, highlight=False)
+        say(response.nothing.message)
     for warning in response.warnings:
         warn(warning)
     took = response.timings

@@ -7,36 +7,34 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, app
+from slowwave.cli.app import app
 from slowwave.errors import SlowwaveError
-from slowwave.views.terminal import out, print_json, reports_errors
+from slowwave.views.terminal import Output, out, prints_output
 
 _LIVE, _READY = "/healthz", "/readyz"
 _URL = "http://127.0.0.1:8760"
 
 
 @app.command()
-@reports_errors
+@prints_output
 def health(
     url: Annotated[str, typer.Option(help="Server, as http://HOST:PORT.")] = _URL,
     live: Annotated[bool, typer.Option("--live", help="Only whether its process answers.")] = False,
     timeout: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait.")] = 5.0,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Ask a running server whether it can answer: exit code 0 where it can, 1 where it cannot.
 
     It asks over HTTP and opens no home: a container's HEALTHCHECK may run it every few seconds.
     """
     told = _asked(_address(url, _LIVE if live else _READY), timeout)
-    if json:
-        print_json(told)
-    else:
+
+    def show() -> None:
         well = "Alive." if live else "Ready."
         out.print(well if told["ready"] else "[bold red]Not ready.[/]")
         for name, said in told["parts"].items():
             out.print(f"  [dim]{escape(f'{name:<9}')}[/]{escape(str(said))}", highlight=False, soft_wrap=True)
-    if not told["ready"]:
-        raise typer.Exit(1)
+
+    return Output(told, show, code=0 if told["ready"] else 1)
 
 
 def _address(url: str, path: str) -> str:

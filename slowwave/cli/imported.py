@@ -6,198 +6,78 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, home_settings, open_namespace
+from slowwave.cli.app import Namespace, home_settings, open_namespace
 from slowwave.cli.exchange import DryRun, imports
-from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
+from slowwave.imports.registry import SOURCES, ImportForm
+from slowwave.views.terminal import Output, bars, out, prints_output, warn
 
 if TYPE_CHECKING:
-    from slowwave.imports.model import Source
-    from slowwave.imports.report import ImportReport
+    from slowwave.imports.report import NoteImportReport
     from slowwave.memory import Memory
 
-Day = Annotated[str, typer.Option("--since", help="Only what is of this day or later (YYYY-MM-DD, UTC).")]
-Assistant = Annotated[
-    bool,
-    typer.Option("--assistant", help="Also what the assistant said: it may be wrong, so it is left out."),
-]
+_OPTIONS: dict[str, tuple[object, object]] = {
+    "assistant": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--assistant", help="Also what the assistant said: it may be wrong, so it is left out."
+            ),
+        ],
+        False,
+    ),
+    "user": (Annotated[str, typer.Option("--user", help="Only memories of this user_id.")], ""),
+    "since": (
+        Annotated[str, typer.Option("--since", help="Only what is of this day or later (YYYY-MM-DD, UTC).")],
+        "",
+    ),
+}
+"""ImportOptions of some of the sources, and their defaults."""
 
 
-@imports.command("chatgpt")
-@reports_errors
-def import_chatgpt(
-    file: Annotated[str, typer.Argument(help="The .zip of the export, or its conversations.json.")],
-    assistant: Assistant = False,
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in what you wrote to ChatGPT, from its data export."""
+def _command(form: ImportForm) -> Callable[..., Output]:
+    """The command that takes in exports of one form."""
 
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.chatgpt import ChatGpt
+    def take(namespace: str, dry_run: bool, **given: Any) -> Output:  # noqa: ANN401 - what the form has
+        from slowwave.common.arguments import parsed_day
+        from slowwave.imports.taking import ImportOptions, take_in
+        from slowwave.scoring.days import day_start
 
-        return ChatGpt(file, memory.home.now(), assistant)
+        since = given.pop("since", "")
+        first = day_start(parsed_day("--since", since).isoformat()) if since else None
+        place = given.pop(form.place) or os.environ.get(form.variable) or form.default
+        reader = form.load()
+        with _opened(namespace, dry_run=dry_run) as memory, bars():
+            source = reader(form.name, place, memory.home.now(), memory.settings.notes.max_bytes, **given)
+            report = take_in(memory, source, ImportOptions(since=first, dry_run=dry_run))
+        return Output(report, lambda: _tell(report))
 
-    _run(source, namespace, since=since, dry_run=dry_run, json=json)
-
-
-@imports.command("claude")
-@reports_errors
-def import_claude(
-    file: Annotated[str, typer.Argument(help="The .zip of the export, or its conversations.json.")],
-    assistant: Assistant = False,
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in what you wrote to Claude, what it remembers, and the documents of projects."""
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.claude import Claude
-
-        return Claude(file, memory.home.now(), assistant)
-
-    _run(source, namespace, since=since, dry_run=dry_run, json=json)
+    place = typer.Argument(help=form.place_help, show_default=form.default or True)
+    options: list[tuple[str, object, object]] = [
+        (form.place, Annotated[str, place], "" if form.default else Parameter.empty),
+        *((name, *_OPTIONS[name]) for name in form.options),
+        ("namespace", Namespace, ""),
+        ("dry_run", DryRun, False),
+    ]
+    take.__name__, take.__doc__ = form.name, form.about
+    take.__signature__ = Signature([  # type: ignore[attr-defined]
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, kind, default in options
+    ])  # fmt: skip
+    return take
 
 
-@imports.command("claude-code")
-@reports_errors
-def import_claude_code(
-    folder: Annotated[str, typer.Argument(help="Folder or session file.", show_default="~/.claude")] = "",
-    assistant: Assistant = False,
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in what you wrote in sessions of Claude Code, and its memory files."""
-    place = folder or os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.coding import ClaudeCode
-
-        return ClaudeCode(place, memory.home.now(), assistant)
-
-    _run(source, namespace, since=since, dry_run=dry_run, json=json)
-
-
-@imports.command("codex")
-@reports_errors
-def import_codex(
-    folder: Annotated[str, typer.Argument(help="Folder or rollout file.", show_default="~/.codex")] = "",
-    assistant: Assistant = False,
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in what you wrote in sessions of Codex, and its memory files."""
-    place = folder or os.environ.get("CODEX_HOME") or "~/.codex"
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.coding import Codex
-
-        return Codex(place, memory.home.now(), assistant)
-
-    _run(source, namespace, since=since, dry_run=dry_run, json=json)
-
-
-@imports.command("mem0")
-@reports_errors
-def import_mem0(
-    file: Annotated[str, typer.Argument(help="What get_all() returned, as JSON or JSON lines.")],
-    user: Annotated[str, typer.Option("--user", help="Only memories of this user_id.")] = "",
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in the memories of mem0."""
-    users: set[str] = set()
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.memories import Mem0
-
-        return Mem0(file, memory.home.now(), user, users)
-
-    def notes() -> list[str]:
-        told = (
-            f"The file has memories of {len(users):,} users, and all go into one namespace. --user takes "
-            f"those of one; the first are {', '.join(sorted(users)[:3])}."
-        )
-        return [told] if len(users) > 1 else []
-
-    _run(source, namespace, since=since, dry_run=dry_run, json=json, notes=notes)
-
-
-@imports.command("basic-memory")
-@reports_errors
-def import_basic_memory(
-    folder: Annotated[str, typer.Argument(help="The project's folder.")],
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in the notes of Basic Memory, with their observations and relations."""
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.markdown import BasicMemory
-
-        return BasicMemory(folder, memory.home.now(), memory.settings.notes.max_bytes)
-
-    _run(source, namespace, since=since, dry_run=dry_run, json=json)
-
-
-@imports.command("markdown")
-@reports_errors
-def import_markdown(
-    folder: Annotated[str, typer.Argument(help="Folder of notes, also a vault of Obsidian.")],
-    since: Day = "",
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in a folder of notes once; `slowwave ingest` follows it instead, and is what most people want."""
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.markdown import Markdown
-
-        return Markdown(folder, memory.home.now(), memory.settings.notes.max_bytes)
-
-    def notes() -> list[str]:
-        return [f"To follow the folder from now on: slowwave ingest {folder}"]
-
-    _run(source, namespace, since=since, dry_run=dry_run, json=json, notes=notes)
-
-
-@imports.command("memory-server")
-@reports_errors
-def import_memory_server(
-    file: Annotated[str, typer.Argument(help="Its memory.jsonl.")],
-    namespace: Namespace = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take in the entities of the reference memory server of the Model Context Protocol."""
-
-    def source(memory: Memory) -> Source:
-        from slowwave.imports.memories import MemoryServer
-
-        return MemoryServer(file, memory.home.now())
-
-    _run(source, namespace, since="", dry_run=dry_run, json=json)
+for _form in SOURCES:
+    imports.command(_form.name)(prints_output(_command(_form)))
 
 
 @imports.command("bulk")
-@reports_errors
+@prints_output
 def import_bulk(
     files: Annotated[list[str], typer.Argument(help=".parquet or .jsonl(.gz): paths, patterns, s3://…")],
     columns: Annotated[
@@ -213,42 +93,15 @@ def import_bulk(
     ] = "bulk",
     namespace: Namespace = "",
     dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Take in very many notes from Parquet or JSON lines; what was stopped goes on where it was."""
     from slowwave.imports.bulk import fields_of, take_rows
     from slowwave.imports.bulk.files import inputs
 
     fields, found = fields_of(columns or []), inputs(files)
-    with _opened(namespace, dry_run=dry_run) as memory, bars(quiet=json):
+    with _opened(namespace, dry_run=dry_run) as memory, bars():
         report = take_rows(memory, found, fields, name=name, dry_run=dry_run)
-    if json:
-        print_json(report)
-    else:
-        _tell(report)
-
-
-def _run(
-    source: Callable[[Memory], Source],
-    namespace: str,
-    *,
-    since: str,
-    dry_run: bool,
-    json: bool,
-    notes: Callable[[], list[str]] = list,
-) -> None:
-    from slowwave.common.arguments import parsed_day
-    from slowwave.imports.taking import Options, take_in
-    from slowwave.scoring.days import day_start
-
-    first = day_start(parsed_day("--since", since).isoformat()) if since else None
-    with _opened(namespace, dry_run=dry_run) as memory, bars(quiet=json):
-        report = take_in(memory, source(memory), Options(since=first, dry_run=dry_run))
-    report.notes += notes()
-    if json:
-        print_json(report)
-    else:
-        _tell(report)
+    return Output(report, lambda: _tell(report))
 
 
 @contextmanager
@@ -268,7 +121,7 @@ def _opened(namespace: str, *, dry_run: bool) -> Iterator[Memory]:
             yield memory
 
 
-def _tell(report: ImportReport) -> None:
+def _tell(report: NoteImportReport) -> None:
     from slowwave.views.imported import sections
     from slowwave.views.tables import show
 

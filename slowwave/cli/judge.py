@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
+from slowwave.cli.app import Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
 from slowwave.common.plurals import counted
 from slowwave.views.grades import GRADES
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
+from slowwave.views.terminal import Output, bars, err, out, prints_output, reports_errors, say, warn
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
@@ -92,12 +92,12 @@ def _label(memory: Memory, chosen: list[ShownPair]) -> int:
 def _show(one: ShownPair, record: MemoryRecord, place: str) -> None:
     out.print()
     out.rule(place, align="left")
-    out.print(one.query, style="bold", markup=False, highlight=False)
+    say(one.query, "bold")
     labels = f"rank {one.rank}, shown {counted(one.shown, 'time')}, {counted(one.labels, 'label')}"
-    out.print(labels, style="dim", markup=False, highlight=False)
-    out.print(record.title, style="bold blue", markup=False, highlight=False)
+    say(labels, "dim")
+    say(record.title, "bold blue")
     text = record.content if len(record.content) <= _TEXT else f"{record.content[:_TEXT]}…"
-    out.print(text, markup=False, highlight=False)
+    say(text)
 
 
 def _answer() -> str:
@@ -113,7 +113,7 @@ def _answer() -> str:
 
 
 @judging.command("set")
-@reports_errors
+@prints_output
 def judge_set(
     query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
     memory_id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id, from save or search.")],
@@ -121,8 +121,7 @@ def judge_set(
     explanation: Annotated[str, typer.Option(help="Why.")] = "",
     namespace: Namespace = "",
     by: By = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Label one pair."""
     from slowwave.evaluation.judging import JudgmentError
 
@@ -135,21 +134,17 @@ def judge_set(
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
         done = memory.judge(query, reference(memory, "memory", memory_id), number, **said)
-    if json:
-        print_json(done)
-        return
     told = "Taken" if done.new else "Was said before"
-    out.print(f"{told}: {escape(grade)} for [bold]{escape(done.memory_id)}[/].")
+    return Output(done, f"{told}: {escape(grade)} for [bold]{escape(done.memory_id)}[/].")
 
 
 @judging.command("list")
-@reports_errors
+@prints_output
 def judge_list(
     judge: Annotated[str, typer.Option(help="Grades of this judge; '*': everything.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """The labels by hand, or a judge's grades, the newest first."""
     from slowwave.evaluation.exchange.judgments import wanted
     from slowwave.home.visibility import Sight, closed_ids
@@ -160,31 +155,31 @@ def judge_list(
         seen = Sight(frozenset(closed_ids(memory.store, memory.namespace)))
         now = memory.home.now()
     shown = seen.veiled(page, "query", "explanation", by=("memory_id", "query_id")).to_dicts()
-    if json:
-        print_json(shown)
-        return
-    if not shown:
-        out.print("No judgments. [bold]slowwave judge[/] takes labels by hand.")
-        return
-    cells = [
-        [
-            row["query"], row["memory_id"], row["state"] if row["grade"] is None else f"{row['grade']:g}",
-            row["principal"], since(row["made_at"], now), row["explanation"],
-        ]
-        for row in shown
-    ]  # fmt: skip
-    columns = ["query", "memory", "grade", "by", "when", "why"]
-    left = rows.height - len(cells)
-    print_table(counted(rows.height, "judgment"), columns, cells, left_out=left, option="--limit")
+
+    def show() -> None:
+        if not shown:
+            out.print("No judgments. [bold]slowwave judge[/] takes labels by hand.")
+            return
+        cells = [
+            [
+                row["query"], row["memory_id"], row["state"] if row["grade"] is None else f"{row['grade']:g}",
+                row["principal"], since(row["made_at"], now), row["explanation"],
+            ]
+            for row in shown
+        ]  # fmt: skip
+        columns = ["query", "memory", "grade", "by", "when", "why"]
+        left = rows.height - len(cells)
+        print_table(counted(rows.height, "judgment"), columns, cells, left_out=left, option="--limit")
+
+    return Output(shown, show)
 
 
 @judging.command("run")
-@reports_errors
+@prints_output
 def judge_run(
     pairs: Annotated[int | None, typer.Option(min=1, help="Pairs; default: the setting judge.pairs.")] = None,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Have the judge of the settings grade pairs that searches showed; can be repeated, and goes on."""
     from datetime import UTC, datetime
 
@@ -194,17 +189,14 @@ def judge_run(
     from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
     from slowwave.scoring.evaluation.judgments import JUDGE
 
-    with open_namespace(namespace) as memory, bars(quiet=json):
+    with open_namespace(namespace) as memory, bars():
         judge = load_judge(memory.home)
         found = pairs_to_judge(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
         most = memory.settings.judge.pairs if pairs is None else pairs
         wanted = worth_judging(found, most, seed=memory.home.now().date().isoformat())
         asked = [(one.query, one.memory_id) for one in wanted]
         report = run(memory.home, memory.namespace, judge, asked, now=datetime.now(UTC))
-    if json:
-        print_json(report)
-        return
-    _tell_run(report)
+    return Output(report, lambda: _tell_run(report))
 
 
 def _tell_run(report: JudgeReport) -> None:
@@ -229,8 +221,8 @@ def _tell_run(report: JudgeReport) -> None:
 
 
 @judging.command("agreement")
-@reports_errors
-def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
+@prints_output
+def judge_agreement(namespace: Namespace = "") -> Output:
     """How far each judge agrees with the labels by hand, and with its own first grades."""
     from slowwave.evaluation.judging.agreement import agreement_now, as_row
     from slowwave.evaluation.judging.anchors import drift
@@ -241,31 +233,34 @@ def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
         names = dict.fromkeys(judge.split("/")[0] for judge in judges)
         drifts = [one for name in names for one in drift(memory.journal, memory.namespace, name)]
     found = [as_row(judge, one, bar) for judge, one in judges.items()]
-    if json:
-        print_json({"bar": bar, "judges": found, "drift": drifts})
-        return
-    if not found:
-        out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
-        return
-    cells = [
-        [
-            one["judge"], one["pairs"], one["exact"], f"{one['low']:.2f} to {one['high']:.2f}",
-            one["tolerant"], "" if one["kappa"] is None else f"{one['kappa']:.3f}",
-            "met" if one["met"] else "not met",
-        ]
-        for one in found
-    ]  # fmt: skip
-    columns = ["judge", "pairs", "exact", "95 %", "within one", "kappa", f"bar {bar:.2f}"]
-    caption = "pairs that people have graded, too; below the bar a judge's grades reach no gate"
-    print_table("Agreement with labels by hand", columns, cells, caption=caption)
-    if drifts:
-        cells = [[one.cycle_id, one.judge, one.pairs, one.exact, one.tolerant, one.shift] for one in drifts]
-        columns = ["cycle", "judge", "anchors", "same", "within one", "mean change"]
-        print_table("Anchors, beside their first grades", columns, cells)
+
+    def show() -> None:
+        if not found:
+            out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
+            return
+        cells = [
+            [
+                one["judge"], one["pairs"], one["exact"], f"{one['low']:.2f} to {one['high']:.2f}",
+                one["tolerant"], "" if one["kappa"] is None else f"{one['kappa']:.3f}",
+                "met" if one["met"] else "not met",
+            ]
+            for one in found
+        ]  # fmt: skip
+        columns = ["judge", "pairs", "exact", "95 %", "within one", "kappa", f"bar {bar:.2f}"]
+        caption = "pairs that people have graded, too; below the bar a judge's grades reach no gate"
+        print_table("Agreement with labels by hand", columns, cells, caption=caption)
+        if drifts:
+            cells = [
+                [one.cycle_id, one.judge, one.pairs, one.exact, one.tolerant, one.shift] for one in drifts
+            ]
+            columns = ["cycle", "judge", "anchors", "same", "within one", "mean change"]
+            print_table("Anchors, beside their first grades", columns, cells)
+
+    return Output({"bar": bar, "judges": found, "drift": drifts}, show)
 
 
 @judging.command("import")
-@reports_errors
+@prints_output
 def judge_import(
     files: Annotated[list[str], typer.Argument(help="Judgments: plain, .gz or .zip; '-' is standard input.")],
     form: Form = "jsonl",
@@ -275,8 +270,7 @@ def judge_import(
     ] = "",
     namespace: Namespace = "",
     by: By = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Bring in labels; memories are named by id or by source."""
     from datetime import UTC, datetime
 
@@ -285,16 +279,13 @@ def judge_import(
 
     if form == "qrels" and not queries:
         raise JudgmentError("qrels name queries by id: give their texts with --queries FILE.")
-    with open_namespace(namespace) as memory, bars(quiet=json):
+    with open_namespace(namespace) as memory, bars():
         options = JudgmentOptions(
             memory.namespace, by or memory.principal, datetime.now(UTC), memory.settings.night.first_day,
             read_queries(queries) if queries else {},
         )  # fmt: skip
         report = import_judgments(memory.home, files, form, options)
-    if json:
-        print_json(report)
-        return
-    _tell_import(report)
+    return Output(report, lambda: _tell_import(report))
 
 
 def _tell_import(report: JudgmentsReport) -> None:

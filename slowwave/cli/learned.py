@@ -7,55 +7,49 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, open_namespace, reference
+from slowwave.cli.app import Namespace, open_namespace, reference
 from slowwave.cli.learning import Limit, OneKind, fail, learning
 from slowwave.common.plurals import counted
 from slowwave.views import learned
 from slowwave.views.section import Column, Columns, Section, Table
 from slowwave.views.tables import show
-from slowwave.views.terminal import out, print_json, reports_errors
+from slowwave.views.terminal import Output, out, prints_output
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
     from slowwave.scoring.feedback.learned import Kind
 
 
 @learning.command("terms")
-@reports_errors
+@prints_output
 def learning_terms(
     state: Annotated[str, typer.Option(help="Only proposed, live, expired or 'taken back'.")] = "",
     memory: Annotated[str, typer.Option(help="Only of this memory (id), also of a secret one.")] = "",
     kind: OneKind = "words",
     limit: Limit = 50,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """The words, or the past questions, that lead to memories, and whether they have an effect."""
     if _one_kind(kind) == "keys":
-        _print_keys(state, memory, limit, namespace, json)
-        return
+        return _keys(state, memory, limit, namespace)
     with open_namespace(namespace) as home:
         memory = memory and reference(home, "memory", memory)
         rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
-    if json:
-        print_json(rows.head(limit))
-        return
-    if rows.is_empty():
-        out.print(
-            "No such terms." if state or memory else f"No selection has taught anything yet. {learned.WHEN}"
-        )
-        return
-    _show("Learned terms", learned.terms(rows, limit), rows.height)
+    none = "No such terms." if state or memory else f"No selection has taught anything yet. {learned.WHEN}"
+    return _listed("Learned terms", rows, limit, lambda: learned.terms(rows, limit), none)
 
 
 @learning.command("proposals")
-@reports_errors
+@prints_output
 def learning_proposals(
     reason: Annotated[str, typer.Option(help="Only with this reason, for instance rate_limited.")] = "",
     kind: OneKind = "words",
     limit: Limit = 20,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Selections, the newest first: what each could teach, and why others teach nothing."""
     words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
@@ -63,16 +57,12 @@ def learning_proposals(
             rows = home.learning.proposals(reason=reason, limit=None)
         else:
             rows = home.learning.selections(reason=reason, limit=None)
-    if json:
-        print_json(rows.head(limit))
-        return
-    if rows.is_empty():
-        out.print(
-            f"No selection with the reason {escape(reason)}."
-            if reason
-            else f"No selection is known yet. {learned.WHEN}"
-        )
-        return
+    none = f"No selection with the reason {escape(reason)}." if reason else ""
+    none = none or f"No selection is known yet. {learned.WHEN}"
+    return _listed("Selections", rows, limit, lambda: _selections(rows, limit, words=words), none)
+
+
+def _selections(rows: pl.DataFrame, limit: int, *, words: bool) -> Table:
     cells = [
         [f"{row['selected_at']:%F}", row["reason"], "?" if row["rank"] is None else str(row["rank"]),
          row["principal"], row["query"], row["title"] or row["memory_id"],
@@ -83,12 +73,11 @@ def learning_proposals(
         Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected",
         "teaches" if words else Column("taken", "number"),
     ]  # fmt: skip
-    table = Table(columns, cells, left_out=rows.height - len(cells), option="--limit")
-    _show("Selections", table, rows.height)
+    return Table(columns, cells, left_out=rows.height - len(cells), option="--limit")
 
 
 @learning.command("log")
-@reports_errors
+@prints_output
 def learning_log(
     action: Annotated[
         str,
@@ -97,8 +86,7 @@ def learning_log(
     kind: Annotated[str, typer.Option(help="Only of words or of keys.")] = "",
     limit: Limit = 20,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """The audit log: what was learned, taken back and decided, the newest first.
 
     Selections that taught nothing are most of it: --action refuse lists them, and --json has them all.
@@ -109,19 +97,21 @@ def learning_log(
         rows, now = home.learning.log(action=action, limit=None), home.home.now()
     if kind:
         rows = rows.filter(pl.col("kind").fill_null("") == _one_kind(kind))
-    if json:
-        print_json(rows.head(limit))
-        return
-    rows, refused = (rows, 0) if action else learned.decided(rows)
-    if rows.is_empty():
-        out.print(
-            f"{'Nothing was learned or decided' if refused else 'Nothing is in the log'}. {learned.WHEN}"
-        )
-    else:
-        _show("Log of learning", learned.log(rows, limit, now), rows.height)
-    if refused:
-        told = f"{counted(refused, 'selection')} taught nothing:"
-        out.print(f"[dim]{escape(told)} slowwave learning log --action refuse[/]", highlight=False)
+
+    decided, refused = (rows, 0) if action else learned.decided(rows)
+
+    def show() -> None:
+        if decided.is_empty():
+            out.print(
+                f"{'Nothing was learned or decided' if refused else 'Nothing is in the log'}. {learned.WHEN}"
+            )
+        else:
+            _show("Log of learning", learned.log(decided, limit, now), decided.height)
+        if refused:
+            told = f"{counted(refused, 'selection')} taught nothing:"
+            out.print(f"[dim]{told} slowwave learning log --action refuse[/]", highlight=False)
+
+    return Output(rows.head(limit), show)
 
 
 def _one_kind(kind: str) -> Kind:
@@ -134,18 +124,20 @@ def _one_kind(kind: str) -> Kind:
     return found[0]
 
 
-def _print_keys(state: str, memory: str, limit: int, namespace: str, json: bool) -> None:
+def _keys(state: str, memory: str, limit: int, namespace: str) -> Output:
     """Past questions that lead to memories."""
     with open_namespace(namespace) as home:
         memory = memory and reference(home, "memory", memory)
         rows = home.learning.keys(state=cast("Any", state), memory_id=memory)
-    if json:
-        print_json(rows.head(limit))
-        return
+    none = "No such keys." if state or memory else f"No search has led anywhere yet. {learned.WHEN}"
+    return _listed("Search keys", rows, limit, lambda: learned.keys(rows, limit), none)
+
+
+def _listed(title: str, rows: pl.DataFrame, limit: int, table: Callable[[], Table], none: str) -> Output:
+    """The first rows, or what to say where there are none."""
     if rows.is_empty():
-        out.print("No such keys." if state or memory else f"No search has led anywhere yet. {learned.WHEN}")
-        return
-    _show("Search keys", learned.keys(rows, limit), rows.height)
+        return Output(rows, none)
+    return Output(rows.head(limit), lambda: _show(title, table(), rows.height))
 
 
 def _show(title: str, table: Table, rows: int) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
+from slowwave.cli.app import Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
 from slowwave.views.learned import OF, conditions, nothing_taught, says, would_take_back
 from slowwave.views.section import Section
 from slowwave.views.tables import rich_table
-from slowwave.views.terminal import bars, err, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, err, out, prints_output, say, tell
 
 if TYPE_CHECKING:
     from slowwave.learning.review import TakenBack
@@ -43,45 +44,42 @@ _COLOURS = {"open": "green", "waits": "yellow", "closed": "red", "insufficient":
 
 @gates.command("status")
 @learning.command("status")
-@reports_errors
-def learning_status(namespace: Namespace = "", json: Json = False) -> None:
+@prints_output
+def learning_status(namespace: Namespace = "") -> Output:
     """Learning gate: whether it is open for words and for search keys, its conditions, what was learned."""
     with open_namespace(namespace) as memory:
         status = memory.learning.status()
-    if json:
-        of_keys = _decided(status.key_gate) | {"keys": status.keys, "selections": status.selections}
-        print_json(
-            _decided(status.gate)
-            | {"terms": status.terms, "proposals": status.proposals, "search_keys": of_keys}
-        )
-        return
-    for gate, name, states, became in (
-        (status.gate, "Terms", status.terms, status.proposals),
-        (status.key_gate, "Keys", status.keys, status.selections),
-    ):
-        _print_gate(gate)
-        counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
-        out.print(f"{name}: {counts}", markup=False)
-        if became:
-            told = ", ".join(f"{count:,} {reason}" for reason, count in became.items())
-            out.print(f"Selections: {told}", highlight=False, markup=False)
-        if gate.awaits_only_approval:
-            out.print(
-                f"Only a person's approval is missing: "
-                f"[bold]slowwave learning approve --who NAME --kind {escape(gate.kind)}[/]"
-            )
+    of_keys = _decided(status.key_gate) | {"keys": status.keys, "selections": status.selections}
+    of_words = _decided(status.gate) | {"terms": status.terms, "proposals": status.proposals}
+
+    def show() -> None:
+        for gate, name, states, became in (
+            (status.gate, "Terms", status.terms, status.proposals),
+            (status.key_gate, "Keys", status.keys, status.selections),
+        ):
+            _print_gate(gate)
+            counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
+            out.print(f"{name}: {counts}", markup=False)
+            if became:
+                say(f"Selections: {', '.join(f'{count:,} {reason}' for reason, count in became.items())}")
+            if gate.awaits_only_approval:
+                out.print(
+                    f"Only a person's approval is missing: "
+                    f"[bold]slowwave learning approve --who NAME --kind {escape(gate.kind)}[/]"
+                )
+
+    return Output(of_words | {"search_keys": of_keys}, show)
 
 
 @learning.command("approve")
-@reports_errors
+@prints_output
 def learning_approve(
     who: Who,
     why: Why = "",
     kind: Kinds = "both",
     yes: Yes = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn.
 
     Words and search keys are approved apart; with both, each kind is approved of which only the approval is
@@ -92,34 +90,28 @@ def learning_approve(
     kinds, done = kinds_of(kind), dict[Any, Any]()
     with open_namespace(namespace) as memory:
         gates_now = [memory.learning.gate(one) for one in kinds]
-        if not json:
-            for gate in gates_now:
-                _print_gate(gate)
+        for gate in gates_now:
+            tell(Output(shown=partial(_print_gate, gate)))
         ready = [gate for gate in gates_now if gate.awaits_only_approval or gate.open]
         if not ready:
             raise RefusedError(gates_now[0])
         for gate in ready:
             if gate.open:
-                if not json:
-                    out.print(f"{OF[gate.kind]} is approved already. Nothing was recorded.")
+                tell(Output(shown=f"{OF[gate.kind]} is approved already. Nothing was recorded."))
             elif not yes:
                 what = "selections teach" if gate.kind == "words" else "past questions lead searches in"
                 _ask(f"Let {what} {memory.namespace} from today on, approved by {who}?")
             done[gate.kind] = memory.learning.approve(who=who, why=why, kind=gate.kind)
-    if json:
-        print_json(_told(done, kind))
-    elif not all(gate.open for gate in ready):
-        out.print(
-            f"Approved by [bold]{escape(who)}[/]. What selections teach from today on is applied, night by "
-            f"night{_also(done)}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
-        )
+    told = (
+        f"Approved by [bold]{escape(who)}[/]. What selections teach from today on is applied, night by "
+        f"night{_also(done)}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
+    )
+    return Output(_told(done, kind), "" if all(gate.open for gate in ready) else told)
 
 
 @learning.command("withdraw")
-@reports_errors
-def learning_withdraw(
-    who: Who, why: Why = "", kind: Kinds = "both", namespace: Namespace = "", json: Json = False
-) -> None:
+@prints_output
+def learning_withdraw(who: Who, why: Why = "", kind: Kinds = "both", namespace: Namespace = "") -> Output:
     """Withdraw the approval: nothing that was learned is used from now on. It is kept, not deleted."""
     from slowwave.learning.acts import LearningError
 
@@ -132,24 +124,21 @@ def learning_withdraw(
                 refused = refused or error
     if refused is not None and not done:
         raise refused
-    if json:
-        print_json(_told(done, kind))
-        return
-    out.print(
+    return Output(
+        _told(done, kind),
         f"Withdrawn by [bold]{escape(who)}[/]. Searches are from now on as if nothing had been learned"
-        f"{_of(done)}. [dim]slowwave learning rollback deletes it.[/]"
+        f"{_of(done)}. [dim]slowwave learning rollback deletes it.[/]",
     )
 
 
 @learning.command("ratings")
-@reports_errors
+@prints_output
 def learning_ratings(
     switch: Annotated[str, typer.Argument(help="on or off; leave it out to look.")] = "",
     who: Who = "",
     why: Why = "",
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Show whether ratings make searches better than a memory nobody used; switch them on or off."""
     from slowwave.evaluation.trend import trend_until
     from slowwave.views.tables import show
@@ -162,20 +151,21 @@ def learning_ratings(
             memory.learning.switch_ratings(on=switch == "on", who=who, why=why)
         off = memory.learning.ratings_off()
         found = trend_until(memory.home, memory.home.now(), memory.namespace).of(memory.namespace)
-    if json:
-        compared = plain(found)["beside_never_used"]
-        print_json({"on": not off, "why_off": off, "beside_never_used": compared})
-        return
-    state = f"Ratings are switched off: {off}" if off else "Ratings count for questions like their own."
-    out.print(state, markup=False)
-    if parts := never_used(found):
-        show(Section("Beside a memory nobody used", parts, ""))
-    else:
-        out.print("No judged search was changed by them yet.")
+
+    def shown() -> None:
+        state = f"Ratings are switched off: {off}" if off else "Ratings count for questions like their own."
+        out.print(state, markup=False)
+        if parts := never_used(found):
+            show(Section("Beside a memory nobody used", parts, ""))
+        else:
+            out.print("No judged search was changed by them yet.")
+
+    compared = plain(found)["beside_never_used"]
+    return Output({"on": not off, "why_off": off, "beside_never_used": compared}, shown)
 
 
 @learning.command("rollback")
-@reports_errors
+@prints_output
 def learning_rollback(
     who: Who = "",
     everything: Annotated[bool, typer.Option("--everything", help="All that was learned.")] = False,
@@ -188,8 +178,7 @@ def learning_rollback(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would take back.")] = False,
     yes: Yes = False,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Take back what was learned, as if it had never been taught. What is taught later stands."""
     scope, value = _scope(
         everything, {"memory": memory, "search": search, "principal": principal, "since": since}
@@ -199,33 +188,30 @@ def learning_rollback(
         if scope in ("memory", "search"):
             value = reference(home, scope, value)
         found = [home.learning.would_take_back(scope, value, kind=one) for one in kinds]
-        if not json:
-            _print_taken_back(found)
+        tell(Output(shown=lambda: _print_taken_back(found)))
         if not dry_run:
             if not who.strip():
                 fail("Say who decides: --who NAME. It is recorded.")
             if not yes:
                 _ask(f"Take it back in {home.namespace}?")
-            with bars(quiet=json):
+            with bars():
                 found = [home.learning.roll_back(scope, value, who=who, why=why, kind=one) for one in kinds]
-    if json:
-        told: dict[Any, Any] = {
-            one.kind: {
-                "kind": one.kind, "dry_run": dry_run, "scope": one.rollback.scope,
-                "value": one.rollback.value, "lessons": one.proposed,
-                "deleted": one.applied[one.applied.columns[0]].to_list(), "live_terms": one.live,
-                "act": one.act,
-            }
-            for one in found
-        }  # fmt: skip
-        print_json(_told(told, kind))
-    elif dry_run:
-        out.print("Nothing was changed. Without --dry-run it is done.")
-    else:
-        out.print(
+    told: dict[Any, Any] = {
+        one.kind: {
+            "kind": one.kind, "dry_run": dry_run, "scope": one.rollback.scope,
+            "value": one.rollback.value, "lessons": one.proposed,
+            "deleted": one.applied[one.applied.columns[0]].to_list(), "live_terms": one.live,
+            "act": one.act,
+        }
+        for one in found
+    }  # fmt: skip
+    words = "Nothing was changed. Without --dry-run it is done."
+    if not dry_run:
+        words = (
             f"Taken back by [bold]{escape(who)}[/]. Selections up to now that no night has looked at "
             f"yet are covered, too."
         )
+    return Output(_told(told, kind), words)
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -277,11 +263,11 @@ def _says(decision: GateDecision) -> str:
 
 def _print_taken_back(found: Sequence[TakenBack]) -> None:
     if all(tried.proposed.is_empty() for tried in found):
-        out.print(nothing_taught(found[0].rollback), markup=False, highlight=False)
+        say(nothing_taught(found[0].rollback))
     for tried in found:
         if tried.proposed.height:
             said, table = would_take_back(tried, _SHOWN)
-            out.print(said, markup=False, highlight=False)
+            say(said)
             out.print(rich_table(table))
 
 

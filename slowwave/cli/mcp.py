@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, home_settings
+from slowwave.cli.app import Namespace, app, required_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import err, out, print_json, reports_errors, warn
+from slowwave.views.terminal import Output, err, out, prints_output, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
@@ -43,10 +43,9 @@ def mcp(
     """
     if context.invoked_subcommand is not None:
         return
-    from slowwave.settings import require_home
     from slowwave.telemetry.logs import begin_logs
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     require_sdk()
     begin_logs(settings.telemetry.logs)
     if not http:
@@ -82,7 +81,7 @@ def _serve_http(settings: Settings, host: str, port: int) -> None:
 
 
 @serving.command()
-@reports_errors
+@prints_output
 def token(
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="The one namespace that it opens.")],
     principal: Annotated[str, typer.Option(help="Who acts with it, recorded with every act.")],
@@ -95,17 +94,16 @@ def token(
     expires: Annotated[
         str, typer.Option(help="Day (YYYY-MM-DD, UTC) from whose beginning it is refused.")
     ] = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Make a bearer token for HTTP. It is shown once; the settings file keeps its hash."""
     from datetime import UTC, datetime, timedelta
 
     from slowwave.common.arguments import parsed_day
     from slowwave.serving.access import is_anybody
     from slowwave.serving.tokens import VARIABLE, add_token, digest, in_the_variable
-    from slowwave.settings import CONFIG_FILE, require_home
+    from slowwave.settings import CONFIG_FILE
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     if days is not None and expires:
         raise SlowwaveError("--days and --expires say the same: give one of them.")
     now, until = datetime.now(UTC), None
@@ -117,26 +115,26 @@ def token(
             raise SlowwaveError(f"--expires {expires}: that is past, so the token would open nothing.")
     with _named_as_options():
         made = add_token(settings, namespace, principal, rights=rights, name=name, expires=until)
-    if json:
-        shown = {"token": made, "namespace": namespace, "principal": principal, "rights": rights}
-        print_json(shown | {"name": name or principal, "expires": until})
-        return
-    out.print(made, soft_wrap=True, markup=False, highlight=False)
-    when = f" until {until:%Y-%m-%d %H:%M} UTC" if until else ""
-    counts = "" if in_the_variable() else _FROM_NOW if is_anybody(settings) else _FIRST
-    err.print(
-        f"It opens namespace [bold]{escape(namespace)}[/] for [bold]{escape(principal)}[/]{when} and is not "
-        f"shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}",
-        soft_wrap=True,
-    )
-    if in_the_variable():
-        entry = {"token_sha256": digest(made), "namespace": namespace, "principal": principal}
-        entry |= {"rights": rights, "name": name or principal}
-        entry |= {"expires": until.isoformat()} if until else {}
-        warn(
-            f"{VARIABLE} is set: only the tokens that it names count, and not those of the settings file. "
-            f"Add this to its list, and start what runs with it again: {to_json(entry)}"
+    opens = {"namespace": namespace, "principal": principal, "rights": rights, "name": name or principal}
+
+    def show() -> None:
+        out.print(made, soft_wrap=True, markup=False, highlight=False)
+        when = f" until {until:%Y-%m-%d %H:%M} UTC" if until else ""
+        counts = "" if in_the_variable() else _FROM_NOW if is_anybody(settings) else _FIRST
+        err.print(
+            f"It opens namespace [bold]{escape(namespace)}[/] for [bold]{escape(principal)}[/]{when} and is "
+            f"not shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}",
+            soft_wrap=True,
         )
+        if in_the_variable():
+            entry = {"token_sha256": digest(made), **opens}
+            entry |= {"expires": until.isoformat()} if until else {}
+            warn(
+                f"{VARIABLE} is set: only the tokens that it names count, and not those of the settings "
+                f"file. Add this to its list, and start what runs with it again: {to_json(entry)}"
+            )
+
+    return Output({"token": made, **opens, "expires": until}, show)
 
 
 @contextmanager
@@ -149,13 +147,12 @@ def _named_as_options() -> Iterator[None]:
 
 
 @serving.command("tokens")
-@reports_errors
-def listed(json: Json = False) -> None:
+@prints_output
+def listed() -> Output:
     """List the bearer tokens: names, what they open, until when. The tokens themselves are kept nowhere."""
     from datetime import UTC, datetime
 
     from slowwave.serving.tokens import id_of
-    from slowwave.settings import require_home
 
     now = datetime.now(UTC)
     rows = [
@@ -163,19 +160,20 @@ def listed(json: Json = False) -> None:
             "name": one.label, "id": id_of(one), "namespace": one.namespace, "principal": one.principal,
             "rights": one.rights, "expires": one.expires, "expired": one.expired(now),
         }
-        for one in require_home(home_settings()).mcp.tokens
+        for one in required_settings().mcp.tokens
     ]  # fmt: skip
-    if json:
-        print_json({"tokens": rows})
-        return
-    if not rows:
-        out.print("There is no token. `slowwave mcp token -n NAMESPACE --principal NAME` makes one.")
-        return
-    cells = [
-        [row["name"], row["id"], row["namespace"], row["principal"], row["rights"], _until(row)]
-        for row in rows
-    ]
-    print_table("Tokens", ["name", "id", "namespace", "principal", "rights", "expires"], cells)
+
+    def show() -> None:
+        if not rows:
+            out.print("There is no token. `slowwave mcp token -n NAMESPACE --principal NAME` makes one.")
+            return
+        cells = [
+            [row["name"], row["id"], row["namespace"], row["principal"], row["rights"], _until(row)]
+            for row in rows
+        ]
+        print_table("Tokens", ["name", "id", "namespace", "principal", "rights", "expires"], cells)
+
+    return Output({"tokens": rows}, show)
 
 
 def _until(row: dict[str, Any]) -> str:
@@ -185,20 +183,21 @@ def _until(row: dict[str, Any]) -> str:
 
 
 @serving.command("revoke")
-@reports_errors
+@prints_output
 def revoked(
-    name: Annotated[str, typer.Argument(help="What the token is called, or its id.")], json: Json = False
-) -> None:
+    name: Annotated[str, typer.Argument(help="What the token is called, or its id.")],
+) -> Output:
     """Take a bearer token out: it opens nothing any more, also where a server runs."""
     from slowwave.serving.tokens import id_of, revoke
-    from slowwave.settings import require_home
 
-    gone = revoke(require_home(home_settings()), name)
-    if json:
-        data = {"revoked": gone.label, "id": id_of(gone), "namespace": gone.namespace}
-        print_json(data | {"principal": gone.principal})
-        return
-    out.print(f"Revoked: {gone.label} ({id_of(gone)}) of {gone.namespace} opens nothing.", markup=False)
+    gone = revoke(required_settings(), name)
+    told = f"Revoked: {gone.label} ({id_of(gone)}) of {gone.namespace} opens nothing."
+    return Output(
+        {
+            "revoked": gone.label, "id": id_of(gone), "namespace": gone.namespace, "principal": gone.principal
+        },
+        lambda: out.print(told, markup=False),
+    )  # fmt: skip
 
 
 def require_sdk() -> None:

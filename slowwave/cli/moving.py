@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.cli.app import app, home_settings, open_home
 from slowwave.common.plurals import counted
 from slowwave.common.sizes import size
 from slowwave.views import erasing
-from slowwave.views.terminal import bars, out, print_json, reports_errors
+from slowwave.views.terminal import (
+    NOTHING,
+    Output,
+    bars,
+    can_be_asked,
+    is_data,
+    out,
+    prints_output,
+    tell,
+)
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
@@ -27,7 +35,7 @@ _ONLY = typer.Option("--only", help="One part alone: tables, or journal.")
 
 
 @app.command()
-@reports_errors
+@prints_output
 def move(
     to: Annotated[list[str] | None, _TO] = None,
     only: Annotated[Literal["tables", "journal"] | None, _ONLY] = None,
@@ -39,43 +47,35 @@ def move(
         bool, typer.Option("--give-up", help="End a move that was begun: the home stays where it is.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --remove-source removes.")] = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Move the tables, the journal, or both to another place; compared there before the home is switched."""
     from slowwave.upkeep.moving import left, running
     from slowwave.upkeep.moving.targets import MoveTargets
 
     if remove_source and not (yes or dry_run):
-        _refuse_unasked(json=json)
+        _refuse_unasked()
     if give_up:
         with open_home() as space:
             ended = running.give_up(space)
-        _say("given_up", ended, "Given up. The home stays where it is; remove what was copied to", json=json)
-        return
+        return _places("given_up", ended, "Given up. The home stays where it is; remove what was copied to")
     if to or not remove_source:
-        with open_home() as space, bars(quiet=json):
+        with open_home() as space, bars():
             moved = running.move(space, MoveTargets(space.settings, to or (), only), dry_run=dry_run)
-        if json:
-            print_json(moved)
-        else:
-            _show(moved, dry_run=dry_run)
+        tell(Output(moved, lambda: _show(moved, dry_run=dry_run)))
     if remove_source and dry_run:
         if not to:
-            _say("would_remove", left.to_remove(home_settings()), "Would be removed", json=json)
+            return _places("would_remove", left.to_remove(home_settings()), "Would be removed")
     elif remove_source:
         if not yes:
             _ask(home_settings())
-        with open_home() as space, bars(quiet=json):
+        with open_home() as space, bars():
             removed = running.remove_source(space)
-        if not (to and json):
-            _say("removed", removed, "Removed", json=json)
+        done = _places("removed", removed, "Removed")
+        return Output(NOTHING, done.shown) if to else done  # two documents would be none
+    return Output()
 
 
-def _can_be_asked() -> bool:
-    return sys.stdin.isatty()
-
-
-def _refuse_unasked(*, json: bool) -> None:
+def _refuse_unasked() -> None:
     """A script has to say --yes, before anything is moved.
 
     Raises:
@@ -83,8 +83,8 @@ def _refuse_unasked(*, json: bool) -> None:
     """
     from slowwave.errors import StoreError
 
-    if json or not _can_be_asked():
-        why = "with --json nobody is asked" if json else "there is no terminal to ask on"
+    if is_data() or not can_be_asked():
+        why = "with --json nobody is asked" if is_data() else "there is no terminal to ask on"
         raise StoreError(
             f"Nothing was done: --remove-source asks before it removes, and {why}. Say --yes, or look with "
             f"--remove-source --dry-run."
@@ -106,11 +106,9 @@ def _ask(settings: Settings) -> None:
     typer.confirm(f"{erasing.NO_WAY_BACK} Remove?", abort=True)
 
 
-def _say(name: str, places: dict[str, str], words: str, *, json: bool) -> None:
-    if json:
-        print_json({name: places})
-    else:
-        out.print(f"{words}: {', '.join(places.values())}.", highlight=False, markup=False, soft_wrap=True)
+def _places(name: str, places: dict[str, str], words: str) -> Output:
+    told = f"{words}: {', '.join(places.values())}."
+    return Output({name: places}, lambda: out.print(told, highlight=False, markup=False, soft_wrap=True))
 
 
 def _show(moved: MoveResult, *, dry_run: bool) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.cli.app import app, home_settings, open_home
 from slowwave.common.plurals import counted
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, out, prints_output
 
 if TYPE_CHECKING:
     from slowwave.settings.shown import InForce
@@ -21,12 +21,11 @@ app.add_typer(checkpoints, name="checkpoint")
 
 
 @app.command()
-@reports_errors
+@prints_output
 def settings(
     name: Annotated[str, typer.Argument(help="One setting (gate.mode), or a group of them (gate).")] = "",
     everything: Annotated[bool, typer.Option("--all", help="Also what is as it is by default.")] = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """What differs from the defaults, and where each value comes from; of one setting, what it means.
 
     With --json everything.
@@ -37,12 +36,11 @@ def settings(
     rows = [row for row in every if name in ("", row.name) or row.name.startswith(f"{name}.")]
     if not rows:
         _no_setting(name, [row.name for row in every])
-    if json:
-        print_json({row.name: {"value": row.shown, "origin": row.origin} for row in rows})
-    elif len(rows) == 1:
-        _print_setting(rows[0])
-    else:
-        _print_settings(rows, everything=everything or bool(name))
+
+    data = {row.name: {"value": row.shown, "origin": row.origin} for row in rows}
+    if len(rows) == 1:
+        return Output(data, lambda: _print_setting(rows[0]))
+    return Output(data, lambda: _print_settings(rows, everything=everything or bool(name)))
 
 
 def _print_settings(rows: list[InForce], *, everything: bool) -> None:
@@ -93,11 +91,10 @@ def _no_setting(name: str, names: list[str]) -> NoReturn:
 
 
 @app.command()
-@reports_errors
+@prints_output
 def doctor(
     repair: Annotated[bool, typer.Option(help="Mend what can be mended.")] = False,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Check the installation, the store, the indexes, the journal and the model.
 
     A home that an earlier version wrote is left as it is: it says what upgrades it.
@@ -106,37 +103,36 @@ def doctor(
 
     findings = examine(home_settings(), repair=repair)
     healthy = all(finding.ok for finding in findings)
-    if json:
-        print_json({"healthy": healthy, "findings": findings})
-    else:
+
+    def show() -> None:
         cells = [["ok" if f.ok else "PROBLEM", f.subject, f.message, f.advice] for f in findings]
         print_table("Doctor", ["", "what", "found", "what to do"], cells)
-    raise typer.Exit(0 if healthy else 1)
+
+    return Output({"healthy": healthy, "findings": findings}, show, code=0 if healthy else 1)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def reembed(
     model: Annotated[str, typer.Option(help="Name of the new embedding model.")],
-    json: Json = False,
-) -> None:
+) -> Output:
     """Move the memory to another embedding model: a new table beside the old one, then a switch."""
     from slowwave.upkeep.reembed import reembed as run
 
-    with bars(quiet=json):
+    with bars():
         report = run(home_settings(), model)
-    if json:
-        print_json(report)
-        return
-    out.print(
-        f"{counted(report['chunks'], 'chunk has', 'chunks have')} now vectors of [bold]{escape(model)}[/]."
-    )
-    out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.', markup=False)
+
+    def show() -> None:
+        chunks = counted(report["chunks"], "chunk has", "chunks have")
+        out.print(f"{chunks} now vectors of [bold]{escape(model)}[/].")
+        out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.', markup=False)
+
+    return Output(report, show)
 
 
 @checkpoints.command("create")
-@reports_errors
-def checkpoint_create(name: str, json: Json = False) -> None:
+@prints_output
+def checkpoint_create(name: str) -> Output:
     """Tag the present state of every table."""
     from datetime import UTC, datetime
 
@@ -145,58 +141,51 @@ def checkpoint_create(name: str, json: Json = False) -> None:
     # The one writer: or one table would be as it is before a save, and another as after it.
     with open_home() as space, space.writing():
         made = create_checkpoint(space.store, name, datetime.now(UTC))
-    if json:
-        print_json({"name": made.name, "tables": dict(made.tables)})
-    else:
-        out.print(f"Checkpoint [bold]{escape(made.name)}[/] of {len(made.tables)} tables.")
+    return Output(
+        {"name": made.name, "tables": dict(made.tables)},
+        f"Checkpoint [bold]{escape(made.name)}[/] of {len(made.tables)} tables.",
+    )
 
 
 @checkpoints.command("list")
-@reports_errors
-def checkpoint_list(json: Json = False) -> None:
+@prints_output
+def checkpoint_list() -> Output:
     """List the checkpoints, oldest first."""
     from slowwave.store.checkpoints import list_checkpoints
 
     with open_home() as space:
         found, now = list_checkpoints(space.store), space.now()
-    if json:
-        print_json(
-            [{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found]
-        )
-    elif not found:
-        out.print("No checkpoints. `slowwave checkpoint create NAME` makes one.")
-    else:
-        print_table(
-            "Checkpoints", ["name", "created"], [[one.name, since(one.created_at, now)] for one in found]
-        )
+
+    if not found:
+        return Output([], "No checkpoints. `slowwave checkpoint create NAME` makes one.")
+    cells = [[one.name, since(one.created_at, now)] for one in found]
+    return Output(
+        [{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found],
+        lambda: print_table("Checkpoints", ["name", "created"], cells),
+    )
 
 
 @checkpoints.command("restore")
-@reports_errors
-def checkpoint_restore(name: str, json: Json = False) -> None:
+@prints_output
+def checkpoint_restore(name: str) -> Output:
     """Bring every table back to a checkpoint; the journal keeps all acts since."""
     from slowwave.upkeep.restoring import restore
 
     with open_home() as space:
         done = restore(space, name)
-    if json:
-        print_json({"name": done.name, "tables": dict(done.tables)})
-    else:
-        out.print(
-            f"All tables are as at [bold]{escape(done.name)}[/]. "
-            f"`slowwave night` takes in again what came since."
-        )
+    return Output(
+        {"name": done.name, "tables": dict(done.tables)},
+        f"All tables are as at [bold]{escape(done.name)}[/]. "
+        f"`slowwave night` takes in again what came since.",
+    )
 
 
 @checkpoints.command("delete")
-@reports_errors
-def checkpoint_delete(name: str, json: Json = False) -> None:
+@prints_output
+def checkpoint_delete(name: str) -> Output:
     """Remove a checkpoint, so that its files may be freed."""
     from slowwave.store.checkpoints import delete_checkpoint
 
     with open_home() as space, space.writing():
         delete_checkpoint(space.store, name)
-    if json:
-        print_json({"name": name, "deleted": True})
-    else:
-        out.print(f"Checkpoint [bold]{escape(name)}[/] is gone.")
+    return Output({"name": name, "deleted": True}, f"Checkpoint [bold]{escape(name)}[/] is gone.")

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.app import app, required_settings
 from slowwave.errors import SlowwaveError
 from slowwave.views.screens import NotHereError
-from slowwave.views.terminal import err, out, print_json, reports_errors
+from slowwave.views.terminal import Output, err, out, prints_output, tell
 
 PORT = 8770
 PRINCIPAL = "page"
@@ -26,13 +26,12 @@ Port = Annotated[
 
 
 @app.command()
-@reports_errors
+@prints_output
 def page(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = _HOST,
     port: Port = None,
     principal: Annotated[str, typer.Option(help="In whose name you act there.")] = PRINCIPAL,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Open the memory's own page: search, what was stored lately, what waits for you, and taking it back.
 
     It prints a link that lets you in once, within ten minutes; where `slowwave up` runs, to the page that it
@@ -44,11 +43,9 @@ def page(
     if running is not None:
         if running.page_link is None or (host, port, principal) != (_HOST, None, PRINCIPAL):
             raise NotHereError
-        _tell(running.page_link(), json, "The link opens the page once, within ten minutes.")
-        return
-    from slowwave.settings import require_home
+        return _opens(running.page_link(), "The link opens the page once, within ten minutes.")
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     if not installed():
         raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
     from slowwave.serving.server import listening
@@ -58,8 +55,9 @@ def page(
     begin_logs(settings.telemetry.logs)
     with listening(host, port or PORT, or_any=port is None) as end:
         serving, memories, link = server(settings, host, end.getsockname()[1], principal)
-        _tell(link(), json, "The link opens the page once, within ten minutes (stop with Ctrl-C).")
+        tell(_opens(link(), "The link opens the page once, within ten minutes (stop with Ctrl-C)."))
         serve(serving, end, memories, [settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
+    return Output()
 
 
 INSTALL = "pip install '.[page]' in Slowwave's folder"
@@ -72,9 +70,9 @@ def installed() -> bool:
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
-def _tell(link: str, json: bool, about: str) -> None:
-    if json:
-        print_json({"link": link})
-        return
-    out.print(link, soft_wrap=True, markup=False, highlight=False)
-    err.print(about, markup=False)
+def _opens(link: str, about: str) -> Output:
+    def show() -> None:
+        out.print(link, soft_wrap=True, markup=False, highlight=False)
+        err.print(about, markup=False)
+
+    return Output({"link": link}, show)

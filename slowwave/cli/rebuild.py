@@ -9,47 +9,48 @@ import typer
 from slowwave.cli.app import app, open_home
 from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import JSON, bars, fail, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, fail, out, prints_output, say
 
 if TYPE_CHECKING:
     from slowwave.upkeep.rebuild import Mended, Rebuilt
 
 
 @app.command()
-@reports_errors
+@prints_output
 def rebuild(
     tables: Annotated[list[str] | None, typer.Argument(help="Tables; without any: all of them.")] = None,
     journal: Annotated[
         bool, typer.Option("--journal", help="The other way round: let the journal know what the tables do.")
     ] = False,
-    json: Annotated[bool, JSON] = False,
-) -> None:
+) -> Output:
     """Make lost or damaged tables again from the journal."""
     from slowwave.upkeep.rebuild import mend_journal
     from slowwave.upkeep.rebuild import rebuild as run
 
     if journal and tables:
         fail("Give tables, or --journal, not both.", code=2)
-    with open_home() as space, bars(quiet=json or journal):
+    with open_home() as space, bars(quiet=journal):
         mended = mend_journal(space) if journal else None
         done = None if journal else run(space, tables or ())
-    if json:
-        print_json(mended or done)
-    elif mended is not None:
-        _print_mended(mended)
-    elif done is not None:
-        _print_rebuilt(done)
+
+    def show() -> None:
+        if mended is not None:
+            _print_mended(mended)
+        elif done is not None:
+            _print_rebuilt(done)
+
+    return Output(mended or done, show)
 
 
 def _print_mended(mended: Mended) -> None:
     lost = counted(mended.lost, "act of memories was", "acts of memories were")
     out.print(f"The journal knows what the tables do; {lost} not in it.", markup=False)
     if mended.aside:
-        out.print(f"The file that could not be read is {mended.aside}.", highlight=False, markup=False)
+        say(f"The file that could not be read is {mended.aside}.")
     if mended.gone:
         out.print("What only the journal knew may be lost:")
     for sentence in mended.gone:
-        out.print(f"  {sentence}", highlight=False, markup=False)
+        say(f"  {sentence}")
 
 
 def _print_rebuilt(done: Rebuilt) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Namespace, app, open_namespace
 from slowwave.cli.blocks import bar, spark, squeezed
 from slowwave.views.section import Column, Mark, Paragraph, Section, Table, numbers
 from slowwave.views.tables import show
-from slowwave.views.terminal import err, out, print_json, reports_errors
+from slowwave.views.terminal import Output, err, out, prints_output
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +31,7 @@ _WIDE = 96  # characters of a terminal that has room for ids
 
 
 @reports.command("feedback")
-@reports_errors
+@prints_output
 def feedback(
     days: Annotated[int, typer.Option(min=1, help="Days (UTC) to count, today with them.")] = 30,
     as_of: Annotated[str, typer.Option(help="A past day to end with: the report of its end.")] = "",
@@ -40,8 +40,7 @@ def feedback(
         Path | None, typer.Option(help="Also write one page with pictures and tables to this file.")
     ] = None,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Is it getting better; acts of feedback, what answers used, how effective memories are, which fade.
 
     Counted is what nights have taken in; what waits for one is named.
@@ -61,19 +60,20 @@ def feedback(
         from slowwave.views.page import feedback_page
 
         html.write_text(feedback_page(done), encoding="utf-8")
-    if json:
-        print_json(done.to_dict())
-        return
-    _print_head(done)
-    _print_trend(done)
-    if not done.acts.is_empty():
-        _print_acts(done)
-    if not done.verdicts.is_empty():
-        _print_rates(done)
-    _print_distributions(done)
-    _print_lists(done)
-    if html is not None:
-        err.print(f"Written to [bold]{escape(str(html))}[/].", highlight=False, soft_wrap=True)
+
+    def show() -> None:
+        _print_head(done)
+        _print_trend(done)
+        if not done.acts.is_empty():
+            _print_acts(done)
+        if not done.verdicts.is_empty():
+            _print_rates(done)
+        _print_distributions(done)
+        _print_lists(done)
+        if html is not None:
+            err.print(f"Written to [bold]{escape(str(html))}[/].", highlight=False, soft_wrap=True)
+
+    return Output(done.to_dict(), show)
 
 
 def _print_head(done: FeedbackReport) -> None:

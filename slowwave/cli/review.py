@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
+from slowwave.cli.app import Namespace, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, err, fail, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, err, fail, out, prints_output, say, until_printed
 
 if TYPE_CHECKING:
     from slowwave.lifecycle.reconsolidate import Reconsolidated
@@ -26,43 +26,41 @@ _SHOWN = 40
 
 
 @quarantines.command("list")
-@reports_errors
+@prints_output
 def quarantine_list(
     reason: Annotated[str, typer.Option(help="Only with this reason.")] = "",
     everything: Annotated[bool, typer.Option("--all", help="Also what was settled since.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """What was refused, the newest first, with every reason."""
     from slowwave.home.references import short_ids
 
     with open_namespace(namespace, known=True) as memory:
         rows = memory.quarantine(status="" if everything else "held", reason=reason)
-        if json:
-            print_json(rows[:limit])
-            return
-        if not rows:
-            out.print("Nothing is in quarantine. What the save gate refuses is kept there, whole.")
-            return
         short = short_ids(memory.tenant, "quarantine", [row["memory_id"] for row in rows[:limit]])
-    cells = [
-        [short[row["memory_id"]], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
-        for row in rows[:limit]
-    ]
-    columns = ["id", "note", "why", "quality", "status"]
-    title, left = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
-    print_table(title, columns, cells, left_out=left, option="--limit")
-    out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
+    if not rows:
+        return Output([], "Nothing is in quarantine. What the save gate refuses is kept there, whole.")
+
+    def show() -> None:
+        cells = [
+            [short[row["memory_id"]], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
+            for row in rows[:limit]
+        ]
+        columns = ["id", "note", "why", "quality", "status"]
+        title, left = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
+        print_table(title, columns, cells, left_out=left, option="--limit")
+        out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
+
+    return Output(rows[:limit], show)
 
 
 @quarantines.command("show")
-@reports_errors
+@prints_output
 def quarantine_show(
     quarantine_id: Annotated[str, typer.Argument(help="Id, from quarantine list.")],
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """One refused note, whole, with its scores."""
     import orjson
 
@@ -74,48 +72,51 @@ def quarantine_show(
         quarantine_id = reference(memory, "quarantine", quarantine_id)
         row, now = held(memory.store, memory.namespace, quarantine_id), memory.home.now()
     parts = orjson.loads(row["parts"] or "{}")
-    if json:
-        print_json(row | {"parts": parts})
-        return
-    out.print(row["title"] or row["source"], style="bold", markup=False, highlight=False)
-    size = counted(row["size_bytes"] or 0, "byte")
-    told = [row["source"], row["status"], size, since(row["occurred_at"], now)]
-    out.print(" · ".join(told), style="dim", markup=False, highlight=False)
-    for line in gate_wording.told(row["reasons"]):
-        out.print(f"Refused: {line}", style="red", markup=False, highlight=False)
-    if row["details"]:
-        out.print(row["details"], markup=False, highlight=False)
-    if row["duplicate_of"]:
-        out.print(f"The memory that says it: {row['duplicate_of']}", markup=False, highlight=False)
-    if STATEMENT in parts:
-        cells = [[name, "does not apply" if value is None else value] for name, value in parts.items()]
-        print_table(f"Quality {row['score']:.2f}", ["part", "score"], cells)
-    elif parts:
-        cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
-        print_table(f"Quality {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
-    out.print(row["content"] or "", markup=False, highlight=False)
+
+    def show() -> None:
+        say(row["title"] or row["source"], "bold")
+        size = counted(row["size_bytes"] or 0, "byte")
+        told = [row["source"], row["status"], size, since(row["occurred_at"], now)]
+        say(" · ".join(told), "dim")
+        for line in gate_wording.told(row["reasons"]):
+            say(f"Refused: {line}", "red")
+        if row["details"]:
+            say(row["details"])
+        if row["duplicate_of"]:
+            say(f"The memory that says it: {row['duplicate_of']}")
+        if STATEMENT in parts:
+            cells = [[name, "does not apply" if value is None else value] for name, value in parts.items()]
+            print_table(f"Quality {row['score']:.2f}", ["part", "score"], cells)
+        elif parts:
+            cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
+            print_table(f"Quality {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
+        say(row["content"] or "")
+
+    return Output(row | {"parts": parts}, show)
 
 
 @quarantines.command("release")
-@reports_errors
+@prints_output
 def quarantine_release(
     quarantine_ids: Annotated[list[str], typer.Argument(help="Ids, from quarantine list.")],
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Let refused notes in as they are; the act is in the journal with your name."""
     with open_namespace(namespace) as memory:
         named = [reference(memory, "quarantine", one) for one in quarantine_ids]
         released = [memory.release(one) for one in named]
-    if json:
-        print_json(released)
-        return
-    for one in released:
-        out.print(f"Released [bold]{escape(one.memory_id)}[/] ({escape(one.source)}): {escape(one.status)}")
+
+    def show() -> None:
+        for one in released:
+            out.print(
+                f"Released [bold]{escape(one.memory_id)}[/] ({escape(one.source)}): {escape(one.status)}"
+            )
+
+    return Output(released, show)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def decisions(
     words: Annotated[
         list[str] | None,
@@ -131,8 +132,7 @@ def decisions(
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Decisions to show.")] = 20,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """The decision log, the newest first: what was merged, superseded, or refused as a duplicate.
 
     What is only related, and notes that were only stored (complement), are shown when they are asked for, and
@@ -141,27 +141,21 @@ def decisions(
     """
     first, *more = words or [""]
     if first in _WORDS:
-        _settle(first, more, namespace, json=json)
-        return
+        return _settle(first, more, namespace)
     if more:
         fail("Name one decision or memory, or say accept or decline and the ids of decisions.", code=2)
-    with open_namespace(namespace, known=True) as memory:
-        kind, first = _decision_or_memory(memory, first)
-        if kind == "decision":
-            from slowwave.lifecycle.decisions import one
+    memory = until_printed(open_namespace(namespace, known=True))
+    kind, first = _decision_or_memory(memory, first)
+    if kind == "decision":
+        from slowwave.lifecycle.decisions import one
 
-            rows = [one(memory.home, memory.namespace, first)]
-        else:
-            asked = outcome if first or waiting else outcome or "changed"
-            rows = memory.decisions(memory_id=first, outcome=asked, waiting=waiting, limit=limit)
-        if json:
-            print_json(rows)
-        elif kind == "decision":
-            _print_decision(rows[0], memory.home.now())
-        elif waiting:
-            _print_waiting(memory, rows)
-        else:
-            _print_log(memory, rows, outcome, first, limit)
+        row = one(memory.home, memory.namespace, first)
+        return Output([row], lambda: _print_decision(row, memory.home.now()))
+    asked = outcome if first or waiting else outcome or "changed"
+    rows = memory.decisions(memory_id=first, outcome=asked, waiting=waiting, limit=limit)
+    if waiting:
+        return Output(rows, lambda: _print_waiting(memory, rows))
+    return Output(rows, lambda: _print_log(memory, rows, outcome, first, limit))
 
 
 def _decision_or_memory(memory: Memory, text: str) -> tuple[str | None, str]:
@@ -210,7 +204,7 @@ def _print_decision(row: dict[str, Any], now: datetime) -> None:
 _WORDS = ("accept", "decline")
 
 
-def _settle(word: str, decision_ids: list[str], namespace: str, *, json: bool) -> None:
+def _settle(word: str, decision_ids: list[str], namespace: str) -> Output:
     if not decision_ids:
         fail(
             f"Which one? slowwave decisions {word} ID, with an id from slowwave decisions --waiting.", code=2
@@ -218,16 +212,17 @@ def _settle(word: str, decision_ids: list[str], namespace: str, *, json: bool) -
     with open_namespace(namespace) as memory:
         named = [reference(memory, "decision", one) for one in decision_ids]
         done = [getattr(memory, word)(one) for one in named]
-    if json:
-        print_json(done)
-        return
-    for row in done:
-        told = f"{row['memory_id']} and {row['other_memory']}"
-        if word == "accept":
-            done_as, back = row["outcome"], f"slowwave undo {row['decision_id']}"
-            out.print(f"Done: {done_as} of {told}. Take it back: {back}", markup=False)
-        else:
-            out.print(f"Declined: {told} stay as they are, and are not asked about again.", markup=False)
+
+    def show() -> None:
+        for row in done:
+            told = f"{row['memory_id']} and {row['other_memory']}"
+            if word == "accept":
+                done_as, back = row["outcome"], f"slowwave undo {row['decision_id']}"
+                out.print(f"Done: {done_as} of {told}. Take it back: {back}", markup=False)
+            else:
+                out.print(f"Declined: {told} stay as they are, and are not asked about again.", markup=False)
+
+    return Output(done, show)
 
 
 def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
@@ -242,13 +237,13 @@ def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
     short = short_ids(memory.tenant, "decision", [row["decision_id"] for row in rows])
     for row in rows:
         similarity = "" if row["similarity"] is None else f"  (cosine {row['similarity']:.3f})"
-        out.print(short[row["decision_id"]], style="bold", highlight=False, markup=False)
+        say(short[row["decision_id"]], "bold")
         for name, title in (("note", "title"), ("other", "other_title")):
             told = row["memory_id"] if name == "note" else row["other_memory"]
-            out.print(f"  {name}: {row[title] or ''}  [{told}]", markup=False, highlight=False)
-        out.print(f"  {row['proposed']}?{similarity}  {row['evidence'] or ''}", markup=False, highlight=False)
-        out.print(f"  accept:  {row['accept']}", markup=False, highlight=False)
-        out.print(f"  decline: {row['decline']}", markup=False, highlight=False)
+            say(f"  {name}: {row[title] or ''}  [{told}]")
+        say(f"  {row['proposed']}?{similarity}  {row['evidence'] or ''}")
+        say(f"  accept:  {row['accept']}")
+        say(f"  decline: {row['decline']}")
     out.print("[dim]slowwave decisions accept ID, or decline ID.[/]")
 
 
@@ -261,95 +256,90 @@ def print_decisions(memory: Memory, title: str, rows: list[dict[str, Any]]) -> N
 
     names = [row["decision_id"] for row in rows if row.get("decision_id")]
     short, now = short_ids(memory.tenant, "decision", names), memory.home.now()
-    out.print(title, style="bold", markup=False, highlight=False)
+    say(title, "bold")
     for row in rows:
         one = told(row, short.get(row.get("decision_id") or "", ""), now=now, width=out.width)
         out.print(Text.assemble((one.name, "bold cyan"), "  " if one.name else "", one.head))
         for line in one.lines:
-            out.print(line, style="dim" if line is not one.lines[0] else None, markup=False, highlight=False)
+            say(line, "dim" if line is not one.lines[0] else None)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def history(
     memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Everything that ever happened to a memory, the oldest first."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         events, now = memory.history(memory_id), memory.home.now()
-    if json:
-        print_json(events)
-        return
-    cells = []
-    for event in events:
-        text = " ".join(str(event["text"]).split())
-        short = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
-        told = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
-        cells.append([since(event["at"], now), event["event"], event["by"], " · ".join(filter(None, told))])
-    print_table(f"History of {memory_id}", ["when", "what", "who", "told"], cells)
+
+    def show() -> None:
+        cells = []
+        for event in events:
+            text = " ".join(str(event["text"]).split())
+            short = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+            told = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
+            cells.append(
+                [since(event["at"], now), event["event"], event["by"], " · ".join(filter(None, told))]
+            )
+        print_table(f"History of {memory_id}", ["when", "what", "who", "told"], cells)
+
+    return Output(events, show)
 
 
 @app.command()
-@reports_errors
+@prints_output
 def undo(
     decision_id: Annotated[str, typer.Argument(help="Id, from decisions.")],
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Take a decision back: both memories are what they were before it."""
     with open_namespace(namespace) as memory:
         row = memory.undo(reference(memory, "decision", decision_id))
-    if json:
-        print_json(row)
-        return
-    out.print(
+    return Output(
+        row,
         f"Undone: {escape(row['outcome'])} of [bold]{escape(row['memory_id'])}[/] and "
         f"[bold]{escape(row['other_memory'])}[/]. "
-        f"They are kept apart from now on."
+        f"They are kept apart from now on.",
     )
 
 
 @app.command()
-@reports_errors
+@prints_output
 def remember(
     memory_id: Annotated[str, typer.Argument(help="Id of a memory that was forgotten.")],
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Take a forgetting back, whoever forgot it: the memory is found again, as it was."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         done = memory.remember(memory_id)
-    if json:
-        print_json({"memory_id": memory_id, "new": done})
-        return
+
     said = "Remembered" if done else "It was not forgotten, and nothing changed"
-    out.print(f"{said}: [bold]{escape(memory_id)}[/]")
+    return Output({"memory_id": memory_id, "new": done}, f"{said}: [bold]{escape(memory_id)}[/]")
 
 
 @app.command()
-@reports_errors
+@prints_output
 def reconsolidate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")] = False,
     policy: Annotated[str, typer.Option(help="guarded or literal; default: the setting.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
     namespace: Namespace = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Look at the memories that are live already as if they came in now, one after the other."""
     from slowwave.lifecycle.reconsolidate import reconsolidate as run
 
-    with open_namespace(namespace) as memory:
-        with bars(quiet=json):
-            done = run(memory.tenant, policy=policy, dry_run=dry_run)
-        rows = [row for row in done.decisions if row["outcome"] != "complement"]
-        if json:
-            print_json({"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows})
-        else:
-            _print_reconsolidated(memory, done, rows, limit, dry_run=dry_run)
+    memory = until_printed(open_namespace(namespace))
+    with bars():
+        done = run(memory.tenant, policy=policy, dry_run=dry_run)
+    rows = [row for row in done.decisions if row["outcome"] != "complement"]
+    return Output(
+        {"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows},
+        lambda: _print_reconsolidated(memory, done, rows, limit, dry_run=dry_run),
+    )
 
 
 def _print_reconsolidated(
@@ -369,15 +359,14 @@ def _print_reconsolidated(
 
 
 @app.command()
-@reports_errors
+@prints_output
 def calibrate(
     pairs: Annotated[list[Path], typer.Option(help="TSV of labelled pairs: a, b, label or score_0_5.")],
     duplicate: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of duplicates.")] = None,
     merge: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of merges.")] = None,
     conflict: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of conflicts.")] = None,
     recall: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of sparse recall.")] = None,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Fit the thresholds of the embedding model to labelled pairs, and keep them under its name."""
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
@@ -387,13 +376,19 @@ def calibrate(
 
     asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
     targets = replace(Targets(), **{name: rate for name, rate in asked.items() if rate is not None})
-    with open_home() as space, bars(quiet=json):
+    with open_home() as space, bars():
         done = run(space, pairs, targets, datetime.now(UTC))
-    if json:
-        print_json({"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table})
-        return
-    cells = [list(row) for row in done.table.iter_rows()]
-    print_table(f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}", done.table.columns, cells)
-    err.print(
-        "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides them."
+
+    def show() -> None:
+        cells = [list(row) for row in done.table.iter_rows()]
+        print_table(
+            f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}", done.table.columns, cells
+        )
+        err.print(
+            "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides "
+            "them."
+        )
+
+    return Output(
+        {"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table}, show
     )

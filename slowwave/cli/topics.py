@@ -6,20 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, app
-from slowwave.views.terminal import print_json, print_plain, reports_errors
+from slowwave.cli.app import app
+from slowwave.views.terminal import Output, print_plain, prints_output
 
 
 @app.command("help")
-@reports_errors
+@prints_output
 def help_topic(
     context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="TOPIC", help="A topic, or a command; without one: the topics."),
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Output:
     """A short text about one topic: `slowwave help` lists them."""
     from slowwave.errors import NotFoundError
     from slowwave.views.topics import TOPICS, named, nearest
@@ -27,19 +26,15 @@ def help_topic(
     topic = " ".join(words or ())
     found = named(topic)
     if found is not None:
-        if json:
-            print_json({"topic": found, "title": TOPICS[found].title, "text": TOPICS[found].text})
-        else:
-            print_plain(f"{TOPICS[found].title}\n\n{TOPICS[found].text}")
-        return
+        title, text = TOPICS[found].title, TOPICS[found].text
+        data = {"topic": found, "title": title, "text": text}
+        return Output(data, lambda: print_plain(f"{title}\n\n{text}"))
     if not topic:
-        if json:
-            print_json([{"topic": name, "title": one.title} for name, one in TOPICS.items()])
-            return
         wide = max(map(len, TOPICS))
         lines = [f"  {name:<{wide}}  {one.title}" for name, one in TOPICS.items()]
-        print_plain("\n".join(["slowwave help TOPIC", "", *lines, "", "slowwave help COMMAND: its options."]))
-        return
+        told = "\n".join(["slowwave help TOPIC", "", *lines, "", "slowwave help COMMAND: its options."])
+        topics = [{"topic": name, "title": one.title} for name, one in TOPICS.items()]
+        return Output(topics, lambda: print_plain(told))
     whole = context.find_root()
     command: Any = whole.command
     for word in topic.split():
@@ -52,3 +47,4 @@ def help_topic(
         )
     with command.make_context(topic, [], parent=whole, resilient_parsing=True) as inner:
         print_plain(command.get_help(inner))
+    return Output()

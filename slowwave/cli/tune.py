@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.app import app, home_settings
 from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, out, prints_output
 
 
 @app.command()
-@reports_errors
+@prints_output
 def tune(
     data: Annotated[
         list[Path], typer.Option(help="Folder with corpus.jsonl, queries.jsonl, qrels.tsv; may be repeated.")
@@ -26,8 +26,7 @@ def tune(
         Path | None, typer.Option(help="Keep the embedded collections here, for the next time.")
     ] = None,
     most: Annotated[int, typer.Option("--queries", min=20, help="At most so many of each collection.")] = 500,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Fit the ranking policy on half of the queries and report on the other half.
 
     Nothing in force is changed: set ranking.policy_file to the file to use it.
@@ -37,24 +36,25 @@ def tune(
     from slowwave.views.fitted import as_markdown, parameters
 
     settings = home_settings()
-    with bars(quiet=json):
+    with bars():
         done = run(settings, data, cache=cache, most=most)
     _, rows = as_rows(done)
     write_policy(to, done.policy, {"fitted_on": [str(one.resolve().name) for one in data], "report": rows})
     if report is not None:
         report.write_text(as_markdown(done), encoding="utf-8")
-    if json:
-        print_json({"policy": done.policy.to_dict(), "version": done.policy.version, "report": rows})
-        return
-    caption = (
-        "the halves that were not fitted on; difference: of nDCG@10 to the present policy, 95 % interval"
-    )
-    shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
-    cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
-    print_table(f"{counted(done.tried, 'policy', 'policies')} tried", shown, cells, caption=caption)
-    changed = parameters(done, changed=True)
-    print_table("Parameters that changed", changed.columns, changed.rows)
-    out.print(
-        f"Written to [bold]{escape(str(to))}[/]. Nothing in force has changed; "
-        f"ranking.policy_file puts it in force."
-    )
+
+    def show() -> None:
+        caption = (
+            "the halves that were not fitted on; difference: of nDCG@10 to the present policy, 95 % interval"
+        )
+        shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
+        cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
+        print_table(f"{counted(done.tried, 'policy', 'policies')} tried", shown, cells, caption=caption)
+        changed = parameters(done, changed=True)
+        print_table("Parameters that changed", changed.columns, changed.rows)
+        out.print(
+            f"Written to [bold]{escape(str(to))}[/]. Nothing in force has changed; "
+            f"ranking.policy_file puts it in force."
+        )
+
+    return Output({"policy": done.policy.to_dict(), "version": done.policy.version, "report": rows}, show)

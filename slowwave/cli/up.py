@@ -17,17 +17,17 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli import api as http
-from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.app import app, required_settings
 from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
 from slowwave.common.addresses import host_and_port
-from slowwave.views.terminal import err, out, print_json, reports_errors, warn
+from slowwave.views.terminal import Output, err, is_data, out, prints_output, tell, warn
 
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from slowwave.asking.listener import Listener
+    from slowwave.asking.listener import RequestListener
     from slowwave.asking.place import Running
-    from slowwave.cli.child import Kept
+    from slowwave.cli.child import SupervisedProcess
     from slowwave.cli.warm import Warm
     from slowwave.settings import Settings
 
@@ -55,7 +55,7 @@ class _Place(NamedTuple):
 
 
 @app.command()
-@reports_errors
+@prints_output
 def up(
     host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
@@ -75,8 +75,7 @@ def up(
     ui_host: Annotated[
         str, typer.Option(help="Address of Dagster's page; it asks nobody who they are.")
     ] = "127.0.0.1",
-    json: Json = False,
-) -> None:
+) -> Output:
     """Keep the memory running until Ctrl-C or TERM: commands ask it instead of starting by themselves.
 
     It serves the memory's own page, assistants over HTTP where there are tokens for them, and runs the night
@@ -85,25 +84,25 @@ def up(
     from slowwave.asking.place import held
     from slowwave.errors import SlowwaveError
     from slowwave.home.model import refuse_half_restored
-    from slowwave.settings import require_home
 
-    settings = require_home(home_settings())
+    settings = required_settings()
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     refuse_half_restored(settings.home)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
     with held(settings.home), ExitStack() as parts:
         ports = _Ports(port, page_port, api_port, ui_port, ui_host, night)
-        _run(settings, parts, host, ports, json=json)
-    if not json:
+        _run(settings, parts, host, ports)
+    if not is_data():
         with suppress(OSError):  # the terminal is closed, or nobody reads it any more
             os.write(1, b"Stopped.\n")
+    return Output()
 
 
-def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json: bool) -> None:
+def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None:
     """Start everything, tell where it is, and wait until it is to end; `parts` then ends it in turn."""
     from slowwave.asking import place
-    from slowwave.asking.listener import Listener
+    from slowwave.asking.listener import RequestListener
     from slowwave.cli.answering import Answering
     from slowwave.cli.warm import Warm
     from slowwave.views.screens import share
@@ -120,20 +119,21 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     page = _serve_page(settings, warm, parts, host, ports.page, night)
     api = _serve_api(settings, warm, parts, host, ports.api, night)
     metrics = _serve_metrics(settings, warm, parts)
-    listener = Listener(Answering(warm, place.which(settings.home)))
+    listener = RequestListener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
     dagster = _run_night(ports, dagster_port, hurry, parts, night)
     health = _health(assistants, page)
-    if json:
-        urls = {"page": page.url or None, "mcp": assistants.url or None, "api": api.url or None}
-        urls |= {"dagster": dagster.url or None, "health": health.url or None, "metrics": metrics or None}
-        print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
-    else:
+
+    def show() -> None:
         _tell(settings.home, page, assistants, api, dagster, health)
         if metrics:
             _tell_row("metrics", metrics)
+
+    urls = {"page": page.url or None, "mcp": assistants.url or None, "api": api.url or None}
+    urls |= {"dagster": dagster.url or None, "health": health.url or None, "metrics": metrics or None}
+    tell(Output({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls}, show))
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -170,7 +170,7 @@ def _make_ready(warm: Warm, settings: Settings) -> None:
             warn(f"the memory is not ready: {error}")
 
 
-def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Running:
+def _announce(settings: Settings, listener: RequestListener, parts: ExitStack) -> Running:
     """Let commands find it, until it ends."""
     from datetime import UTC, datetime
 
@@ -188,7 +188,7 @@ class _Night:
     """Whether Dagster's process lives, for who asks about health; it is started after the servers."""
 
     def __init__(self) -> None:
-        self.child: Kept | None = None
+        self.child: SupervisedProcess | None = None
 
     def __call__(self) -> str:
         """In words."""
@@ -314,7 +314,7 @@ def _run_night(
     ports: _Ports, port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night
 ) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
-    from slowwave.cli.child import Kept
+    from slowwave.cli.child import SupervisedProcess
 
     if port is None:
         why = "pip install '.[night]' in Slowwave's folder" if ports.night else "--no-night"
@@ -325,7 +325,7 @@ def _run_night(
         err.print(f"Dagster ended (exit code {code}); it starts again in {pause:.0f} s.", highlight=False)
 
     command = [sys.executable, "-m", "slowwave", "ui", "--host", host, "--port", str(port), "--with-input"]
-    child = Kept(command, os.environ, tell)
+    child = SupervisedProcess(command, os.environ, tell)
     child.start()
     night.child = child
     parts.callback(child.stop, hurry)

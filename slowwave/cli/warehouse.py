@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.cli.app import app, open_home, required_settings
 from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import bars, out, print_json, reports_errors
+from slowwave.views.terminal import Output, bars, out, prints_output
 
 if TYPE_CHECKING:
     from slowwave.warehouse import Described
@@ -22,29 +22,28 @@ app.add_typer(warehouses, name="warehouse")
 
 
 @warehouses.command("build")
-@reports_errors
-def build(json: Json = False) -> None:
+@prints_output
+def build() -> Output:
     """Make the warehouse anew from what the nights have made; readers of the old one are not disturbed."""
     from dataclasses import asdict
 
     from slowwave.warehouse import build_home as run
 
     path = _path()
-    with open_home() as space, bars(quiet=json):
+    with open_home() as space, bars():
         done = run(space, path)
-    if json:
-        print_json({"path": str(path), **asdict(done)})
-        return
-    caption = f"{path}: {done.bytes:,} bytes, made in {done.seconds:.1f} s"
-    print_table("Warehouse", ["table", "rows"], list(done.rows.items()), caption=caption)
+    caption, rows = f"{path}: {done.bytes:,} bytes, made in {done.seconds:.1f} s", list(done.rows.items())
+    return Output(
+        {"path": str(path), **asdict(done)},
+        lambda: print_table("Warehouse", ["table", "rows"], rows, caption=caption),
+    )
 
 
 @warehouses.command("tables")
-@reports_errors
+@prints_output
 def tables(
     name: Annotated[str, typer.Argument(help="A table, to see its columns.")] = "",
-    json: Json = False,
-) -> None:
+) -> Output:
     """List the tables of the warehouse, or the columns of one, with what they say."""
     from dataclasses import asdict
 
@@ -52,48 +51,49 @@ def tables(
 
     path = _path()
     if not name and not path.exists():
-        print_json([]) if json else out.print(
-            "There is no warehouse yet. `slowwave warehouse build` makes it; evaluation does every night."
-        )
-        return
+        told = "There is no warehouse yet. `slowwave warehouse build` makes it; evaluation does every night."
+        return Output([], told)
     found = [one for one in described(path) if name in ("", one.name)]
     if name and not found:
         _no_table(name)
-    if json:
-        print_json([asdict(one) | {"columns": _columns(one)} for one in found])
-    elif name:
-        columns = [list(column) for column in found[0].columns]
-        title = f"{name} ({counted(found[0].rows, 'row')})"
-        print_table(title, ["column", "type", "says"], columns, caption=found[0].about)
-    else:
-        print_table("Warehouse", ["table", "rows", "a row is"], [[o.name, o.rows, o.about] for o in found])
+
+    def show() -> None:
+        if name:
+            columns = [list(column) for column in found[0].columns]
+            title = f"{name} ({counted(found[0].rows, 'row')})"
+            print_table(title, ["column", "type", "says"], columns, caption=found[0].about)
+        else:
+            print_table(
+                "Warehouse", ["table", "rows", "a row is"], [[o.name, o.rows, o.about] for o in found]
+            )
+
+    return Output([asdict(one) | {"columns": _columns(one)} for one in found], show)
 
 
 @warehouses.command("query")
-@reports_errors
+@prints_output
 def query(
     sql: Annotated[str, typer.Argument(help="SQL of DuckDB, for example: from quality_by_day")],
     limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Rows to show; 0: all.")] = 100,
-    json: Json = False,
-) -> None:
+) -> Output:
     """Ask the warehouse. It is opened to read: no statement can change it or reach another file."""
     from slowwave.warehouse import query as run
 
     answer = run(_path(), sql, most=limit or None)
-    if json:
-        print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
-        return
-    more = f"The first {limit:,} rows; --limit 0 gives all." if answer.more else ""
-    print_table("", answer.columns, answer.rows, caption=more)
-    if not answer.rows:
-        out.print("No rows.")
+
+    def show() -> None:
+        more = f"The first {limit:,} rows; --limit 0 gives all." if answer.more else ""
+        print_table("", answer.columns, answer.rows, caption=more)
+        if not answer.rows:
+            out.print("No rows.")
+
+    return Output([dict(zip(answer.columns, row, strict=True)) for row in answer.rows], show)
 
 
 def _path() -> Path:
-    from slowwave.settings import require_home
     from slowwave.warehouse import FILE
 
-    return Path(require_home(home_settings()).home) / FILE
+    return Path(required_settings().home) / FILE
 
 
 def _columns(one: Described) -> list[dict[str, Any]]:

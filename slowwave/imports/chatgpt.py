@@ -7,12 +7,11 @@ sees is the one that ends in ``current_node``, and that one is taken.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from slowwave.imports.elements import Element, elements, found
-from slowwave.imports.model import ImportFailedError, Problem, Read, text_of
+from slowwave.imports.model import ImportFailedError, ImportSource, Read, Unread, text_of
 from slowwave.imports.moments import moment_in
 from slowwave.imports.packed import members
 from slowwave.imports.spoken import Turn, thread
@@ -21,28 +20,17 @@ _UNNAMED = ("New chat",)
 _SAID = ("text", "multimodal_text")  # content types that are somebody's words
 
 
-@dataclass(frozen=True, slots=True)
-class ChatGpt:
-    """An export of ChatGPT, as .zip, as folder or as its conversations.json.
+class ChatGpt(ImportSource):
+    """An export of ChatGPT, as .zip, as folder or as its conversations.json."""
 
-    Attributes:
-        path: where it is.
-        now: the present.
-        assistant: whether what the assistant said is taken, too.
-    """
-
-    path: str
-    now: datetime
-    assistant: bool = False
-    name: str = "chatgpt"
-    title: str = "ChatGPT"
-    expected: str = (
+    title = "ChatGPT"
+    expected = (
         "the .zip of Settings > Data controls > Export data, or its conversations.json: a list of "
         "conversations, each with a `mapping` of messages"
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
         files = members(self.path, "conversations.json", "conversations-*.json")
         if not files:
             raise ImportFailedError(
@@ -50,7 +38,7 @@ class ChatGpt:
             )
         for file in files:
             for one in elements(file):
-                yield from [one] if isinstance(one, Problem) else self._conversation(one)
+                yield from [one] if isinstance(one, Unread) else self._conversation(one)
 
     def _conversation(self, one: Element) -> Iterator[Read]:
         value = one.value
@@ -59,13 +47,13 @@ class ChatGpt:
             hint = ""
             if isinstance(value, dict) and "chat_messages" in value:
                 hint = "; that is a conversation of Claude: `slowwave import claude`"
-            yield Problem(one.place, f"it has no `mapping` of messages, it is {found(value)}{hint}")
+            yield Unread(one.place, f"it has no `mapping` of messages, it is {found(value)}{hint}")
             return
         began = moment_in(value.get("create_time"), self.now)
         updated = moment_in(value.get("update_time"), self.now)
         name = text_of(value.get("conversation_id")) or text_of(value.get("id"))
         if not name:
-            yield Problem(one.place, "the conversation has no id")
+            yield Unread(one.place, "the conversation has no id")
             return
         turns = [
             _turn(node, message, f"{one.place}, message {place:,}", began, self.now)

@@ -7,40 +7,27 @@ each project) the documents that were put into a project. Both are explicit memo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from slowwave.imports.elements import Element, elements, found
-from slowwave.imports.model import ImportFailedError, Item, Problem, Read, name_of, text_of
+from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Unread, name_of, text_of
 from slowwave.imports.moments import moment_in, written
 from slowwave.imports.packed import Member, members
 from slowwave.imports.spoken import Turn, joined, thread
 from slowwave.notes.decoding import says_nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Claude:
-    """An export of Claude, as .zip, as folder or as its conversations.json.
+class Claude(ImportSource):
+    """An export of Claude, as .zip, as folder or as its conversations.json."""
 
-    Attributes:
-        path: where it is.
-        now: the present.
-        assistant: whether what the assistant said is taken, too.
-    """
-
-    path: str
-    now: datetime
-    assistant: bool = False
-    name: str = "claude"
-    title: str = "Claude"
-    expected: str = (
+    title = "Claude"
+    expected = (
         "the .zip of Settings > Privacy > Export data, or its conversations.json: a list of conversations, "
         "each with `chat_messages`"
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
         files = members(
             self.path, "conversations.json", "conversations-*.json", "memories.json", "memories/*.json",
             "projects.json", "projects/*.json",
@@ -52,12 +39,12 @@ class Claude:
             )
         for file in files:
             for one in elements(file):
-                yield from [one] if isinstance(one, Problem) else self._record(one, file)
+                yield from [one] if isinstance(one, Unread) else self._record(one, file)
 
     def _record(self, one: Element, file: Member) -> Iterator[Read]:
         value = one.value
         if not isinstance(value, dict):
-            yield Problem(one.place, f"an object is expected, it is {found(value)}")
+            yield Unread(one.place, f"an object is expected, it is {found(value)}")
         elif isinstance(value.get("chat_messages"), list):
             yield from self._conversation(value, one.place)
         elif "conversations_memory" in value or "project_memories" in value:
@@ -68,19 +55,19 @@ class Claude:
             hint = ""
             if "mapping" in value:
                 hint = "; that is a conversation of ChatGPT: `slowwave import chatgpt`"
-            yield Problem(one.place, f"it has no `chat_messages`, it is {found(value)}{hint}")
+            yield Unread(one.place, f"it has no `chat_messages`, it is {found(value)}{hint}")
 
     def _conversation(self, value: Mapping[str, Any], place: str) -> Iterator[Read]:
         name = text_of(value.get("uuid"))
         if not name:
-            yield Problem(place, "the conversation has no uuid")
+            yield Unread(place, "the conversation has no uuid")
             return
         began = moment_in(value.get("created_at"), self.now)
         turns = []
         for number, message in enumerate(value["chat_messages"], start=1):
             where = f"{place}, message {number:,}"
             if not isinstance(message, dict):
-                yield Problem(where, f"a message is expected, it is {found(message)}")
+                yield Unread(where, f"a message is expected, it is {found(message)}")
                 continue
             sender = text_of(message.get("sender"))
             turns.append(
@@ -111,7 +98,7 @@ class Claude:
             if not says_nothing(text):
                 key = f"{self.name}:{name_of('memory', name)}"
                 labels = {"source_kind": "generated"}
-                yield (Item(key, text.strip(), "memory", place, title=title, labels=labels),)
+                yield (ImportItem(key, text.strip(), "memory", place, title=title, labels=labels),)
 
     def _documents(self, value: Mapping[str, Any], place: str) -> Iterator[Read]:
         """The documents of a project; its instructions are orders to the assistant and no memory."""
@@ -120,12 +107,12 @@ class Claude:
             where = f"{place}, document {number:,}"
             text = text_of(doc.get("content")) if isinstance(doc, dict) else ""
             if says_nothing(text):
-                yield Problem(where, "the document has no text")
+                yield Unread(where, "the document has no text")
                 continue
             name = text_of(doc.get("uuid")) or text_of(doc.get("filename")) or str(number)
             at = moment_in(doc.get("created_at"), self.now)
             yield (
-                Item(
+                ImportItem(
                     key=f"{self.name}:{name_of('project', project, name)}",
                     content=text,
                     kind="document",

@@ -8,14 +8,13 @@ turn of a subagent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from slowwave.common import ids
 from slowwave.imports.elements import Element, lines
-from slowwave.imports.model import ImportFailedError, Item, Problem, Read, Skipped, text_of
+from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Skipped, Unread, text_of
 from slowwave.imports.moments import moment_in
 from slowwave.imports.packed import Member, members, read_whole
 from slowwave.imports.spoken import Turn, joined, thread
@@ -25,28 +24,17 @@ from slowwave.notes.model import NoteError
 NO_TURN = "a line of the client: no turn of a conversation"
 
 
-@dataclass(frozen=True, slots=True)
-class ClaudeCode:
-    """Sessions of Claude Code (``projects/*/SESSION.jsonl``) and its memory files.
+class ClaudeCode(ImportSource):
+    """Sessions of Claude Code (``projects/*/SESSION.jsonl``) and its memory files."""
 
-    Attributes:
-        path: ``~/.claude``, a folder in it, a folder with a CLAUDE.md, or one session file.
-        now: the present.
-        assistant: whether what the assistant said is taken, too.
-    """
-
-    path: str
-    now: datetime
-    assistant: bool = False
-    name: str = "claude-code"
-    title: str = "Claude Code"
-    expected: str = (
+    title = "Claude Code"
+    expected = (
         "a folder with session files (projects/*/*.jsonl, lines with `type`, `message` and `sessionId`) or "
         "memory files (CLAUDE.md, memory/*.md)"
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
         folder = Path(self.path).expanduser()
         projects = folder / "projects"
         root = str(projects if projects.is_dir() else folder)
@@ -67,7 +55,7 @@ class ClaudeCode:
         about: dict[str, dict[str, Any]] = {}
         other = 0
         for one in lines(file):
-            if isinstance(one, Problem):
+            if isinstance(one, Unread):
                 yield one
             elif isinstance(one.value, dict) and (turn := self._turn(one)) is not None:
                 session = text_of(one.value.get("sessionId")) or Path(file.name).stem
@@ -106,28 +94,17 @@ class ClaudeCode:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Codex:
-    """Sessions of Codex (``sessions/YYYY/MM/DD/rollout-*.jsonl``) and its memory files.
+class Codex(ImportSource):
+    """Sessions of Codex (``sessions/YYYY/MM/DD/rollout-*.jsonl``) and its memory files."""
 
-    Attributes:
-        path: ``~/.codex``, a folder in it, a folder with an AGENTS.md, or one rollout file.
-        now: the present.
-        assistant: whether what the assistant said is taken, too.
-    """
-
-    path: str
-    now: datetime
-    assistant: bool = False
-    name: str = "codex"
-    title: str = "Codex"
-    expected: str = (
+    title = "Codex"
+    expected = (
         "a folder with rollouts (sessions/**/rollout-*.jsonl, lines with `type` and `payload`) or memory "
         "files (AGENTS.md, memories/*.md)"
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
         sessions = members(self.path, "rollout-*.jsonl")
         notes = _memory_files(self.path, "AGENTS.md", "memories/*.md")
         _require_some(self.path, sessions, notes, self.expected)
@@ -139,7 +116,7 @@ class Codex:
     def _session(self, file: Member) -> Iterator[Read]:
         rollout = _Rollout(Path(file.name).stem, self.now)
         for one in lines(file):
-            if isinstance(one, Problem):
+            if isinstance(one, Unread):
                 yield one
             elif not isinstance(one.value, dict) or not rollout.take(one):
                 rollout.other += 1
@@ -242,7 +219,7 @@ def _memory_file(file: Member, source: str, folder: Path) -> Iterator[Read]:
     try:
         text = decode(read_whole(file), file.name, max_bytes=file.size + 1)
     except (NoteError, OSError) as error:
-        yield Problem(file.name, str(error))
+        yield Unread(file.name, str(error))
         return
     if says_nothing(text):
         yield Skipped("a memory file without a text")
@@ -250,4 +227,4 @@ def _memory_file(file: Member, source: str, folder: Path) -> Iterator[Read]:
     where = ids.digest("folder", str(folder.resolve()))[:12]
     key = f"{source}:memory/{where}/{file.name.replace(chr(92), '/')}"
     labels = {"source_kind": "imported"}
-    yield (Item(key, text.strip(), "memory file", file.name, memory_type="preference", labels=labels),)
+    yield (ImportItem(key, text.strip(), "memory file", file.name, memory_type="preference", labels=labels),)

@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
-from slowwave.imports.model import ImportFailedError, Problem
+from slowwave.imports.model import ImportFailedError, Unread
 from slowwave.imports.packed import MOST_READ_WHOLE, Member, reading
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\]]', re.DOTALL)
@@ -31,7 +31,7 @@ class Element(NamedTuple):
     value: Any
 
 
-def elements(member: Member) -> Iterator[Element | Problem]:
+def elements(member: Member) -> Iterator[Element | Unread]:
     """The objects in an array that is the whole file; of a file that is one object, that object.
 
     Raises:
@@ -40,16 +40,16 @@ def elements(member: Member) -> Iterator[Element | Problem]:
     with reading(member) as stream:
         for number, piece in enumerate(_pieces(stream, member.name), start=1):
             place = f"{member.name}, record {number:,}"
-            if isinstance(piece, Problem):
+            if isinstance(piece, Unread):
                 yield piece
                 continue
             try:
                 yield Element(place, number, orjson.loads(piece))
             except orjson.JSONDecodeError as error:
-                yield Problem(place, f"it is no JSON: {error}")
+                yield Unread(place, f"it is no JSON: {error}")
 
 
-def lines(member: Member) -> Iterator[Element | Problem]:
+def lines(member: Member) -> Iterator[Element | Unread]:
     """The values of a file of JSON lines; blank lines are passed over.
 
     Raises:
@@ -68,7 +68,7 @@ def lines(member: Member) -> Iterator[Element | Problem]:
             try:
                 yield Element(place, number, orjson.loads(line))
             except orjson.JSONDecodeError as error:
-                yield Problem(place, f"it is no JSON: {error}")
+                yield Unread(place, f"it is no JSON: {error}")
 
 
 def parsed(data: bytes, name: str) -> Any:  # noqa: ANN401 - any JSON value
@@ -95,7 +95,7 @@ def found(value: object) -> str:
     return f"{type(value).__name__} {str(value)[:_SHOWN]!r}"
 
 
-def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Problem]:
+def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Unread]:
     """The bytes of each object of an array."""
     data = stream.read(_PIECE)
     _refuse_utf16(data, name)
@@ -106,12 +106,12 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Problem]:
     if data[:1] != b"[":
         what = ascii(data[:_SHOWN].decode("utf-8", "replace")) if data else "nothing"
         raise ImportFailedError(f"{name} is no JSON: a list is expected, and it begins with {what}.")
-    scan = _Scan(data)
+    scan = _ArrayScan(data)
     yield from scan.objects()
     while not scan.over:
         more = stream.read(max(_PIECE, len(scan.data)))
         if not more:
-            yield Problem(name, "it ends in the middle: it was cut off; what stands before was read")
+            yield Unread(name, "it ends in the middle: it was cut off; what stands before was read")
             return
         if len(scan.data) + len(more) > MOST_READ_WHOLE + _PIECE:
             raise ImportFailedError(f"{name}: one record has more than {MOST_READ_WHOLE:,} bytes.")
@@ -119,7 +119,7 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Problem]:
         yield from scan.objects()
 
 
-class _Scan:
+class _ArrayScan:
     """Finds objects in the bytes of an array, whatever the pieces are that they come in."""
 
     def __init__(self, data: bytes) -> None:
@@ -133,7 +133,7 @@ class _Scan:
         self._at -= self._start
         self._start = 0
 
-    def objects(self) -> Iterator[bytes | Problem]:
+    def objects(self) -> Iterator[bytes | Unread]:
         """Those that end in what is there."""
         for match in _TOKEN.finditer(self.data, self._at):
             token = match[0]
@@ -155,12 +155,12 @@ class _Scan:
                     self.over = True
                     return
 
-    def _other(self, until: int) -> Iterator[Problem]:
+    def _other(self, until: int) -> Iterator[Unread]:
         """What stands between two objects and is no comma."""
         between = self.data[self._start : until].strip(_BETWEEN)
         if between:
             said = ascii(between[:_SHOWN].decode("utf-8", "replace"))
-            yield Problem("between two records", f"{said} is no object")
+            yield Unread("between two records", f"{said} is no object")
 
 
 def _rest(stream: IO[bytes], data: bytes, name: str) -> bytes:

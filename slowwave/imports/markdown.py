@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from slowwave.imports.model import ImportFailedError, Item, Problem, Read, name_of
+from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Remark, Unread, name_of
 from slowwave.imports.moments import moment_in, written
 from slowwave.notes import Note, NoteFailure, list_vault, read_notes
 from slowwave.quality.structure import KNOWN_WORDS
@@ -22,57 +21,36 @@ _RELATION = re.compile(r"^[ \t]*[-*][ \t]+([^\[\]\n]{1,80}?)[ \t]+\[\[([^\[\]\n]
 _PERMALINK = "permalink"
 
 
-@dataclass(frozen=True, slots=True)
-class Markdown:
-    """A folder of notes: Markdown, text, JSON lines, as `slowwave ingest` reads them.
+class Markdown(ImportSource):
+    """A folder of notes: Markdown, text, JSON lines, as `slowwave ingest` reads them."""
 
-    Attributes:
-        path: the folder.
-        now: the present.
-        max_bytes: above which a note is refused.
-    """
-
-    path: str
-    now: datetime
-    max_bytes: int
-    name: str = "markdown"
-    title: str = "Markdown"
-    expected: str = "a folder with .md, .markdown, .txt or .jsonl files"
+    title = "Markdown"
+    expected = "a folder with .md, .markdown, .txt or .jsonl files"
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
         for note in _notes(self.path, self.max_bytes, self.expected):
-            if isinstance(note, Problem):
+            if isinstance(note, Unread):
                 yield note
             else:
                 yield (_item(note, f"{self.name}:{_place(self.path, note.source)}", "note", self.now),)
+        yield Remark(f"To follow the folder from now on: slowwave ingest {self.path}")
 
 
-@dataclass(frozen=True, slots=True)
-class BasicMemory:
-    """A project of Basic Memory: notes with a permalink, observations and relations.
+class BasicMemory(ImportSource):
+    """A project of Basic Memory: notes with a permalink, observations and relations."""
 
-    Attributes:
-        path: the folder.
-        now: the present.
-        max_bytes: above which a note is refused.
-    """
-
-    path: str
-    now: datetime
-    max_bytes: int
-    name: str = "basic-memory"
-    title: str = "Basic Memory"
-    expected: str = (
+    title = "Basic Memory"
+    expected = (
         "a folder of Markdown files with `permalink` in their front matter, observations (- [category] text) "
         "and relations (- type [[Target]])"
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
         marked = False
         for note in _notes(self.path, self.max_bytes, self.expected):
-            if isinstance(note, Problem):
+            if isinstance(note, Unread):
                 yield note
                 continue
             permalink = str(note.metadata.get(_PERMALINK) or "").strip().strip("/")
@@ -92,7 +70,7 @@ class BasicMemory:
             )
 
 
-def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Problem]:
+def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Unread]:
     folder = Path(path).expanduser()
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "is not there"
@@ -102,21 +80,21 @@ def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Problem]
         raise ImportFailedError(f"There are no notes in {path}. Expected: {expected}.")
     for unseen in listing.unseen:
         if unseen.expected:
-            yield Problem(unseen.source or path, unseen.why)
+            yield Unread(unseen.source or path, unseen.why)
     for file in listing.files:
         try:
             data = file.path.read_bytes() if file.size <= max_bytes else None
         except OSError as error:
-            yield Problem(file.source, f"it cannot be opened: {error.strerror}")
+            yield Unread(file.source, f"it cannot be opened: {error.strerror}")
             continue
         if data is None:
-            yield Problem(file.source, f"{file.size:,} bytes; the limit notes.max_bytes is {max_bytes:,}")
+            yield Unread(file.source, f"{file.size:,} bytes; the limit notes.max_bytes is {max_bytes:,}")
             continue
         for note in read_notes(data, file.source, max_bytes=max_bytes):
-            yield Problem(note.source, note.message) if isinstance(note, NoteFailure) else note
+            yield Unread(note.source, note.message) if isinstance(note, NoteFailure) else note
 
 
-def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None = None) -> Item:
+def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None = None) -> ImportItem:
     """A note with its own labels; a type that is none here is kept as metadata."""
     labels: dict[str, Any] = {
         name: getattr(note, name)
@@ -130,7 +108,7 @@ def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None
     own = str(note.metadata.get("type") or "").lower()
     known = own if note.memory_type == "note" and own in KNOWN_WORDS["memory_type"] else note.memory_type
     at = note.created_at
-    return Item(
+    return ImportItem(
         key=key,
         content=note.content.strip("\n"),
         kind=kind,

@@ -3,63 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from slowwave.imports.elements import Element, found, lines, parsed
-from slowwave.imports.model import ImportFailedError, Item, Problem, Read, Skipped, name_of, text_of
+from slowwave.imports.model import (
+    ImportFailedError,
+    ImportItem,
+    ImportSource,
+    Read,
+    Remark,
+    Skipped,
+    Unread,
+    name_of,
+    text_of,
+)
 from slowwave.imports.moments import moment_in, written
 from slowwave.imports.packed import Member, members, read_whole
 from slowwave.notes.decoding import says_nothing
 from slowwave.quality.structure import KNOWN_WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class Mem0:
-    """What ``get_all`` of mem0 returns: a list, ``{"results": […]}``, or one memory a line.
+class Mem0(ImportSource):
+    """What ``get_all`` of mem0 returns: a list, ``{"results": […]}``, or one memory a line."""
 
-    Attributes:
-        path: the file.
-        now: the present.
-        user: only memories of this user; empty: all.
-        users: those whose memories were read.
-    """
-
-    path: str
-    now: datetime
-    user: str = ""
-    users: set[str] = field(default_factory=set)
-    name: str = "mem0"
-    title: str = "mem0"
-    expected: str = (
+    title = "mem0"
+    expected = (
         'what get_all() returns, as JSON: {"results": [{"id": …, "memory": …, "created_at": …}]}, the list '
         "alone, or one memory a line"
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`."""
+        """See `ImportSource`."""
+        users: set[str] = set()
         for file in members(self.path, "*.json", "*.jsonl"):
             for one in _records(file, "results", "memories"):
-                yield self._memory(one) if isinstance(one, Element) else one
+                yield self._memory(one, users) if isinstance(one, Element) else one
+        if len(users) > 1:
+            yield Remark(
+                f"The file has memories of {len(users):,} users, and all go into one namespace. --user takes "
+                f"those of one; the first are {', '.join(sorted(users)[:3])}."
+            )
 
-    def _memory(self, one: Element) -> Read:
+    def _memory(self, one: Element, users: set[str]) -> Read:
         value = one.value
         text = text_of(value.get("memory")) or text_of(value.get("data")) if isinstance(value, dict) else ""
         if not isinstance(value, dict) or says_nothing(text):
-            return Problem(one.place, f"a memory has `id` and `memory`, it is {found(value)}")
+            return Unread(one.place, f"a memory has `id` and `memory`, it is {found(value)}")
         name, user = value.get("id"), text_of(value.get("user_id"))
         if not isinstance(name, str | int) or isinstance(name, bool) or name == "":
-            return Problem(one.place, "the memory has no id")
+            return Unread(one.place, "the memory has no id")
         if self.user and user != self.user:
             return Skipped("of another user")
-        self.users.add(user)
+        users.add(user)
         given = value.get("metadata")
         at = moment_in(value.get("created_at"), self.now)
         about = {"metadata": given if isinstance(given, dict) else None}
         about |= {field: value.get(field) for field in ("user_id", "agent_id", "app_id", "run_id")}
         return (
-            Item(
+            ImportItem(
                 key=f"{self.name}:{name_of(name)}",
                 content=text.strip(),
                 kind="memory",
@@ -74,34 +76,26 @@ class Mem0:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryServer:
+class MemoryServer(ImportSource):
     """The file of the reference memory server: entities and relations, one a line.
 
     An entity becomes one memory: what was observed of it, and how it stands to others. One more observation
     makes it another text of the same memory.
-
-    Attributes:
-        path: the file (``memory.jsonl``).
-        now: the present.
     """
 
-    path: str
-    now: datetime
-    name: str = "memory-server"
-    title: str = "memory server"
-    expected: str = (
+    title = "memory server"
+    expected = (
         'lines {"type": "entity", "name": …, "entityType": …, "observations": […]} and {"type": "relation", '
         '"from": …, "to": …, "relationType": …}, or what read_graph returns'
     )
 
     def read(self) -> Iterator[Read]:
-        """See `Source`; an entity is told of when all that belongs to it was read."""
+        """See `ImportSource`; an entity is told of when all that belongs to it was read."""
         entities: dict[str, _Entity] = {}
         relations: list[tuple[str, str, str]] = []
         for file in members(self.path, "*.json", "*.jsonl"):
             for one in _records(file, "entities", "relations"):
-                problem = one if isinstance(one, Problem) else _graph(one, entities, relations)
+                problem = one if isinstance(one, Unread) else _graph(one, entities, relations)
                 if problem is not None:
                     yield problem
         for begin, kind, end in relations:
@@ -117,7 +111,7 @@ class MemoryServer:
             known = entity.kind.strip().lower()
             about = {"entity": name, "entity_type": entity.kind}
             yield (
-                Item(
+                ImportItem(
                     key=f"{self.name}:{name_of(name)}",
                     content="\n".join(f"- {line}" for line in said),
                     kind="entity",
@@ -140,24 +134,24 @@ class _Entity:
 
 def _graph(
     one: Element, entities: dict[str, _Entity], relations: list[tuple[str, str, str]]
-) -> Problem | None:
+) -> Unread | None:
     value = one.value
     if not isinstance(value, dict):
-        return Problem(one.place, f"an entity or a relation is expected, it is {found(value)}")
+        return Unread(one.place, f"an entity or a relation is expected, it is {found(value)}")
     name, end = text_of(value.get("name")).strip(), text_of(value.get("to")).strip()
     if isinstance(value.get("observations"), list) and name:
         entity = entities.setdefault(name, _Entity(text_of(value.get("entityType")), one.place, {}, {}))
         said = [" ".join(text.split()) for text in _texts(value["observations"])]
         entity.observations |= dict.fromkeys(filter(None, said))
         lost = len(value["observations"]) - len(said)
-        return Problem(one.place, f"{lost:,} observations of {name!r} are no texts") if lost else None
+        return Unread(one.place, f"{lost:,} observations of {name!r} are no texts") if lost else None
     if text_of(value.get("from")).strip() and end:
         relations.append((value["from"].strip(), text_of(value.get("relationType")) or "relates to", end))
         return None
-    return Problem(one.place, f"an entity has `name` and `observations`, it is {found(value)}")
+    return Unread(one.place, f"an entity has `name` and `observations`, it is {found(value)}")
 
 
-def _records(file: Member, *lists: str) -> Iterator[Element | Problem]:
+def _records(file: Member, *lists: str) -> Iterator[Element | Unread]:
     """The records of a file: JSON lines, a list, or an object with lists of these names."""
     data = read_whole(file)
     first = data.removeprefix(b"\xef\xbb\xbf").lstrip()

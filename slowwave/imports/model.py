@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
@@ -27,7 +28,7 @@ class ImportFailedError(SlowwaveError):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ImportItem:
     """One thing that may become a memory.
 
     Attributes:
@@ -62,12 +63,12 @@ class Item:
         return self.kind in (MESSAGE, REPLY)
 
 
-Thread = tuple[Item, ...]
+Thread = tuple[ImportItem, ...]
 """What belongs together, in order: the turns of a conversation; a memory stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Unread:
     """A record that cannot be read: where it is, and why."""
 
     place: str
@@ -82,28 +83,42 @@ class Skipped:
     count: int = 1
 
 
-Read = Thread | Problem | Skipped
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person should know of an export."""
+
+    text: str
 
 
-class Source(Protocol):
-    """An export of one form."""
+Read = Thread | Unread | Skipped | Remark
 
-    @property
-    def name(self) -> str:
-        """First part of the keys."""
 
-    @property
-    def title(self) -> str:
-        """Its name for people."""
+@dataclass(frozen=True)
+class ImportSource(ABC):
+    """An export of one form, and what is asked of it.
 
-    @property
-    def expected(self) -> str:
-        """What such an export looks like, for an error."""
+    Attributes:
+        name: first part of the keys.
+        path: where it is.
+        now: the present.
+        max_bytes: above which a note of a folder is refused.
+        assistant: whether what the assistant of a conversation said is taken, too.
+        user: only what is of this user; empty: all.
+        title: its name for people.
+        expected: what such an export looks like, for an error.
+    """
 
-    @property
-    def path(self) -> str:
-        """Where it is."""
+    title: ClassVar[str]
+    expected: ClassVar[str]
 
+    name: str
+    path: str
+    now: datetime
+    max_bytes: int
+    assistant: bool = False
+    user: str = ""
+
+    @abstractmethod
     def read(self) -> Iterator[Read]:
         """Everything in it, in its order.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from slowwave.imports.model import Unread
+
 MOST_SHOWN = 10
 """Examples of each kind that a report keeps (count)."""
 EXCERPT = 160
@@ -22,16 +24,8 @@ class Example:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """One record that cannot be read: where it is, and why."""
-
-    place: str
-    why: str
-
-
 @dataclass(slots=True)
-class ImportReport:
+class NoteImportReport:
     """One import, or what it would do.
 
     Attributes:
@@ -88,7 +82,7 @@ class ImportReport:
         if len(self.problems) < MOST_SHOWN:
             self.problems.append(Unread(place, why))
 
-    def add(self, more: ImportReport) -> None:
+    def add(self, more: NoteImportReport) -> None:
         """Count what another part of the same import came to, too."""
         for name in ("found", "skipped", "left_out", "kept", "new", "warned", "refused", "status"):
             getattr(self, name).update(getattr(more, name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from slowwave.imports.model import MESSAGE, REPLY, Item, Skipped, name_of, text_of
+from slowwave.imports.model import MESSAGE, REPLY, ImportItem, Skipped, name_of, text_of
 from slowwave.imports.moments import written
 from slowwave.notes.decoding import says_nothing
 from slowwave.quality.content import is_generic_title
@@ -65,7 +65,7 @@ def thread(
     updated: datetime | None = None,
     assistant: bool = False,
     about: dict[str, Any] | None = None,
-) -> Iterator[tuple[Item, ...] | Skipped]:
+) -> Iterator[tuple[ImportItem, ...] | Skipped]:
     """The items of one conversation, in its order, and what of it is none.
 
     Args:
@@ -83,7 +83,7 @@ def thread(
         heading = ""
     told: dict[str, Any] = {"conversation": heading, **(about or {})}
     told = {name: value for name, value in told.items() if value}
-    items: list[Item] = []
+    items: list[ImportItem] = []
     left: dict[str, int] = {}
     first = True
     for turn in turns:
@@ -92,7 +92,7 @@ def thread(
             left[why] = left.get(why, 0) + 1
             continue
         person = turn.role == "user"
-        item = Item(
+        item = ImportItem(
             key=f"{source}:{name_of(conversation, turn.name)}",
             content=text,
             kind=MESSAGE if person else REPLY,

@@ -16,8 +16,17 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids, progress
-from slowwave.imports.model import IMPORTED, TEXT, ImportFailedError, Problem, Skipped, Source, Thread
-from slowwave.imports.report import EXCERPT, MOST_SHOWN, Example, ImportReport
+from slowwave.imports.model import (
+    IMPORTED,
+    TEXT,
+    ImportFailedError,
+    ImportSource,
+    Remark,
+    Skipped,
+    Thread,
+    Unread,
+)
+from slowwave.imports.report import EXCERPT, MOST_SHOWN, Example, NoteImportReport
 from slowwave.imports.weighing import Weighed, prepared, text_mark, weighed
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.kept import erased_name
@@ -26,7 +35,7 @@ from slowwave.quality.admission import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIV
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
-    from slowwave.imports.model import Item
+    from slowwave.imports.model import ImportItem
     from slowwave.journal import Entry
     from slowwave.memory import Memory
 
@@ -45,7 +54,7 @@ REPEATED = "the same record again"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ImportOptions:
     """What is taken.
 
     Attributes:
@@ -74,7 +83,7 @@ class _Coming(NamedTuple):
     changed: bool
 
 
-def take_in(memory: Memory, source: Source, options: Options) -> ImportReport:
+def take_in(memory: Memory, source: ImportSource, options: ImportOptions) -> NoteImportReport:
     """Take an export into a namespace.
 
     Args:
@@ -97,10 +106,10 @@ def take_in(memory: Memory, source: Source, options: Options) -> ImportReport:
 class _Taking:
     """One import under way."""
 
-    def __init__(self, memory: Memory, source: Source, options: Options) -> None:
+    def __init__(self, memory: Memory, source: ImportSource, options: ImportOptions) -> None:
         self._memory, self._source, self._options = memory, source, options
         self._now = memory.home.now()
-        self.report = ImportReport(
+        self.report = NoteImportReport(
             source.name, memory.namespace, options.dry_run, gate=_gate(memory, self._now)
         )
         self._enforced = memory.gate_policy.enforces_at(self._now)
@@ -120,10 +129,12 @@ class _Taking:
         """
         good = 0
         for one in self._source.read():
-            if isinstance(one, Problem):
+            if isinstance(one, Unread):
                 self.report.problem(one.place, one.why)
                 if not good and self.report.unread >= PATIENCE:
                     raise self._another_form()
+            elif isinstance(one, Remark):
+                self.report.notes.append(one.text)
             elif isinstance(one, Skipped):
                 good += 1
                 self.report.skipped[one.why] += one.count
@@ -195,9 +206,9 @@ class _Taking:
                 self._comes(note, before if item.spoken else "", when, changed=key in saved)
                 before = key
 
-    def _distinct(self, items: Iterable[Item]) -> list[Item]:
+    def _distinct(self, items: Iterable[ImportItem]) -> list[ImportItem]:
         """Of records with one key the newest, or else the last; the same again is counted."""
-        found: dict[str, Item] = {}
+        found: dict[str, ImportItem] = {}
         for item in items:
             mine = (item.updated, _fingerprint(item))
             if (known := self._seen.get(item.key)) is not None:
@@ -356,12 +367,12 @@ def _mark_of(last: Entry) -> dict[str, object] | None:
     return mark if isinstance(mark, dict) and mark.get(TEXT) == text_mark(last) else None
 
 
-def _fingerprint(item: Item) -> str:
+def _fingerprint(item: ImportItem) -> str:
     sound = (part.encode("utf-8", "replace").decode() for part in (item.content, item.title, *item.tags))
     return ids.digest(IMPORTED, *sound)
 
 
-def _day(item: Item) -> str:
+def _day(item: ImportItem) -> str:
     return "" if item.created_at is None else item.created_at.astimezone(UTC).date().isoformat()
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
-from slowwave.imports.model import IMPORTED, TEXT, Item, Problem
+from slowwave.imports.model import IMPORTED, TEXT, ImportItem, Unread
 from slowwave.journal import Entry
 from slowwave.journal.acts import entries_frame, save_entry
 from slowwave.journal.kinds.note import text_in
@@ -33,13 +33,13 @@ class Weighed(NamedTuple):
         reasons: what the gate has against it; empty: nothing.
     """
 
-    item: Item
+    item: ImportItem
     labels: dict[str, Any]
     entry: Entry
     reasons: tuple[str, ...]
 
 
-def labels_of(item: Item) -> dict[str, Any]:
+def labels_of(item: ImportItem) -> dict[str, Any]:
     """The arguments of `Memory.save` for an item; what is not there is left out."""
     about = {"from": item.key.partition(":")[0], "updated": item.updated, **item.about}
     given = {
@@ -61,8 +61,8 @@ def text_mark(entry: Entry) -> str:
 
 
 def prepared(
-    items: Sequence[Item], namespace: str, *, now: datetime, max_bytes: int
-) -> tuple[list[Weighed], list[Problem]]:
+    items: Sequence[ImportItem], namespace: str, *, now: datetime, max_bytes: int
+) -> tuple[list[Weighed], list[Unread]]:
     """Items as the acts of saving them, not judged yet, and those that cannot be saved.
 
     Args:
@@ -76,7 +76,7 @@ def prepared(
         size = len(item.content.encode("utf-8", "replace"))
         if size > max_bytes:
             why = f"{size:,} bytes; the limit notes.max_bytes is {max_bytes:,}"
-            problems.append(Problem(item.place, why))
+            problems.append(Unread(item.place, why))
             continue
         try:
             labels = labels_of(item)
@@ -87,7 +87,7 @@ def prepared(
             )  # fmt: skip
             labels["metadata"][IMPORTED][TEXT] = text_mark(entry)
         except SlowwaveError as error:  # it is about this record alone
-            problems.append(Problem(item.place, str(error).removeprefix(f"Note {number}: ")))
+            problems.append(Unread(item.place, str(error).removeprefix(f"Note {number}: ")))
         else:
             done.append(Weighed(item, labels, entry, ()))
     return done, problems

@@ -33,7 +33,7 @@ _GIVEN = [measure.column for measure in MEASURES]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class VariantResult:
     """How a ranking did in a cycle.
 
     Attributes:
@@ -125,7 +125,7 @@ class CycleReport:
     judgment_version: str
     code_version: str
     margin: float
-    variants: tuple[Standing, ...]
+    variants: tuple[VariantResult, ...]
     scores: pl.DataFrame
     grades: pl.DataFrame
     course: pl.DataFrame
@@ -136,7 +136,7 @@ class CycleReport:
     interleaving: dict[str, dict[str, Any]]
     changed: Changed | None
 
-    def variant(self, name: str) -> Standing | None:
+    def variant(self, name: str) -> VariantResult | None:
         """One of the variants by name."""
         return next((one for one in self.variants if one.name == name), None)
 
@@ -228,7 +228,7 @@ def _grades(store: Store, namespace: str, cycle_id: str) -> pl.DataFrame:
     return joined.select("query_id", "memory_id", "title", "grade", "source")
 
 
-def _standings(scores: pl.DataFrame, tried: Mapping[str, Any], margin: float) -> tuple[Standing, ...]:
+def _standings(scores: pl.DataFrame, tried: Mapping[str, Any], margin: float) -> tuple[VariantResult, ...]:
     measured = set(scores["variant"]) - {LOGGED}
     roles = {name: str(_mapping(tried.get(name)).get("role", "")) for name in measured}
     order = {name: at for at, name in enumerate(dict.fromkeys((*tried, *sorted(measured))))}
@@ -246,11 +246,11 @@ def _place(role: str) -> int:
 
 def _standing(
     name: str, told: Mapping[str, Any], mine: pl.DataFrame, logged: pl.DataFrame, margin: float
-) -> Standing:
+) -> VariantResult:
     means = {metric: mean_interval(mine[metric].to_numpy(), n_draws=_MEAN_DRAWS) for metric in METRICS}
     against = {} if name == LOGGED else compared(logged, mine, margin)
     main = against.get(MAIN)
-    return Standing(
+    return VariantResult(
         name=name,
         role=str(told.get("role", "")),
         policy_version=str(told.get("policy_version", "")),
@@ -307,7 +307,7 @@ def _changed(
     earlier: pl.DataFrame,
     scores: pl.DataFrame,
     grades: pl.DataFrame,
-    variants: Sequence[Standing],
+    variants: Sequence[VariantResult],
     margin: float,
 ) -> Changed:
     cycle_id, number, _ = earlier.row(-1)
@@ -363,7 +363,7 @@ def _mean(values: pl.Series) -> float:
     return float(mean) if isinstance(mean, float) else math.nan
 
 
-def _standing_data(one: Standing) -> dict[str, Any]:
+def _standing_data(one: VariantResult) -> dict[str, Any]:
     values = {field.name: getattr(one, field.name) for field in fields(one)}
     means = {metric: asdict(mean) for metric, mean in one.means.items()}
     return values | {"means": means, "against": _compared_data(one.against)}

@@ -10,13 +10,12 @@ import polars as pl
 from slowwave.common.plurals import counted
 from slowwave.scoring.evaluation import Comparison
 from slowwave.views import cycle_plots
-from slowwave.views import cycle_tables as tables
 from slowwave.views import cycle_wording as words
 from slowwave.views.cycle import MAIN, METRICS, Changed, CycleReport
 from slowwave.views.html import page
 from slowwave.views.section import (
     Column,
-    Folded,
+    Expandable,
     Paragraph,
     Part,
     Picture,
@@ -87,7 +86,7 @@ def _variants(report: CycleReport) -> Section:
     )
     picture = Picture(cycle_plots.differences(report), "Difference of each ranking to what was shown")
     note = f"{words.TITLE}, beside what searches showed on the same queries"
-    return Section("Rankings", [tables.variants(report, columns), explained, picture], note)
+    return Section("Rankings", [words.variants(report, columns), explained, picture], note)
 
 
 def _metrics(report: CycleReport) -> Section:
@@ -116,7 +115,7 @@ def _channels(report: CycleReport) -> Section:
     columns = ("channel", "results", "covered", "exclusive", "coverage", "ecr", "ends")
     parts = (
         Picture(cycle_plots.channels(report), "Contribution of the channels"),
-        tables.channels(report, columns),
+        words.channels(report, columns),
         Paragraph(words.found_by(report), "faint"),
     )
     return Section("Channels", parts, "which found what was shown, and what only one of them found (ECR)")
@@ -166,12 +165,12 @@ def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterato
 
 
 def _queries(report: CycleReport) -> Iterator[Section]:
-    logged = tables.logged(report)
+    logged = words.logged(report)
     if logged.is_empty():
         return
     worst = logged.head(DETAILED)
     best = logged.slice(DETAILED).reverse().head(DETAILED)
-    by_query = _Rows(report, [*worst["query_id"], *best["query_id"]])
+    by_query = _QueryDetails(report, [*worst["query_id"], *best["query_id"]])
     for title, rows in ((f"The {worst.height} worst queries", worst), (f"The {best.height} best", best)):
         if not rows.is_empty():
             parts = [by_query.details(row) for row in rows.iter_rows(named=True)]
@@ -185,10 +184,10 @@ def _queries(report: CycleReport) -> Iterator[Section]:
     ]  # fmt: skip
     listed = Table(["query", *numbers("searches", "relevant", "judged@10", *METRICS.values())], cells)
     line = f"{counted(shown.height, 'query', 'queries')}, the worst first"
-    yield Section("All queries", [Folded(line, [listed])], note)
+    yield Section("All queries", [Expandable(line, [listed])], note)
 
 
-class _Rows:
+class _QueryDetails:
     """What is known of some queries, read once."""
 
     def __init__(self, report: CycleReport, names: list[str]) -> None:
@@ -196,7 +195,7 @@ class _Rows:
         self._scores = _grouped(report.scores, names)
         self._grades = _grouped(report.grades, names)
 
-    def details(self, logged: dict[str, Any]) -> Folded:
+    def details(self, logged: dict[str, Any]) -> Expandable:
         """One query with every ranking's metrics and its judgments."""
         rows = sorted(self._scores.get(logged["query_id"], []), key=lambda row: self._order[row["variant"]])
         metrics = [
@@ -218,7 +217,7 @@ class _Rows:
             Table(["title", Column("grade", "number"), "from", "memory"], judged),
             Paragraph(more if judged else "No judgments.", "faint"),
         )
-        return Folded(_cut(logged["query"]), inside, figure=words.number(logged[MAIN]))
+        return Expandable(_cut(logged["query"]), inside, figure=words.number(logged[MAIN]))
 
 
 def _grouped(rows: pl.DataFrame, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:

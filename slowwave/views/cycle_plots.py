@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.views import counts
-from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, Standing
+from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, VariantResult
 from slowwave.views.drawing import BLUE, FAINT, GREEN, GREY, GRID, ORANGE, RED, SKY, legend, nothing, picture
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _tall(rows: int) -> float:
     return 1.2 + 0.24 * rows
 
 
-def _forest(axes: Axes, tried: list[Standing]) -> None:
+def _forest(axes: Axes, tried: list[VariantResult]) -> None:
     for place, one in enumerate(tried):
         found = one.against[MAIN]
         colour = VERDICT_COLOURS[found.verdict]

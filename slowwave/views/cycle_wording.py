@@ -1,20 +1,39 @@
-"""The words and cells of a cycle's report, the same in the terminal and on its page."""
+"""The words, cells and tables of a cycle's report, the same in the terminal and on its page."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import polars as pl
 
 from slowwave.common.plurals import counted
 from slowwave.scoring.evaluation import Comparison, MeanInterval
-from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, Standing
+from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, VariantResult
+from slowwave.views.section import Column, Mark, Paragraph, Part, Table, verdict
 
 TITLE = METRICS[MAIN]
+_QUERIES = 5  # of the list in the terminal
+_WIDE = 110  # characters of a terminal that has room for every column
 _ROLES = {
     "in force": "the ranking in force, replayed", "shadow": "a candidate", "baseline": "trivial baseline",
     "channel": "in force without a channel", "stage": "in force without a stage",
+}  # fmt: skip
+
+_Row = Mapping[str, object]
+_OF_VARIANTS = {
+    "ranking": Column("ranking", least=12), "verdict": Column("verdict"),
+    "mean": Column(TITLE, "number"), "mean_ends": Column("95 %", "number"),
+    "judged": Column("judged@10", "number"),
+    "difference": Column("difference", "number"), "difference_ends": Column("95 %", "number"),
+    "counts": Column("won/tied/lost", "number"), "p": Column("p", "number"),
+    "needed": Column("needed", "number"),
+}  # fmt: skip
+_OF_CHANNELS = {
+    "channel": Column("channel"), "results": Column("results", "number"),
+    "covered": Column("covered", "number"), "exclusive": Column("exclusive", "number"),
+    "coverage": Column("coverage", "number"), "ecr": Column("ECR", "number"),
+    "ends": Column("95 %", "number"),
 }  # fmt: skip
 
 
@@ -66,7 +85,7 @@ def facts(report: CycleReport) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
-def role(one: Standing) -> str:
+def role(one: VariantResult) -> str:
     """Why a variant was tried."""
     return "what searches showed" if one.name == LOGGED else _ROLES.get(one.role, one.role)
 
@@ -102,7 +121,7 @@ def probability(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
-def needed(one: Standing) -> str:
+def needed(one: VariantResult) -> str:
     """How many queries a verdict lacks."""
     if one.name == LOGGED or one.needed == 0:
         return ""
@@ -165,3 +184,91 @@ def found_by(report: CycleReport) -> str:
     parts = {"single": "by one channel", "multi": "by several", "unattributed": "by none"}
     counts = ", ".join(f"{told.get(name, 0):,} {said}" for name, said in parts.items())
     return f"Of {counted(told['results'], 'result')} in the top ten: {counts}."
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def variants(report: CycleReport, columns: Collection[str]) -> Table:
+    """The rankings, beside what searches showed on the same queries.
+
+    Args:
+        report: the cycle.
+        columns: of ranking, verdict, mean, mean_ends, judged, difference, difference_ends, counts, p, needed.
+    """
+    return _of(_OF_VARIANTS, columns, [_variant(one) for one in report.variants])
+
+
+def _variant(one: VariantResult) -> _Row:
+    mean, found = one.means[MAIN], one.against.get(MAIN)
+    known: dict[str, object] = {
+        "ranking": Mark(one.name, note="(baseline)" if one.role == "baseline" else ""),
+        "mean": number(mean.mean),
+        "mean_ends": interval(mean),
+        "judged": number(one.judged),
+    }
+    if found is None:
+        return known
+    return known | {
+        "verdict": verdict(found.verdict),
+        "difference": number(found.difference, signed=True),
+        "difference_ends": interval(found, signed=True),
+        "counts": f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
+        "p": probability(found.p_value),
+        "needed": needed(one),
+    }
+
+
+def channels(report: CycleReport, columns: Collection[str]) -> Table:
+    """Which channel found what was shown.
+
+    Args:
+        report: the cycle.
+        columns: of channel, results, covered, exclusive, coverage, ecr, ends.
+    """
+    rows: list[_Row] = [
+        {name: shown(row[name]) for name in row}
+        | {"channel": row["channel"], "ends": ends(row["ecr_low"], row["ecr_high"])}
+        for row in report.channels.iter_rows(named=True)
+    ]
+    return _of(_OF_CHANNELS, columns, rows)
+
+
+def logged(report: CycleReport) -> pl.DataFrame:
+    """The scores of what was shown, the worst first."""
+    return report.scores.filter(pl.col("variant") == LOGGED).sort(MAIN, "query_id")
+
+
+def _of(known: Mapping[str, Column], wanted: Collection[str], rows: Iterable[_Row]) -> Table:
+    return Table([known[name] for name in wanted], [[row.get(name, "") for name in wanted] for row in rows])
+
+
+# -- the terminal ----------------------------------------------------------------------------------
+
+
+def summary(report: CycleReport, width: int) -> list[Part]:
+    """The rankings, the channels, and what is other than in the cycle before.
+
+    Args:
+        report: the cycle.
+        width: characters that there is room for; the narrower, the fewer columns.
+    """
+    parts: list[Part] = [Paragraph(unfinished(report), "waits"), Paragraph(outcome(report))]
+    if report.variants:
+        more = ("difference_ends", "counts", "p") if width >= _WIDE else ()
+        columns = ("ranking", "mean", "judged", "difference", *more, "verdict", "needed")
+        parts.append(variants(report, columns))
+    if not report.channels.is_empty():
+        parts.append(channels(report, ("channel", "results", "covered", "exclusive", "ecr")))
+    parts += [Paragraph(f"{name} {told}") for name, told in plain_rows(report.judges, "judge ")]
+    parts += [Paragraph(line) for line in since(report)]
+    return [*parts, *([] if report.scores.is_empty() else [_worst(report, width)])]
+
+
+def _worst(report: CycleReport, width: int) -> Table:
+    room = max(20, width - len(TITLE) - 3)
+    rows = []
+    for query, value in logged(report).head(_QUERIES).select("query", MAIN).iter_rows():
+        text = " ".join((query or "").split())
+        rows.append([text if len(text) <= room else text[: room - 2] + " …", number(value)])
+    return Table([Column("worst queries", whole=True, cut=True), Column(TITLE, "number")], rows)

@@ -97,7 +97,7 @@ def _awaiting(gates: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class HomeStatus:
     """How a home stands at the moment.
 
     Attributes:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from slowwave.views.gate_wording import words_of
-from slowwave.views.section import Column, Paragraph, Section, Table
+from slowwave.views.section import Column, Paragraph, Section, Table, most_first
 
 if TYPE_CHECKING:
-    from slowwave.imports.report import Example, ImportReport
+    from slowwave.imports.report import Example, NoteImportReport
 
 _STATUS = {
     "live": "taken in",
@@ -24,16 +24,16 @@ _WHY = 22
 """Characters of a reason that are always shown."""
 
 
-def sections(report: ImportReport) -> list[Section]:
+def sections(report: NoteImportReport) -> list[Section]:
     """The report: what was counted, what enters first, what does not."""
     new = sum(report.new.values())
     when = report.first_day
     if report.last_day != report.first_day:
         when = f"{report.first_day} to {report.last_day}"
     rows: list[list[object]] = [["found", sum(report.found.values()), _listed(report.found)]]
-    rows += [["passed over", count, why] for why, count in _most_first(report.skipped)]
-    rows += [["left out", count, _why(reason)] for reason, count in _most_first(report.left_out)]
-    rows += [["left as it is", count, why] for why, count in _most_first(report.kept)]
+    rows += [["passed over", count, why] for why, count in most_first(report.skipped)]
+    rows += [["left out", count, _why(reason)] for reason, count in most_first(report.left_out)]
+    rows += [["left as it is", count, why] for why, count in most_first(report.kept)]
     if report.already:
         rows.append(["already there", report.already, "taken in before, and the same since"])
     if report.unread:
@@ -42,13 +42,13 @@ def sections(report: ImportReport) -> list[Section]:
     rows.append(["would enter" if report.dry_run else "new", new, told])
     if report.changed:
         rows.append(["of these changed", report.changed, "the new text takes the place of the former"])
-    rows += [["refused", count, _why(reason)] for reason, count in _most_first(report.refused)]
+    rows += [["refused", count, _why(reason)] for reason, count in most_first(report.refused)]
     rows += [
         ["warned", count, f"{_why(reason)}; once the gate enforces it refuses such notes"]
-        for reason, count in _most_first(report.warned)
+        for reason, count in most_first(report.warned)
     ]
     if report.status != {"live": new}:
-        rows += [[status, count, _STATUS.get(status, "")] for status, count in _most_first(report.status)]
+        rows += [[status, count, _STATUS.get(status, "")] for status, count in most_first(report.status)]
     counts = Table([Column("what", whole=True), Column("count", "number"), Column("", "text")], rows)
     title = f"{'Preview' if report.dry_run else 'Import'} of {report.source} into {report.namespace}"
     found = [Section(title, [counts], note=f"gate: {report.gate}")]
@@ -81,9 +81,5 @@ def _listed(counts: Mapping[str, int]) -> str:
     names = {"reply": "replies", "memory": "memories", "entity": "entities"}
     return ", ".join(
         f"{count:,} {name if count == 1 else names.get(name, f'{name}s')}"
-        for name, count in _most_first(counts)
+        for name, count in most_first(counts)
     )
-
-
-def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

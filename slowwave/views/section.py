@@ -7,7 +7,7 @@ page, Jinja2), `markdown` (Dagster's page). Programs get the data behind it (`da
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -132,7 +132,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class Expandable:
     """Parts that are shown when their line is opened; `figure` stands before it."""
 
     line: str
@@ -149,7 +149,7 @@ class Section:
     note: str = ""
 
 
-Part = Section | Table | Paragraph | Picture | Folded
+Part = Section | Table | Paragraph | Picture | Expandable
 
 
 def verdict(name: str, note: str = "") -> Mark:
@@ -166,3 +166,8 @@ def text_of(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else str(value)
+
+
+def most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Names and their counts, the greatest first, of equals by name."""
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -61,20 +64,17 @@ out = Terminal()
 err = Terminal(stderr=True)
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def print_json(data: Any) -> None:  # noqa: ANN401 - any data
-    """One JSON document on standard output."""
-    from slowwave.views.data import to_json
-
-    document = to_json(data, indent=True).decode()
-    sys.stdout.buffer.write(json_printable(document).encode() + b"\n")
-    sys.stdout.flush()
+T = TypeVar("T")
 
 
 def print_plain(text: str) -> None:
     """A text for a program or an assistant, as it is: whoever made it has quoted what notes say."""
     typer.echo(text)
+
+
+def say(text: str, style: str | None = None) -> None:
+    """A text on standard output as it is: no markup, and no colours but its style."""
+    out.print(text, style=style, markup=False, highlight=False)
 
 
 def warn(text: str, what: str = "Warning:") -> None:
@@ -107,6 +107,100 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
             return command(*args, **kwargs)
 
     return wrapped
+
+
+NOTHING: Final = object()
+"""No data: with ``--json`` nothing is printed, not even ``null``."""
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+PLAIN = typer.Option("--plain", help="Only text, for an assistant: what notes say is quoted.")
+_DATA: ContextVar[bool] = ContextVar("slowwave_json", default=False)
+_OPEN: ContextVar[ExitStack] = ContextVar("slowwave_open")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A command's result, for programs and for people.
+
+    Attributes:
+        data: printed as one JSON document with ``--json``; or a function that makes it.
+        shown: printed without it: a line in Rich's markup, or a function that prints.
+        code: exit code of the command.
+    """
+
+    data: Any = NOTHING
+    shown: str | Callable[[], object] = ""
+    code: int = 0
+
+
+def tell(output: Output) -> None:
+    """Print an output as this run of the command was asked for it: as JSON, or for people.
+
+    A command that goes on afterwards, because it serves or asks a person, calls this itself.
+    """
+    if _DATA.get():
+        if output.data is not NOTHING:
+            _print_json(output.data() if callable(output.data) else output.data)
+    elif callable(output.shown):
+        output.shown()
+    elif output.shown:
+        out.print(output.shown)
+
+
+def until_printed(resource: AbstractContextManager[T]) -> T:
+    """Enter a context that the running command leaves once its output is printed."""
+    return _OPEN.get().enter_context(resource)
+
+
+def can_be_asked() -> bool:
+    """Whether somebody may type an answer."""
+    return sys.stdin.isatty()
+
+
+def is_data() -> bool:
+    """Whether the running command was asked for JSON."""
+    return _DATA.get()
+
+
+class _Command(Generic[P]):
+    """A command with ``--json`` behind its own options; Typer reads its signature when it is asked for."""
+
+    def __init__(self, command: Callable[P, Output]) -> None:
+        self._command = command
+        functools.update_wrapper(self, command)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """That of the function, evaluated, and the option."""
+        own = inspect.signature(self._command, eval_str=True)
+        json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JSON)
+        return own.replace(parameters=[*own.parameters.values(), json])
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Run it and print its output."""
+        token = _DATA.set(bool(kwargs.pop("json", False)))
+        try:
+            with telling(), ExitStack() as parts:
+                _OPEN.set(parts)
+                output = reports_errors(self._command)(*args, **kwargs)
+                tell(output)
+        finally:
+            _DATA.reset(token)
+        if output.code:
+            raise typer.Exit(output.code)
+
+
+def prints_output(command: Callable[P, Output]) -> _Command[P]:
+    """A command that returns an `Output`: it takes ``--json``, and is printed in one place."""
+    return _Command(command)
+
+
+def _print_json(data: Any) -> None:  # noqa: ANN401 - any data
+    """One JSON document on standard output."""
+    from slowwave.views.data import to_json
+
+    document = to_json(data, indent=True).decode()
+    sys.stdout.buffer.write(json_printable(document).encode() + b"\n")
+    sys.stdout.flush()
 
 
 @contextmanager
@@ -158,7 +252,7 @@ class _Bars:
 
 @contextmanager
 def bars(*, quiet: bool = False) -> Iterator[None]:
-    """Show the progress of everything inside on standard error, where somebody looks."""
+    """Show the progress of everything inside on standard error, where somebody looks and wants no JSON."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -176,11 +270,7 @@ def bars(*, quiet: bool = False) -> Iterator[None]:
         TimeRemainingColumn(),
     )
     with (
-        Progress(*columns, console=err, disable=quiet or not err.is_terminal) as progress,
+        Progress(*columns, console=err, disable=quiet or is_data() or not err.is_terminal) as progress,
         listening(_Bars(progress)),
     ):
         yield
-
-
-JSON = typer.Option("--json", help="Print JSON instead of tables.")
-PLAIN = typer.Option("--plain", help="Only text, for an assistant: what notes say is quoted.")

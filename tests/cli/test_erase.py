@@ -44,14 +44,14 @@ def test_with_yes_it_erases_and_keeps_a_record(run, memory, saved):
 
 @pytest.mark.parametrize(("answer", "left"), [("no\n", 1), ("y\n", 0)])
 def test_a_person_is_asked(run, memory, saved, monkeypatch, answer, left):
-    monkeypatch.setattr("slowwave.cli.erase._can_be_asked", lambda: True)
+    monkeypatch.setattr("slowwave.cli.erase.can_be_asked", lambda: True)
     assert run("erase", saved, "-n", "ada", input=answer).exit_code == left
     assert memory.count() == left
 
 
 @pytest.mark.slow
 def test_a_namespace_has_to_be_typed(run, memory, saved, monkeypatch):
-    monkeypatch.setattr("slowwave.cli.erase._can_be_asked", lambda: True)
+    monkeypatch.setattr("slowwave.cli.erase.can_be_asked", lambda: True)
     assert run("erase", "--everything", "-n", "ada", input="y\n").exit_code == 1
     assert memory.count() == 1
     assert run("erase", "--everything", "-n", "ada", input="ada\n").exit_code == 0

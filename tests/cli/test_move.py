@@ -25,7 +25,7 @@ def moved(run, memory: Memory, home: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("answer", "stays"), [("no\n", True), ("y\n", False)])
 def test_a_person_sees_what_is_removed_and_is_asked(run, moved, monkeypatch, answer, stays):
-    monkeypatch.setattr("slowwave.cli.moving._can_be_asked", lambda: True)
+    monkeypatch.setattr("slowwave.cli.moving.can_be_asked", lambda: True)
     asked = run("move", "--remove-source", input=answer)
     assert f"tables: {moved}" in asked.output.split("Remove?")[0]
     assert (asked.exit_code, moved.exists()) == (int(stays), stays)

@@ -31,7 +31,7 @@ import warm
 import slowwave
 from slowwave.asking import place, wire
 from slowwave.cli import up
-from slowwave.cli.child import ENOUGH_S, LONGEST_S, Kept, next_pause
+from slowwave.cli.child import ENOUGH_S, LONGEST_S, SupervisedProcess, next_pause
 from slowwave.errors import SlowwaveError
 from slowwave.home.model import RESTORING
 from slowwave.serving.server import listening
@@ -747,7 +747,7 @@ def test_a_child_that_dies_is_started_again_and_ends_when_it_is_told_to(tmp_path
         told.append((code, pause))
         again.release()
 
-    kept = Kept([sys.executable, "-c", program], os.environ, tell)
+    kept = SupervisedProcess([sys.executable, "-c", program], os.environ, tell)
     kept.start()
     assert again.acquire(timeout=120)
     assert again.acquire(timeout=120)
@@ -760,8 +760,8 @@ def test_a_child_that_dies_is_started_again_and_ends_when_it_is_told_to(tmp_path
 
 KEEPS = """
 import os, sys, time
-from slowwave.cli.child import Kept
-Kept([sys.executable, "-c", sys.argv[1]], os.environ, print).start()
+from slowwave.cli.child import SupervisedProcess
+SupervisedProcess([sys.executable, "-c", sys.argv[1]], os.environ, print).start()
 time.sleep(600)
 """
 RUNS = """
@@ -810,7 +810,7 @@ def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
         def stop(self, hurry: threading.Event) -> None:
             seen.append("stop")
 
-    monkeypatch.setattr("slowwave.cli.child.Kept", Child)
+    monkeypatch.setattr("slowwave.cli.child.SupervisedProcess", Child)
     monkeypatch.setenv("SLOWWAVE_HOME", str(own.path))
     with ExitStack() as parts:
         ports = up._Ports(8760, None, None, None, "127.0.0.1", True)

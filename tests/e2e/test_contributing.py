@@ -19,6 +19,7 @@ import slowwave
 from slowwave.cli import main
 from slowwave.scoring.ranking import RankingPolicy
 import sys
+from pathlib import Path
 
 with slowwave.open("home", namespace="default", embedding={"model": "wordllama-256"}) as memory:
     saved = memory.save("We deploy on Thursday since the second of March, and Friday is for repairs only.")
@@ -32,6 +33,14 @@ except SystemExit as end:
 old, new = RankingPolicy(), RankingPolicy(coverage_weight=0.1)
 assert old.version != new.version
 print("version", old.version)
+Path("texts.json").write_text(
+    '[{"text": "The ferry to the island leaves at nine since the first of May.", "date": "2026-05-01"}]'
+)
+sys.argv = ["slowwave", "--home", "home", "import", "texts", "texts.json"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
 with slowwave.open("home", namespace="default") as memory:
     assert set(memory.store.read("popularity")["asked"]) == {1}
 sys.argv = ["slowwave", "--home", "home", "popular", "--json"]
@@ -95,7 +104,9 @@ def run(project: Path, *words: str, code: Path | None = None) -> subprocess.Comp
 
 def test_the_page_shows_one_of_each():
     headings = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
-    assert headings == ["A rule", "A table", "A column", "An asset", "A command", "A channel"]
+    assert headings == [
+        "A rule", "A table", "A column", "An asset", "A command", "An import source", "A channel"
+    ]  # fmt: skip
     assert len(BLOCK.findall(PAGE)) == PAGE.count(" file=")
 
 
@@ -108,13 +119,14 @@ def test_the_tests_of_the_rule_and_of_rankings_pass(project):
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_the_table_the_asset_and_the_command_work_in_a_home_of_before(project):
+def test_the_table_the_asset_and_the_command_and_the_import_work_in_a_home_of_before(project):
     before = run(project, "-c", BEFORE, code=ROOT)
     assert before.returncode == 0, before.stderr[-3_000:]
     done = run(project, "-c", USE)
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-3_000:]
     told = done.stdout[done.stdout.index('{\n  "popular"') :]
     assert '"share": 1.0' in told
+    assert "Import of texts into default" in done.stdout
     version = subprocess.run(
         [sys.executable, "-c", "from slowwave.scoring.ranking import RankingPolicy as P; print(P().version)"],
         cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -16,7 +16,7 @@ import pytest
 
 import slowwave
 from slowwave.asking import client, place, request, wire
-from slowwave.asking.listener import MOST_AT_ONCE, Listener
+from slowwave.asking.listener import MOST_AT_ONCE, RequestListener
 from slowwave.asking.request import Command, command_of, own_variables
 from slowwave.errors import SlowwaveError
 
@@ -249,7 +249,7 @@ def asked(tmp_path, monkeypatch) -> Iterator[Callable[..., int | None]]:
     listeners = []
 
     def ask(answer: Any, *words: str, version: str = slowwave.__version__) -> int | None:
-        listener = Listener(answer)
+        listener = RequestListener(answer)
         listeners.append(listener)
         listener.start()
         place.write(tmp_path, RUNNING._replace(socket=listener.path, version=version))
@@ -324,7 +324,7 @@ def test_a_memory_that_goes_away_before_it_began_is_none(asked, capfd):
 
 def test_nothing_is_done_for_a_client_that_does_not_say_go():
     done = []
-    listener = Listener(lambda _: lambda: done.append(1) or {"said": [], "code": 0})
+    listener = RequestListener(lambda _: lambda: done.append(1) or {"said": [], "code": 0})
     listener.start()
     with socket.socket(socket.AF_UNIX) as end:
         end.connect(listener.path)
@@ -345,7 +345,7 @@ def test_a_client_that_goes_away_harms_nothing(asked):
         finish.wait(60)
         return {"said": [[1, "x" * 1_000_000]], "code": 0}
 
-    listener = Listener(lambda _: slow)
+    listener = RequestListener(lambda _: slow)
     listener.start()
     with socket.socket(socket.AF_UNIX) as end:
         end.connect(listener.path)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from cycle_rows import CHANNELS, VARIANTS, put_cycle, query_of
-from rich.console import Console
 from warehouse_rows import put
 
-from slowwave.cli import cycle as terminal
+from slowwave.cli import evaluate as terminal
 from slowwave.errors import NotFoundError
 from slowwave.scoring.evaluation import compare
 from slowwave.store import Store
@@ -221,13 +219,11 @@ def test_plain_data_is_json_without_what_is_no_number(report: CycleReport, store
 
 @pytest.mark.parametrize("width", [60, 80, 160])
 def test_the_terminal_shows_verdicts_at_any_width(
-    report: CycleReport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int
+    report: CycleReport, monkeypatch: pytest.MonkeyPatch, capsys: Any, width: int
 ) -> None:
-    target = tmp_path / "out"
-    with target.open("w") as file:
-        monkeypatch.setattr(terminal, "out", Console(file=file, width=width))
-        terminal.print_cycle(report)
-    told = target.read_text()
+    monkeypatch.setattr(terminal.out, "_width", width)
+    terminal.print_cycle(report)
+    told = capsys.readouterr().out
     assert all(len(line) <= width for line in told.splitlines())
     assert "better" in told
     assert "(baseline)" in told

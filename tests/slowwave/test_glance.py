@@ -92,7 +92,7 @@ NOTHING: dict[str, int] = dict.fromkeys(("held", "decisions", "approvals", "late
 
 
 def test_where_nothing_waits_there_is_nothing_to_do() -> None:
-    quiet = glance.Standing(live=1_200, **NOTHING)
+    quiet = glance.HomeStatus(live=1_200, **NOTHING)
     assert quiet.todo == []
     assert quiet.words == "1,200 memories; nothing waits; nothing to mend."
     assert quiet.figures == dict.fromkeys(glance.NOW, 0) | {glance.LIVE: 1_200}
@@ -110,7 +110,7 @@ def test_where_nothing_waits_there_is_nothing_to_do() -> None:
     ],
 )
 def test_each_thing_that_waits_says_where_to_go(name: str, line: str) -> None:
-    standing = glance.Standing(live=1, **(NOTHING | {name: 3}))
+    standing = glance.HomeStatus(live=1, **(NOTHING | {name: 3}))
     assert [one[: len(line)] for one in standing.todo] == [line]
     waits = "3 things for a person to decide; nothing to mend"
     said = {

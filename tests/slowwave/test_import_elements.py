@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from slowwave.imports import elements as module
 from slowwave.imports.elements import Element, elements
-from slowwave.imports.model import ImportFailedError, Problem
+from slowwave.imports.model import ImportFailedError, Unread
 from slowwave.imports.packed import Member
 
 VALUES = st.recursive(
@@ -54,7 +54,7 @@ def test_of_a_file_that_was_cut_off_the_objects_before_are_found(values, data):
     whole = json.dumps(values).encode()
     cut = data.draw(st.integers(1, len(whole) - 1))
     found = read(whole[:cut])
-    assert isinstance(found[-1], Problem)
+    assert isinstance(found[-1], Unread)
     good = [one.value for one in found if isinstance(one, Element)]
     assert good == values[: len(good)]
     assert len(json.dumps(values[: len(good) + 1])) > cut

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import orjson
 
-from slowwave.imports.model import ImportFailedError, Problem
+from slowwave.imports.model import ImportFailedError, Unread
 
 S3 = "s3://"
 KINDS = {".parquet": "parquet", ".jsonl": "lines", ".ndjson": "lines", ".jsonl.gz": "lines"}
@@ -100,7 +100,7 @@ def _opened(one: Input) -> IO[bytes]:
     return gzip.open(handle) if one.path.lower().endswith(".gz") else handle  # type: ignore[return-value]
 
 
-Row = dict[str, Any] | Problem
+Row = dict[str, Any] | Unread
 
 
 def rows(one: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
@@ -163,9 +163,9 @@ def _of_lines(one: Input, after: int, at_once: int) -> Iterator[tuple[int, list[
 
 def _of_line(line: bytes, place: str) -> Row:
     if not line.strip():
-        return Problem(place, "an empty line")
+        return Unread(place, "an empty line")
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        return Problem(place, f"no JSON: {error}")
-    return found if isinstance(found, dict) else Problem(place, "no JSON object")
+        return Unread(place, f"no JSON: {error}")
+    return found if isinstance(found, dict) else Unread(place, "no JSON object")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slowwave.common import ids
 from slowwave.errors import ArgumentError
-from slowwave.imports.model import Item, Problem, name_of
+from slowwave.imports.model import ImportItem, Unread, name_of
 from slowwave.imports.moments import moment_in, written
 
 NOTE = "note"
@@ -45,7 +45,9 @@ def fields_of(said: Sequence[str]) -> Fields:
     return found
 
 
-def item_of(row: Mapping[str, Any], fields: Fields, name: str, place: str, now: datetime) -> Item | Problem:
+def item_of(
+    row: Mapping[str, Any], fields: Fields, name: str, place: str, now: datetime
+) -> Unread | ImportItem:
     """A row as an item, or what is wrong with it.
 
     Args:
@@ -61,20 +63,20 @@ def item_of(row: Mapping[str, Any], fields: Fields, name: str, place: str, now: 
     }
     text = value["text"]
     if not isinstance(text, str) or not text.strip():
-        return Problem(place, f"no text in {' or '.join(fields['text'])}")
+        return Unread(place, f"no text in {' or '.join(fields['text'])}")
     when = value["date"]
     if isinstance(when, date) and not isinstance(when, datetime):
         when = datetime.combine(when, time())
     moment = moment_in(when, now)
     if when is not None and moment is None:
-        return Problem(place, f"{str(when)[:40]!r} is no date, or one ahead")
+        return Unread(place, f"{str(when)[:40]!r} is no date, or one ahead")
     title = "" if value["title"] is None else str(value["title"])
     key = value["key"]
     own = name_of(key) if key is not None else ids.digest(name, title, text)[:20]
     tags = value["tags"]
     tags = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else ()
     labels = {part: value[part] for part in ("context", "sensitivity") if value[part] is not None}
-    return Item(
+    return ImportItem(
         key=f"{name}:{own}", content=text, kind=NOTE, place=place, title=title, created_at=moment,
         updated=written(moment), memory_type=str(value["type"] or "note"),
         tags=tuple(str(tag).strip() for tag in tags if tag is not None and str(tag).strip()), labels=labels,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,9 +18,9 @@ from slowwave.common import ids, progress
 from slowwave.common.permissions import make_private
 from slowwave.imports.bulk.files import Input, rows
 from slowwave.imports.bulk.rows import Fields, item_of
-from slowwave.imports.model import ImportFailedError, Item, Problem, Read
-from slowwave.imports.report import ImportReport
-from slowwave.imports.taking import PATIENCE, Options, take_in
+from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Unread
+from slowwave.imports.report import NoteImportReport
+from slowwave.imports.taking import PATIENCE, ImportOptions, take_in
 from slowwave.lifecycle import intake
 
 if TYPE_CHECKING:
@@ -31,21 +31,21 @@ ROWS_AT_ONCE: Final = 2_000
 FOLDER: Final = "imports"
 
 
-class _Batch:
+@dataclass(frozen=True)
+class _RowBatch(ImportSource):
     """The items of some rows as an export."""
 
-    title, expected, path = "rows", "rows with a text", ""
+    title, expected = "rows", "rows with a text"
 
-    def __init__(self, name: str, items: Sequence[Item]) -> None:
-        self.name, self._items = name, items
+    items: Sequence[ImportItem] = ()
 
     def read(self) -> Iterator[Read]:
         """Each stands alone."""
-        for item in self._items:
+        for item in self.items:
             yield (item,)
 
 
-class _Place:
+class _Resume:
     """How far an import is, in a file of the home.
 
     Args:
@@ -86,7 +86,7 @@ def take_rows(
     name: str,
     dry_run: bool = False,
     at_once: int = ROWS_AT_ONCE,
-) -> ImportReport:
+) -> NoteImportReport:
     """Take the rows of some files into a namespace.
 
     Args:
@@ -100,8 +100,8 @@ def take_rows(
     Raises:
         ImportFailedError: a file is damaged, or its first rows have no text.
     """
-    total = ImportReport(name, memory.namespace, dry_run)
-    place = _Place(memory.settings.home, [memory.namespace, name, fields, [asdict(one) for one in files]])
+    total = NoteImportReport(name, memory.namespace, dry_run)
+    place = _Resume(memory.settings.home, [memory.namespace, name, fields, [asdict(one) for one in files]])
     begun = None if dry_run else place.read()
     first, after = begun or (0, 0)
     interrupted = begun is not None
@@ -119,7 +119,8 @@ def take_rows(
                     if interrupted:
                         _finish(memory, items)
                         interrupted = False
-                    total.add(take_in(memory, _Batch(name, items), Options(dry_run=dry_run)))
+                    batch_read = _RowBatch(name, "", memory.home.now(), 0, items=items)
+                    total.add(take_in(memory, batch_read, ImportOptions(dry_run=dry_run)))
                 _refuse_nothing(total, begun, least=PATIENCE)
                 if not dry_run:
                     place.write(number, last)
@@ -132,7 +133,7 @@ def take_rows(
 
 
 @contextmanager
-def _forgotten_if_nothing(place: _Place, total: ImportReport) -> Iterator[None]:
+def _forgotten_if_nothing(place: _Resume, total: NoteImportReport) -> Iterator[None]:
     """An import of which nothing could be read was not begun."""
     try:
         yield
@@ -142,7 +143,7 @@ def _forgotten_if_nothing(place: _Place, total: ImportReport) -> Iterator[None]:
         raise
 
 
-def _refuse_nothing(total: ImportReport, begun: object, *, least: int) -> None:
+def _refuse_nothing(total: NoteImportReport, begun: object, *, least: int) -> None:
     """Where none of the first rows can be taken in it is no import; one that goes on was one before."""
     if begun is not None or total.found or total.unread < least:
         return
@@ -155,26 +156,26 @@ def _refuse_nothing(total: ImportReport, begun: object, *, least: int) -> None:
 
 def _items(
     memory: Memory,
-    total: ImportReport,
+    total: NoteImportReport,
     batch: Sequence[object],
     fields: Fields,
     name: str,
     where: str,
     before: int,
-) -> list[Item]:
+) -> list[ImportItem]:
     """The rows that can be read; the others are counted."""
     now = memory.home.now()
-    items: list[Item] = []
+    items: list[ImportItem] = []
     for number, row in enumerate(batch, start=before + 1):
         found = item_of(row, fields, name, f"{where}{number}", now) if isinstance(row, dict) else row
-        if isinstance(found, Item):
+        if isinstance(found, ImportItem):
             items.append(found)
-        elif isinstance(found, Problem):
+        elif isinstance(found, Unread):
             total.problem(found.place, found.why)
     return items
 
 
-def _finish(memory: Memory, items: Sequence[Item]) -> None:
+def _finish(memory: Memory, items: Sequence[ImportItem]) -> None:
     """Let happen what a batch that was killed had written to the journal and not to the tables."""
     latest = memory.journal.latest(memory.namespace, [one.key for one in items])
     saves = [act for act in latest.values() if act.kind == "save"]
