@@ -20,7 +20,7 @@ from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.partitions import DAILY, day_before
 from slowwave.assets.watched import watched
 from slowwave.common.progress import task
-from slowwave.home.apart import Fault
+from slowwave.home.apart import NamespaceFault
 from slowwave.home.workspace import Workspace
 from slowwave.store import Store, one_of
 from slowwave.store.database import Written
@@ -158,7 +158,7 @@ def write_days(
         That of all rows, and metadata of what was written.
     """
     name, days = context.asset_key.path[-1], list(context.partition_keys)
-    frames, counts, faults = list[pl.DataFrame](), Counter[str](), list[Fault]()
+    frames, counts, faults = list[pl.DataFrame](), Counter[str](), list[NamespaceFault]()
     by_day = {day: Counter[str]() for day in days}
 
     def write(own: Workspace, part: list[str]) -> tuple[pl.DataFrame, Counter[str]]:

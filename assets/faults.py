@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import dagster as dg
 
-from slowwave.home.apart import Fault, apart, within
+from slowwave.home.apart import NamespaceFault, apart, within
 from slowwave.home.ledger import note_faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
@@ -16,7 +16,7 @@ from slowwave.store import Store
 T = TypeVar("T")
 
 
-def apart_of(space: Workspace, work: Callable[[Workspace], T]) -> tuple[list[T], list[Fault]]:
+def apart_of(space: Workspace, work: Callable[[Workspace], T]) -> tuple[list[T], list[NamespaceFault]]:
     """Do work on the home; where that fails, on each of its namespaces (see `slowwave.home.apart`)."""
 
     def namespaces() -> list[str]:
@@ -26,7 +26,9 @@ def apart_of(space: Workspace, work: Callable[[Workspace], T]) -> tuple[list[T],
     return apart(lambda: work(space), namespaces, lambda name: work(within(space, name)))
 
 
-def told_faults(context: dg.AssetExecutionContext, store: Store, faults: Sequence[Fault]) -> dict[str, str]:
+def told_faults(
+    context: dg.AssetExecutionContext, store: Store, faults: Sequence[NamespaceFault]
+) -> dict[str, str]:
     """Remember and tell what went wrong at an asset on the days of its run; metadata of it."""
     found = {one.namespace: one for one in faults}
     for one in found.values():

@@ -253,7 +253,7 @@ class Memory:
         """Write the acts of a piece of a call, with what they take from what was said before."""
         from slowwave.journal.acts import KEYLESS, in_context, lenders, save_entry
         from slowwave.lifecycle.intake import upon, written
-        from slowwave.lifecycle.known import Known, known_of
+        from slowwave.lifecycle.known import SourceState, known_of
         from slowwave.lifecycle.repeating import as_written
         from slowwave.notes.standing import as_they_stand, leaves_open
 
@@ -264,7 +264,7 @@ class Memory:
         }
         others = lenders(asked.made)
 
-        def write(known: Known, after: Mapping[str, int]) -> list[Entry]:
+        def write(known: SourceState, after: Mapping[str, int]) -> list[Entry]:
             standing = as_they_stand(asked.made, asked.bare, known.stands, asked.kept)
             entries = [
                 save_entry(
@@ -839,10 +839,10 @@ class Memory:
         return saved
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
-        from slowwave.journal.acts import undo_entry
+        from slowwave.journal.acts import word_entry
 
-        return undo_entry(
-            namespace=self.namespace, decision_id=decision_id, occurred_at=now, principal=self.principal
+        return word_entry(
+            "undo", decision_id, namespace=self.namespace, occurred_at=now, principal=self.principal
         )
 
     def count(self) -> int:

@@ -7,7 +7,7 @@ from slowwave.scoring.facade import names_of
 if TYPE_CHECKING:
     from slowwave.quality.admission.batch import admit, reconsider
     from slowwave.quality.admission.labels import LABELS, Labels, unite
-    from slowwave.quality.admission.machine import Machine, Verdict
+    from slowwave.quality.admission.machine import AdmissionVerdict, Machine
     from slowwave.quality.admission.memories import Memories, merge_lines
     from slowwave.quality.admission.records import (
         ACCEPTED,
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
         RETIRED,
         SUPERSEDED,
         UNDONE_BY_HAND,
-        Act,
         Admission,
+        AdmissionAct,
+        AdmissionDecision,
         AdmissionPolicy,
-        Change,
-        Decision,
+        AdmissionRecord,
         Lapse,
+        MemoryChange,
         Outcome,
-        Record,
         Vector,
     )
     from slowwave.quality.admission.state import Surroundings
@@ -48,20 +48,20 @@ __all__ = [
     "RETIRED",
     "SUPERSEDED",
     "UNDONE_BY_HAND",
-    "Act",
     "Admission",
+    "AdmissionAct",
+    "AdmissionDecision",
     "AdmissionPolicy",
-    "Change",
-    "Decision",
+    "AdmissionRecord",
+    "AdmissionVerdict",
     "Labels",
     "Lapse",
     "Machine",
     "Memories",
+    "MemoryChange",
     "Outcome",
-    "Record",
     "Surroundings",
     "Vector",
-    "Verdict",
     "admit",
     "merge_lines",
     "reconsider",
@@ -73,11 +73,11 @@ __getattr__ = names_of(
     {
         "batch": "admit reconsider",
         "labels": "LABELS Labels unite",
-        "machine": "Machine Verdict",
+        "machine": "Machine AdmissionVerdict",
         "memories": "Memories merge_lines",
         "records": "ACCEPTED CHANGED DEFAULT_SENSITIVITY DIFFERENT_SENSITIVITY EXACT_DUPLICATE LIVE MERGED "
-        "NEAR_DUPLICATE REORDERED RETIRED SUPERSEDED UNDONE_BY_HAND Act Admission AdmissionPolicy Change "
-        "Decision Lapse Outcome Record Vector",
+        "NEAR_DUPLICATE REORDERED RETIRED SUPERSEDED UNDONE_BY_HAND Admission AdmissionAct AdmissionDecision "
+        "AdmissionPolicy AdmissionRecord Lapse MemoryChange Outcome Vector",
         "state": "Surroundings",
     },
 )

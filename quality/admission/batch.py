@@ -12,15 +12,21 @@ from dataclasses import replace
 
 from slowwave.quality.admission.deciding import Decider
 from slowwave.quality.admission.labels import apart
-from slowwave.quality.admission.machine import Machine, Verdict
+from slowwave.quality.admission.machine import AdmissionVerdict, Machine
 from slowwave.quality.admission.memories import merge_lines
-from slowwave.quality.admission.records import LIVE, Act, Admission, Decision, Record
+from slowwave.quality.admission.records import (
+    LIVE,
+    Admission,
+    AdmissionAct,
+    AdmissionDecision,
+    AdmissionRecord,
+)
 from slowwave.quality.admission.state import BatchMemories, Surroundings
-from slowwave.quality.admission.turns import Place
+from slowwave.quality.admission.turns import NoteTurn
 from slowwave.quality.divergence.statements import contradicted
 
 
-def admit(acts: Sequence[Act], around: Surroundings) -> Admission:
+def admit(acts: Sequence[AdmissionAct], around: Surroundings) -> Admission:
     """Take acts of one namespace and one day, in order; each memory is touched by one act at most.
 
     Args:
@@ -30,7 +36,7 @@ def admit(acts: Sequence[Act], around: Surroundings) -> Admission:
     """
     staying: set[str] = set()
     while True:
-        batch = _Batch(around)
+        batch = _AdmissionBatch(around)
         # A folder changes as a whole: what its notes said before is withdrawn before any is judged. A note
         # that is refused keeps its old text, which then has to count from the start; what stays only grows,
         # so this comes to an end.
@@ -55,19 +61,19 @@ def reconsider(names: Sequence[str], around: Surroundings) -> Admission:
         names: the live memories, by their turn.
         around: what is known; `neighbours` has these memories both as what is live and as the batch.
     """
-    batch = _Batch(around)
+    batch = _AdmissionBatch(around)
     batch.memories.withdrawn = set(names)
     for name in names:
         batch.look_again(name)
     return batch.result()
 
 
-class _Batch:
+class _AdmissionBatch:
     """One batch under way; the source of the machine's verdicts, which are made now."""
 
     def __init__(self, around: Surroundings) -> None:
         self.memories = BatchMemories(around)
-        self.decisions: list[Decision] = []
+        self.decisions: list[AdmissionDecision] = []
         self._around, self._literal = around, around.policy.reconsolidation == "literal"
         self._decider = Decider(around, self.memories)
         self._machine = Machine(self.memories, self)
@@ -76,7 +82,7 @@ class _Batch:
         """Everything that is different from before."""
         return Admission(self.decisions, *self.memories.changed(), self._machine.lapses())
 
-    def take(self, act: Act) -> None:
+    def take(self, act: AdmissionAct) -> None:
         """Let one act happen."""
         if act.kind == "forget":
             self._machine.forget(act.memory_id, act.revision)
@@ -97,17 +103,17 @@ class _Batch:
         self.memories.withdrawn.discard(name)  # only now, or it would be found beside itself
         self._carry_out(decision)
 
-    def about(self, note: Record, old: Record | None) -> Verdict:
+    def about(self, note: AdmissionRecord, old: AdmissionRecord | None) -> AdmissionVerdict:
         """See `slowwave.quality.admission.machine.Verdicts`."""
         self.memories.withdrawn.discard(note.memory_id)
         decision = self._decider.decide(note)
-        plain, off = Verdict(decision), self._around.policy.reconsolidation == "off"
+        plain, off = AdmissionVerdict(decision), self._around.policy.reconsolidation == "off"
         if decision.refused or off or note.vector is None or not note.vector.any():
             return plain
         # It belongs where its date puts it, if any that resembles it is newer (rule 2.1).
-        return Place(self.memories, self._decider, self._around, note).verdict() or plain
+        return NoteTurn(self.memories, self._decider, self._around, note).verdict() or plain
 
-    def stays(self, part: Record, note: Record) -> bool:
+    def stays(self, part: AdmissionRecord, note: AdmissionRecord) -> bool:
         """What was absorbed has to agree with the new text, or it is a memory of its own again.
 
         What is not for the same eyes as the new text never stays, nor what its labels cannot be united with.
@@ -118,7 +124,7 @@ class _Batch:
             and not apart(self.memories.standing(part), self.memories.standing(note))
         )
 
-    def _accept(self, wanted: Decision) -> None:
+    def _accept(self, wanted: AdmissionDecision) -> None:
         """Let happen what a person accepted, if both memories are what they were when it was proposed."""
         actor, other = self.memories.known(wanted.memory_id), self.memories.known(wanted.other or "")
         if actor is None or other is None or not actor.status == other.status == LIVE:
@@ -135,6 +141,6 @@ class _Batch:
             _, appended = merge_lines(self.memories.content(other), self.memories.content(actor))
         self._carry_out(replace(wanted, appended=appended, other_revision=other.revision))
 
-    def _carry_out(self, decision: Decision) -> None:
+    def _carry_out(self, decision: AdmissionDecision) -> None:
         self.decisions.append(decision)
         self.memories.carry_out(decision)

@@ -14,9 +14,9 @@ from slowwave.quality.admission.records import (
     LIVE,
     MERGED,
     NEAR_DUPLICATE,
-    Decision,
+    AdmissionDecision,
+    AdmissionRecord,
     Outcome,
-    Record,
 )
 from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.divergence.difference import explain
@@ -42,7 +42,7 @@ class Decider:
         self._also: dict[str, Also] = {}  # by sensitivity
         self._as_of = 0
 
-    def decide(self, note: Record) -> Decision:
+    def decide(self, note: AdmissionRecord) -> AdmissionDecision:
         """Whether a note enters, and what it does to the most similar memories."""
         policy = self._around.policy
         asked = policy.gate and not note.released
@@ -51,7 +51,7 @@ class Decider:
             kept = self._brings(note, other)
             if kept and policy.reconsolidation != "off":
                 return self.against_neighbours(note, gate=False)
-            exact = Decision(
+            exact = AdmissionDecision(
                 note.memory_id, note.revision, "duplicate", same, 1.0, (EXACT_DUPLICATE,), refused=True,
                 evidence="the same text", other_revision=other.revision,
             )  # fmt: skip
@@ -62,7 +62,7 @@ class Decider:
             return replace(self.against_neighbours(note, gate=False), reasons=(EXACT_DUPLICATE,))
         return self.against_neighbours(note, gate=asked)
 
-    def _same_text(self, note: Record) -> str | None:
+    def _same_text(self, note: AdmissionRecord) -> str | None:
         """The live memory of its sensitivity that says exactly this, or that absorbed what did."""
         found = set()
         for name in self._memories.by_hash.get(note.content_hash, ()):
@@ -82,12 +82,12 @@ class Decider:
                 found.add(record.memory_id)
         return min(found, default=None)
 
-    def against_neighbours(self, note: Record, *, gate: bool) -> Decision:
+    def against_neighbours(self, note: AdmissionRecord, *, gate: bool) -> AdmissionDecision:
         """The same, but for exact duplicates; with the gate off none is refused."""
         policy = self._around.policy
         if (word := self._word(note)) is not None:
             return word
-        plain = Decision(note.memory_id, note.revision, "complement")
+        plain = AdmissionDecision(note.memory_id, note.revision, "complement")
         if policy.floor == np.inf:
             return plain
         if note.vector is None or not note.vector.any():
@@ -96,7 +96,7 @@ class Decider:
         if not nearest:
             return plain
         looked = nearest[:1] if policy.reconsolidation == "literal" else nearest
-        best: Decision | None = None
+        best: AdmissionDecision | None = None
         for name, similarity in looked:
             other = self._memories.records[name]
             if self.by_hand:
@@ -107,7 +107,7 @@ class Decider:
             best = best or decision
         return best or plain
 
-    def _word(self, note: Record) -> Decision | None:
+    def _word(self, note: AdmissionRecord) -> AdmissionDecision | None:
         """What a person let happen to a memory, as far as the other one is there at its turn."""
         word = self._around.accepted.get((note.memory_id, note.revision))
         other = None if word is None else self._memories.known(word.other or "")
@@ -121,9 +121,11 @@ class Decider:
         )
         return word if there else None
 
-    def _pair(self, note: Record, other: Record, similarity: float, *, gate: bool) -> Decision:
+    def _pair(
+        self, note: AdmissionRecord, other: AdmissionRecord, similarity: float, *, gate: bool
+    ) -> AdmissionDecision:
         policy = self._around.policy
-        told = Decision(
+        told = AdmissionDecision(
             note.memory_id, note.revision, "complement", other.memory_id, similarity,
             other_revision=other.revision,
         )  # fmt: skip
@@ -161,7 +163,9 @@ class Decider:
             return self._carried_out(replace(told, outcome=outcome), note, other)
         return replace(told, outcome=outcome)
 
-    def _carried_out(self, told: Decision, note: Record, other: Record) -> Decision:
+    def _carried_out(
+        self, told: AdmissionDecision, note: AdmissionRecord, other: AdmissionRecord
+    ) -> AdmissionDecision:
         """A merge or superseding, or `related` where it must not be or a person has to decide."""
         protected = self._memories.protected
         if note.released:
@@ -180,7 +184,7 @@ class Decider:
             return _waiting(told, f"not superseded: {why}")
         return told
 
-    def _brings(self, note: Record, other: Record) -> str:
+    def _brings(self, note: AdmissionRecord, other: AdmissionRecord) -> str:
         """Why a duplicate is not refused, since what its labels say would be lost; empty if nothing would."""
         new, old = self._memories.standing(note), self._memories.standing(other)
         if self._memories.protected(note) and not self._memories.protected(other):
@@ -192,12 +196,12 @@ class Decider:
         more = different_types(new.labels, old.labels) or unite(old.labels, [new.labels]) != old.labels
         return "its labels say more" if more else ""
 
-    def _statement(self, record: Record) -> Statement:
+    def _statement(self, record: AdmissionRecord) -> Statement:
         content = self._memories.content(record)
         derived = is_from_first_words(record.title, record.content)  # which says nothing of the subject
         return Statement("" if derived else record.title, record.source, content)
 
-    def _nearest(self, note: Record) -> list[tuple[str, float]]:
+    def _nearest(self, note: AdmissionRecord) -> list[tuple[str, float]]:
         """The most similar live memories of its sensitivity at or above the floor, the most similar first.
 
         Those of another sensitivity are not even counted: who may not see them must not learn of them.
@@ -237,11 +241,11 @@ class Decider:
         return self._memories.is_live(name) if loaded else True  # what is not loaded was never touched
 
 
-def _related(told: Decision, why: str) -> Decision:
+def _related(told: AdmissionDecision, why: str) -> AdmissionDecision:
     """The two stay side by side, with the reason before what was found."""
     return replace(told, outcome="related", evidence="; ".join(filter(None, (why, told.evidence))))
 
 
-def _waiting(told: Decision, why: str) -> Decision:
+def _waiting(told: AdmissionDecision, why: str) -> AdmissionDecision:
     """The same, until a person has decided."""
     return replace(_related(told, f"{why}: {A_PERSON_DECIDES}"), proposed=told.outcome)

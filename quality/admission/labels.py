@@ -99,7 +99,7 @@ def confidence(labels: Labels, *, vault: bool, sensitivity: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WeighedMemory:
     """A memory as it is weighed against another one.
 
     Attributes:
@@ -122,7 +122,7 @@ class Standing:
         return confidence(self.labels, vault=self.vault, sensitivity=self.sensitivity)
 
 
-def weaker(new: Standing, old: Standing) -> str:
+def weaker(new: WeighedMemory, old: WeighedMemory) -> str:
     """Why a memory may not take the place of another one: the first label in which it stands lower.
 
     Confidence is compared among notes of vaults and among what was saved, which have scales of their own.
@@ -140,7 +140,7 @@ def weaker(new: Standing, old: Standing) -> str:
     return ""
 
 
-def apart(new: Standing, old: Standing) -> str:
+def apart(new: WeighedMemory, old: WeighedMemory) -> str:
     """Why two memories cannot be one without losing what their labels say; empty if they can (rule 2.5)."""
     mine, theirs = new.labels.memory_type, old.labels.memory_type
     if different_types(new.labels, old.labels):

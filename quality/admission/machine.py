@@ -20,14 +20,14 @@ from slowwave.quality.admission.records import (
     REORDERED,
     RETIRED,
     SUPERSEDED,
-    Decision,
+    AdmissionDecision,
+    AdmissionRecord,
     Lapse,
-    Record,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AdmissionVerdict:
     """What becomes of a note that comes, and of newer memories where it comes late.
 
     Attributes:
@@ -39,20 +39,20 @@ class Verdict:
         lapsed: newer memories whose decision of before holds no longer.
     """
 
-    decision: Decision
+    decision: AdmissionDecision
     back: tuple[tuple[str, str], ...] = ()
-    looks: tuple[Decision, ...] = ()
-    again: tuple[Decision, ...] = ()
-    lapsed: tuple[Record, ...] = ()
+    looks: tuple[AdmissionDecision, ...] = ()
+    again: tuple[AdmissionDecision, ...] = ()
+    lapsed: tuple[AdmissionRecord, ...] = ()
 
 
 class Verdicts(Protocol):
     """Where it is known from what becomes of a note."""
 
-    def stays(self, part: Record, note: Record) -> bool:
+    def stays(self, part: AdmissionRecord, note: AdmissionRecord) -> bool:
         """Whether what a memory absorbed stays in it, now that it says what this note says."""
 
-    def about(self, note: Record, old: Record | None) -> Verdict:
+    def about(self, note: AdmissionRecord, old: AdmissionRecord | None) -> AdmissionVerdict:
         """What becomes of a note; the memories are as they are without it and without its old text."""
 
 
@@ -68,7 +68,7 @@ class Machine:
         """Decisions of before that hold no longer."""
         return [Lapse(*text, *why) for text, why in self._lapses.items()]
 
-    def save(self, note: Record) -> Verdict:
+    def save(self, note: AdmissionRecord) -> AdmissionVerdict:
         """A note comes: it is what its memory says from now on, or it is refused and all is as it was."""
         memories, name = self._memories, note.memory_id
         self._acting = name
@@ -107,7 +107,7 @@ class Machine:
         if record is not None and self._memories.take_back(actor, other):
             self._lapse(record, by)
 
-    def _make_way(self, old: Record, note: Record) -> tuple[str, ...]:
+    def _make_way(self, old: AdmissionRecord, note: AdmissionRecord) -> tuple[str, ...]:
         """Take a memory away before its new text is judged; of what it absorbed, what the new text keeps."""
         memories = self._memories
         for part in map(memories.known, old.absorbed):
@@ -120,7 +120,7 @@ class Machine:
         memories.remove(old.memory_id)
         return old.absorbed if old.status != RETIRED else ()
 
-    def _leave(self, record: Record, *, by: str, keep_absorbed: bool = False) -> None:
+    def _leave(self, record: AdmissionRecord, *, by: str, keep_absorbed: bool = False) -> None:
         """Dissolve what a memory did to others, and what others did to it."""
         memories = self._memories
         self._lapse(record, by)
@@ -139,10 +139,10 @@ class Machine:
                 if part is not None and part.status == MERGED:
                     self._part(part, by)
 
-    def _part(self, merged: Record, by: str) -> None:
+    def _part(self, merged: AdmissionRecord, by: str) -> None:
         self._memories.part(merged)
         self._lapse(merged, by)
 
-    def _lapse(self, record: Record, by: str) -> None:
+    def _lapse(self, record: AdmissionRecord, by: str) -> None:
         """What was decided about this text of a memory holds no longer."""
         self._lapses.setdefault((record.memory_id, record.revision), (by, self._acting))

@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from slowwave.quality.admission.labels import Labels, unite
-from slowwave.quality.admission.records import LIVE, MERGED, SUPERSEDED, Change, Decision, Record
+from slowwave.quality.admission.records import (
+    LIVE,
+    MERGED,
+    SUPERSEDED,
+    AdmissionDecision,
+    AdmissionRecord,
+    MemoryChange,
+)
 
 
 class Memories:
@@ -22,20 +29,20 @@ class Memories:
     """
 
     def __init__(self) -> None:
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, AdmissionRecord] = {}
         self.behind: dict[str, set[str]] = {}
 
-    def known(self, name: str) -> Record | None:
+    def known(self, name: str) -> AdmissionRecord | None:
         """A memory as it is now; None where there is none."""
         return self.records.get(name)
 
-    def put(self, record: Record) -> None:
+    def put(self, record: AdmissionRecord) -> None:
         """What a memory is from now on."""
         self.records[record.memory_id] = record
         if record.replaced_by:
             self.behind.setdefault(record.replaced_by, set()).add(record.memory_id)
 
-    def enter(self, note: Record) -> None:
+    def enter(self, note: AdmissionRecord) -> None:
         """Let a note be what its memory says from now on."""
         self.put(note)
 
@@ -54,7 +61,7 @@ class Memories:
 
     # -- what one memory does to another -------------------------------------------------------------
 
-    def carry_out(self, decision: Decision) -> None:
+    def carry_out(self, decision: AdmissionDecision) -> None:
         """Let a decision about a live memory take effect (rule 2.2)."""
         if decision.outcome not in ("merge", "supersede") or decision.other is None:
             return
@@ -76,23 +83,23 @@ class Memories:
             return False
         return True
 
-    def part(self, merged: Record) -> None:
+    def part(self, merged: AdmissionRecord) -> None:
         """Take a merged memory out of the one that absorbed it."""
         if (target := self.known(merged.replaced_by or "")) is not None:
             left = tuple(part for part in target.absorbed if part != merged.memory_id)
             self.put(replace(target, absorbed=left))
         self.free(merged)
 
-    def free(self, record: Record) -> None:
+    def free(self, record: AdmissionRecord) -> None:
         """Let a memory stand for itself again."""
         self.put(replace(record, status=LIVE, replaced_by=None))
 
-    def superseded_by(self, name: str) -> list[Record]:
+    def superseded_by(self, name: str) -> list[AdmissionRecord]:
         """The memories that stand behind this one."""
         known = map(self.records.get, sorted(self.behind.get(name, ())))
         return [one for one in known if one and (one.status, one.replaced_by) == (SUPERSEDED, name)]
 
-    def _in_turn(self, absorbed: tuple[str, ...], part: Record) -> tuple[str, ...]:
+    def _in_turn(self, absorbed: tuple[str, ...], part: AdmissionRecord) -> tuple[str, ...]:
         """What a memory absorbed, with one more in its turn."""
         at = len(absorbed)
         while at and (before := self.known(absorbed[at - 1])) is not None and before.turn > part.turn:
@@ -101,7 +108,9 @@ class Memories:
 
     # -- what a memory is ------------------------------------------------------------------------------
 
-    def parts(self, record: Record, among: Mapping[str, Record] | None = None) -> list[Record]:
+    def parts(
+        self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
+    ) -> list[AdmissionRecord]:
         """What a memory absorbed, and what that had absorbed, in order; now, or among other records."""
         records = self.records if among is None else among
         parts = []
@@ -110,21 +119,21 @@ class Memories:
                 parts += [part, *self.parts(part, among)]
         return parts
 
-    def content(self, record: Record) -> str:
+    def content(self, record: AdmissionRecord) -> str:
         """What a memory says, with all that it absorbed."""
         content = record.content
         for part in self.parts(record):
             content, _ = merge_lines(content, part.content)
         return content
 
-    def labels(self, record: Record) -> Labels:
+    def labels(self, record: AdmissionRecord) -> Labels:
         """What a memory says of itself, with the labels of all that it absorbed."""
         return unite(record.labels, (part.labels for part in self.parts(record)))
 
-    def change(self, record: Record) -> Change:
+    def change(self, record: AdmissionRecord) -> MemoryChange:
         """What a memory is, with all that it absorbed."""
         parts = tuple((part.memory_id, part.revision) for part in self.parts(record))
-        return Change(record, self.content(record), None, parts, self.labels(record))
+        return MemoryChange(record, self.content(record), None, parts, self.labels(record))
 
 
 def merge_lines(content: str, addition: str) -> tuple[str, tuple[str, ...]]:

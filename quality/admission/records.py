@@ -51,7 +51,7 @@ class AdmissionPolicy:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Record:
+class AdmissionRecord:
     """One memory or note, as far as admission has to know it.
 
     Attributes:
@@ -108,7 +108,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class AdmissionAct:
     """Something that happens to memories.
 
     A save with its note, a forget of an id (with the revision of the act), an undo of a pair, or an accept
@@ -117,15 +117,15 @@ class Act:
 
     kind: Literal["save", "forget", "undo", "accept"]
     memory_id: str
-    note: Record | None = None
+    note: AdmissionRecord | None = None
     other: str | None = None
     by: str = ""
-    decision: Decision | None = None
+    decision: AdmissionDecision | None = None
     revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AdmissionDecision:
     """What became of one note.
 
     Attributes:
@@ -176,7 +176,7 @@ class Lapse:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MemoryChange:
     """What a memory is now.
 
     Attributes:
@@ -186,7 +186,7 @@ class Change:
         labels: with those of all that it absorbed.
     """
 
-    record: Record
+    record: AdmissionRecord
     content: str
     vector: Vector | None
     parts: tuple[tuple[str, str], ...]
@@ -205,7 +205,7 @@ class Admission:
         lapses: decisions of before that hold no longer.
     """
 
-    decisions: list[Decision]
-    entered: dict[str, Change]
-    changes: dict[str, Change]
+    decisions: list[AdmissionDecision]
+    entered: dict[str, MemoryChange]
+    changes: dict[str, MemoryChange]
     lapses: list[Lapse]

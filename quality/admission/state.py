@@ -8,16 +8,16 @@ from itertools import islice
 
 import numpy as np
 
-from slowwave.quality.admission.labels import Standing
+from slowwave.quality.admission.labels import WeighedMemory
 from slowwave.quality.admission.memories import Memories
 from slowwave.quality.admission.records import (
     LIVE,
     MERGED,
     SUPERSEDED,
+    AdmissionDecision,
     AdmissionPolicy,
-    Change,
-    Decision,
-    Record,
+    AdmissionRecord,
+    MemoryChange,
     Turn,
     Vector,
 )
@@ -42,16 +42,16 @@ class Surroundings:
         behind: memories of before that these superseded.
     """
 
-    known: Mapping[str, Record]
+    known: Mapping[str, AdmissionRecord]
     neighbours: Neighbours
     policy: AdmissionPolicy
-    recall: Callable[[Iterable[str]], Iterable[Record]]
+    recall: Callable[[Iterable[str]], Iterable[AdmissionRecord]]
     embed: Callable[[str, str], Vector]
     apart: frozenset[frozenset[str]] = frozenset()
-    accepted: Mapping[tuple[str, str], Decision] = field(default_factory=dict)
+    accepted: Mapping[tuple[str, str], AdmissionDecision] = field(default_factory=dict)
     latest: int = -(2**63)
-    near: Callable[[Sequence[Vector], str], Iterable[Record]] = lambda _vectors, _sensitivity: ()
-    behind: Callable[[Iterable[str]], Iterable[Record]] = lambda _: ()
+    near: Callable[[Sequence[Vector], str], Iterable[AdmissionRecord]] = lambda _vectors, _sensitivity: ()
+    behind: Callable[[Iterable[str]], Iterable[AdmissionRecord]] = lambda _: ()
 
 
 class BatchMemories(Memories):
@@ -70,7 +70,7 @@ class BatchMemories(Memories):
     def __init__(self, around: Surroundings) -> None:
         super().__init__()
         self._around = around
-        self.before: dict[str, Record] = {}
+        self.before: dict[str, AdmissionRecord] = {}
         self.entered: set[str] = set()
         self.elsewhere: set[str] = set()
         self.withdrawn: set[str] = set()
@@ -99,7 +99,7 @@ class BatchMemories(Memories):
 
         return restore
 
-    def enter(self, note: Record) -> None:
+    def enter(self, note: AdmissionRecord) -> None:
         """See `Memories`."""
         self.entered.add(note.memory_id)
         self.put(note)
@@ -114,7 +114,7 @@ class BatchMemories(Memories):
         record = self.records.get(name)
         return record is not None and record.status == LIVE and name not in self.withdrawn
 
-    def known(self, name: str) -> Record | None:
+    def known(self, name: str) -> AdmissionRecord | None:
         """A memory as it is now, loaded when it is not here yet; None where there is none."""
         self.recall_missing([name] if name else [])
         return self.records.get(name)
@@ -124,7 +124,7 @@ class BatchMemories(Memories):
         lacking = [name for name in names if name not in self.before and name not in self.records]
         self.learn(self._around.recall(lacking) if lacking else ())
 
-    def learn(self, found: Iterable[Record]) -> list[str]:
+    def learn(self, found: Iterable[AdmissionRecord]) -> list[str]:
         """Take in memories of before, those that are not here yet; gives the names of all."""
         names = []
         for record in found:
@@ -136,7 +136,7 @@ class BatchMemories(Memories):
                 self._index(record)
         return names
 
-    def _index(self, record: Record) -> None:
+    def _index(self, record: AdmissionRecord) -> None:
         self.latest = max(self.latest, record.turn)
         if record.absorbed:
             self._grown.add(record.memory_id)
@@ -145,12 +145,12 @@ class BatchMemories(Memories):
                 self._shelve(record.memory_id, vector)
         self.by_hash.setdefault(record.content_hash, set()).add(record.memory_id)
 
-    def put(self, record: Record) -> None:
+    def put(self, record: AdmissionRecord) -> None:
         """What a memory is from now on; those that absorbed it say something else then, too."""
         super().put(record)
         self._index(record)
         self.version += 1
-        one: Record | None = record
+        one: AdmissionRecord | None = record
         while one is not None:
             self._touched.add(one.memory_id)
             if self._placed(one):
@@ -159,7 +159,7 @@ class BatchMemories(Memories):
                 self.elsewhere.add(one.memory_id)
             one = self.known(one.replaced_by or "") if one.status == MERGED else None
 
-    def nearest(self, note: Record, floor: float) -> list[tuple[str, float]]:
+    def nearest(self, note: AdmissionRecord, floor: float) -> list[tuple[str, float]]:
         """What was live here at its turn and resembles a memory, the most similar first."""
         assert note.vector is not None
         exact = note.vector.astype(np.float64)
@@ -176,7 +176,7 @@ class BatchMemories(Memories):
                 near.append((-similarity, name))
         return [(name, -negative) for negative, name in sorted(near)]
 
-    def as_of(self, record: Record, turn: Turn) -> Record:
+    def as_of(self, record: AdmissionRecord, turn: Turn) -> AdmissionRecord:
         """A memory as it was at a turn: what newer ones did to it was not done yet."""
         parts = tuple(
             name for name in record.absorbed if (part := self.known(name)) is not None and part.turn < turn
@@ -185,7 +185,7 @@ class BatchMemories(Memories):
             return replace(record, status=LIVE, replaced_by=None, absorbed=parts)
         return replace(record, absorbed=parts)
 
-    def resembling(self, vectors: Sequence[Vector], floor: float) -> list[Record]:
+    def resembling(self, vectors: Sequence[Vector], floor: float) -> list[AdmissionRecord]:
         """What is here and said at any time something that resembles one of these vectors."""
         wanted = np.array(vectors, dtype=np.float32)
         if not len(wanted) or not self._shelf:
@@ -213,24 +213,26 @@ class BatchMemories(Memories):
         self._rows[count] = vector
         self._shelf.append(name)
 
-    def sayings(self, record: Record) -> list[Vector]:
+    def sayings(self, record: AdmissionRecord) -> list[Vector]:
         """The vectors of all that a memory said since it absorbed nothing."""
         grown = (record.absorbed[:count] for count in range(len(record.absorbed) + 1))
         return [self.vector(replace(record, absorbed=parts)) for parts in grown]
 
-    def _placed(self, record: Record) -> bool:
+    def _placed(self, record: AdmissionRecord) -> bool:
         """Whether `neighbours` has the vector of what a memory says now."""
         if record.memory_id in self.entered:
             return self.content(record) == record.content
         before = self.before[record.memory_id]
         return before.status == LIVE and self.content(record) == _said(before)
 
-    def parts(self, record: Record, among: Mapping[str, Record] | None = None) -> list[Record]:
+    def parts(
+        self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
+    ) -> list[AdmissionRecord]:
         """See `Memories`."""
         self.recall_missing(record.absorbed)
         return super().parts(record, among)
 
-    def _unchanged(self, record: Record) -> Record | None:
+    def _unchanged(self, record: AdmissionRecord) -> AdmissionRecord | None:
         """What the memory was before, if it still says the same."""
         before = self.before.get(record.memory_id)
         if before is None or (before.revision, before.absorbed) != (record.revision, record.absorbed):
@@ -239,7 +241,7 @@ class BatchMemories(Memories):
         then = [(part.memory_id, part.revision) for part in self.parts(before, self.before)]
         return before if now == then else None
 
-    def content(self, record: Record) -> str:
+    def content(self, record: AdmissionRecord) -> str:
         """What a memory says, with all that it absorbed."""
         if (before := self._unchanged(record)) is not None:
             return _said(before)
@@ -248,20 +250,20 @@ class BatchMemories(Memories):
             self._contents[key] = super().content(record)
         return self._contents[key]
 
-    def standing(self, record: Record) -> Standing:
+    def standing(self, record: AdmissionRecord) -> WeighedMemory:
         """A memory as it is weighed against another one."""
         labels = self.labels(record)
         contexts = (one.context for one in (record, *self.parts(record)))
-        return Standing(
+        return WeighedMemory(
             labels, effective_tier(labels.importance_tier, record.promoted or None), record.vault,
             record.sensitivity, next(filter(None, contexts), ""),
         )  # fmt: skip
 
-    def protected(self, record: Record) -> bool:
+    def protected(self, record: AdmissionRecord) -> bool:
         """Whether a person has to say so before it is merged or superseded (rule 2.5)."""
         return any(one.protected or one.labels.protected for one in (record, *self.parts(record)))
 
-    def vector(self, record: Record) -> Vector:
+    def vector(self, record: AdmissionRecord) -> Vector:
         """Vector of what a memory says."""
         if (before := self._unchanged(record)) is not None and before.merged_vector is not None:
             return before.merged_vector
@@ -273,10 +275,10 @@ class BatchMemories(Memories):
             self._vectors[key] = self._around.embed(record.title, content)
         return self._vectors[key]
 
-    def changed(self) -> tuple[dict[str, Change], dict[str, Change]]:
+    def changed(self) -> tuple[dict[str, MemoryChange], dict[str, MemoryChange]]:
         """What entered, and what of before is different now; by id."""
-        entered: dict[str, Change] = {}
-        changes: dict[str, Change] = {}
+        entered: dict[str, MemoryChange] = {}
+        changes: dict[str, MemoryChange] = {}
         for name in sorted(self._touched):
             record, before = self.records[name], self.before.get(name)
             change = replace(self.change(record), vector=self.vector(record))
@@ -289,6 +291,6 @@ class BatchMemories(Memories):
         return entered, changes
 
 
-def _said(record: Record) -> str:
+def _said(record: AdmissionRecord) -> str:
     """What a memory of before says, with what it had absorbed."""
     return record.content if record.merged_content is None else record.merged_content

@@ -11,12 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from slowwave.quality.admission.deciding import Decider
-from slowwave.quality.admission.machine import Verdict
-from slowwave.quality.admission.records import MERGED, RETIRED, SUPERSEDED, Decision, Record, Vector
+from slowwave.quality.admission.machine import AdmissionVerdict
+from slowwave.quality.admission.records import (
+    MERGED,
+    RETIRED,
+    SUPERSEDED,
+    AdmissionDecision,
+    AdmissionRecord,
+    Vector,
+)
 from slowwave.quality.admission.state import BatchMemories, Surroundings
 
 
-class Place:
+class NoteTurn:
     """The place of one note among what resembles it.
 
     Args:
@@ -26,10 +33,12 @@ class Place:
         note: as it enters.
     """
 
-    def __init__(self, memories: BatchMemories, decider: Decider, around: Surroundings, note: Record) -> None:
+    def __init__(
+        self, memories: BatchMemories, decider: Decider, around: Surroundings, note: AdmissionRecord
+    ) -> None:
         self._memories, self._decider, self._around, self._note = memories, decider, around, note
 
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> AdmissionVerdict | None:
         """What becomes of the note and of the newer ones in its turn; None if it is the newest of all.
 
         It is tried out, and the memories are as before.
@@ -50,7 +59,7 @@ class Place:
         self._decider.by_hand = False
         return verdict
 
-    def _said(self, start: dict[str, Record]) -> list[Vector]:
+    def _said(self, start: dict[str, AdmissionRecord]) -> list[Vector]:
         """The vectors of all that was said by what is not what it was at the start."""
         memories = self._memories
         affected = [
@@ -66,7 +75,7 @@ class Place:
             for vector in memories.sayings(record)
         ]
 
-    def _replay(self, later: set[str]) -> Verdict:
+    def _replay(self, later: set[str]) -> AdmissionVerdict:
         """Let the note happen in its turn and then these once more."""
         memories, note = self._memories, self._note
         self._near([vector for name in later for vector in memories.sayings(memories.records[name])])
@@ -82,10 +91,10 @@ class Place:
             back += ties
         decision = self._decider.decide(note)
         if decision.refused:
-            return Verdict(decision)
+            return AdmissionVerdict(decision)
         memories.enter(note)
         memories.carry_out(decision)
-        looks: dict[str, Decision] = {}
+        looks: dict[str, AdmissionDecision] = {}
         for name in turns:
             then = memories.as_of(memories.records[name], before[name].turn)
             looked = replace(then, vector=memories.vector(then))
@@ -98,7 +107,7 @@ class Place:
             if look.outcome != "complement" and (name in changed or look.other == note.memory_id)
         ]
         lapsed = tuple(before[name] for name in changed if did[name])
-        return Verdict(decision, tuple(back), tuple(looks.values()), tuple(again), lapsed)
+        return AdmissionVerdict(decision, tuple(back), tuple(looks.values()), tuple(again), lapsed)
 
     def _ties(self, name: str) -> list[tuple[str, str]]:
         """What a memory did, and what was done to it since: who did it, and to which."""
@@ -117,13 +126,13 @@ class Place:
             return (record.replaced_by or "",)
         return tuple(one.memory_id for one in self._memories.superseded_by(name))
 
-    def _near(self, vectors: Sequence[Vector]) -> list[Record]:
+    def _near(self, vectors: Sequence[Vector]) -> list[AdmissionRecord]:
         """All that resembles one of these vectors, loaded."""
         self._memories.learn(self._around.near(vectors, self._note.sensitivity))
         found = self._memories.resembling(vectors, self._around.policy.floor)
         return [one for one in found if one.sensitivity == self._note.sensitivity and one.status != RETIRED]
 
-    def _later(self, records: Iterable[Record]) -> set[str]:
+    def _later(self, records: Iterable[AdmissionRecord]) -> set[str]:
         """Those that have a later turn; not what a folder changes, nor what clings to a newer text."""
         memories, found = self._memories, set[str]()
         for one in records:

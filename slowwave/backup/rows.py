@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from slowwave.journal.carrying import COLUMNS, Row, Rows
+from slowwave.journal.carrying import COLUMNS, Row, StoredRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +20,7 @@ def bounds(until: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + PAGE_SEQS - 1, until)
 
 
-def page_of(rows: Rows, first: int, last: int) -> list[Row]:
+def page_of(rows: StoredRows, first: int, last: int) -> list[Row]:
     """The rows between two places."""
     return [row for page in rows.pages(after=first - 1, until=last, most=PAGE_SEQS) for row in page]
 

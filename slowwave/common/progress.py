@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Listener(Protocol):
+class ProgressListener(Protocol):
     """Hears of work: it starts, it advances, it ends."""
 
     def start(self, what: str, total: int | None) -> int:
@@ -28,11 +28,11 @@ class Listener(Protocol):
         """The work is done, or given up."""
 
 
-_listener: ContextVar[Listener | None] = ContextVar("slowwave_progress", default=None)
+_listener: ContextVar[ProgressListener | None] = ContextVar("slowwave_progress", default=None)
 
 
 @contextmanager
-def listening(listener: Listener | None) -> Iterator[None]:
+def listening(listener: ProgressListener | None) -> Iterator[None]:
     """Send the progress of everything inside to `listener`; None: nobody hears of it."""
     token = _listener.set(listener)
     try:

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.evaluation.truth import clicked_results
 from slowwave.journal.kinds.fields import decoded, struct
-from slowwave.journal.kinds.search import Search
+from slowwave.journal.kinds.search import SearchPayload
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SEARCHES_AT_ONCE = 2_000
 """A search with all that it considered is tens of kilobytes (count)."""
 
 _PAYLOAD = struct(
-    Search, "policy_version", "shown.memory_id", "interleaving.policy_version", "interleaving.teams"
+    SearchPayload, "policy_version", "shown.memory_id", "interleaving.policy_version", "interleaving.teams"
 )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.kinds.fields import decoded, struct
-from slowwave.journal.kinds.search import CANDIDATE_COLUMNS, OPTIONAL_COLUMNS, Search, shown_rows
+from slowwave.journal.kinds.search import CANDIDATE_COLUMNS, OPTIONAL_COLUMNS, SearchPayload, shown_rows
 from slowwave.scoring.evaluation.batch import CANDIDATES, Batch, moments
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SEARCHES_AT_ONCE: Final = 2_000
 _WHOLE: Final = ("vector_rank", "bm25_rank", "chunk_count", "ordinal")
 _SHOWN: Final = ("rank", "memory_id", "score", "channels")
 _PAYLOAD: Final = struct(
-    Search, "query", "limit", "as_of", "policy_version", "abstained", "signal",
+    SearchPayload, "query", "limit", "as_of", "policy_version", "abstained", "signal",
     *(f"shown.{name}" for name in _SHOWN),
     candidates=pl.Struct({"chunk_id": pl.List(pl.String), **CANDIDATES}),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.journal.kinds.search import Search
+from slowwave.journal.kinds.search import SearchPayload
 from slowwave.scoring.days import day_of
 from slowwave.scoring.evaluation.beside import beside
 from slowwave.scoring.evaluation.trend import Course, course, trend
@@ -103,7 +103,7 @@ def _kind(space: Workspace, searches: Sequence[str], other: str) -> str:
     """
     entries = space.journal.entries(searches)
     for name in searches:
-        said: Search | None = entries[name].payload if name in entries else None  # type: ignore[assignment]
+        said: SearchPayload | None = entries[name].payload if name in entries else None  # type: ignore[assignment]
         if said and said.get("interleaving") and said.get("policy"):
             return _unknown(RankingPolicy.logged(said["policy"]), other)
     return _unknown(space.policy, other)

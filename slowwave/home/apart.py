@@ -30,7 +30,7 @@ _ONLY = "_only"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class NamespaceFault:
     """What went wrong with a namespace: the kind of error and where, and nothing of any text."""
 
     namespace: str
@@ -39,7 +39,7 @@ class Fault:
 
 def apart(
     whole: Callable[[], T], namespaces: Callable[[], Iterable[str]], part: Callable[[str], T]
-) -> tuple[list[T], list[Fault]]:
+) -> tuple[list[T], list[NamespaceFault]]:
     """Do the work on all namespaces at once; where that fails, on one after the other.
 
     Args:
@@ -56,12 +56,12 @@ def apart(
     try:
         return [whole()], []
     except Exception:  # whatever it is: whose fault it is shows when each is tried alone, and is told
-        done, faults = list[T](), list[Fault]()
+        done, faults = list[T](), list[NamespaceFault]()
         for name in sorted(set(namespaces())):
             try:
                 done.append(part(name))
             except Exception as error:
-                faults.append(Fault(name, _told(error)))
+                faults.append(NamespaceFault(name, _told(error)))
         if not done:
             raise
         return done, faults
@@ -80,7 +80,7 @@ def within(space: Workspace, namespace: str) -> Workspace:
     """The home as one namespace has it: store and journal read and replace its rows alone."""
     own = copy.copy(space)
     own.__dict__ = space.__dict__ | {
-        "store": cast("Store", _Apart(space.store, namespace)),
+        "store": cast("Store", _NamespaceStore(space.store, namespace)),
         "journal": cast("Journal", _JournalOf(space.journal, namespace)),
         "_parts": {},
         _ONLY: namespace,
@@ -94,7 +94,7 @@ def part_of(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
     return rows if only is None else rows.filter(pl.col("namespace") == only)
 
 
-class _Apart(StoreOf):
+class _NamespaceStore(StoreOf):
     """A store with the rows of one namespace, for works on a home.
 
     The row that proves the isolation of what was learned is the home's, and everybody's. What is of no

@@ -20,7 +20,7 @@ import polars as pl
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
-    from slowwave.home.apart import Fault
+    from slowwave.home.apart import NamespaceFault
     from slowwave.store import Store
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ def notes_due(store: Store, last: Mapping[str, int]) -> list[str]:
 # -- what failed ------------------------------------------------------------------------------------
 
 
-def note_faults(store: Store, stage: str, days: Sequence[str], faults: Sequence[Fault]) -> None:
+def note_faults(store: Store, stage: str, days: Sequence[str], faults: Sequence[NamespaceFault]) -> None:
     """Keep what went wrong at a stage on these days, and forget what did before; see `faults`."""
     known = {} if (found := store.get_meta(_FAULTS + stage)) is None else found["days"]
     left = {day: told for day, told in known.items() if day not in set(days)}

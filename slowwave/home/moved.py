@@ -135,7 +135,7 @@ def refuse_stale(settings: Settings) -> None:
     )
 
 
-class Watch:
+class MoveWatch:
     """Refuses as `refuse_stale`, and reads only what was written since it looked the last time.
 
     So it may be asked with every call, which costs one look at a file that most homes do not have.

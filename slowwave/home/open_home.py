@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.permissions import make_private
 from slowwave.errors import SlowwaveError
-from slowwave.home.moved import Watch
+from slowwave.home.moved import MoveWatch
 from slowwave.journal import works as underway
 from slowwave.settings import Settings
 from slowwave.telemetry import begin
@@ -65,7 +65,7 @@ class OpenHome:
         self.now = clock
         self._turn = _Turn()
         self._works = 0
-        self._refuse_stale = Watch(settings)
+        self._refuse_stale = MoveWatch(settings)
         self._parts: dict[str, Any] = {}
 
     @cached_property

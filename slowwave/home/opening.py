@@ -10,7 +10,7 @@ from slowwave.common import ids
 from slowwave.common.permissions import mask_of
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
-from slowwave.home.moved import Watch
+from slowwave.home.moved import MoveWatch
 from slowwave.home.parts import bare_store
 from slowwave.records import Recorder, adopt
 from slowwave.records.recorder import has_records, recorded_tables
@@ -64,7 +64,7 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
     if applied and has_records(journal):
         adopt(store, journal)
     store.recorder = Recorder(journal)
-    store.refuse_stale = Watch(settings)
+    store.refuse_stale = MoveWatch(settings)
     if not store.elsewhere:
         store.wal = WriteAheadLog(beside(store.uri), lambda: store.specs, mask_of(settings.home))
     return store

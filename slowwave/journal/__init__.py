@@ -9,11 +9,20 @@ Importing this package loads neither the database library nor Polars; opening a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slowwave.journal.codec import payload_of
-from slowwave.journal.entry import FEEDBACK_KINDS, KINDS, SOURCE_KINDS, WORDS, AppendResult, Entry, Source
+from slowwave.journal.entry import (
+    FEEDBACK_KINDS,
+    KINDS,
+    SOURCE_KINDS,
+    WORDS,
+    AppendResult,
+    Entry,
+    WatchedVault,
+)
 from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError, JournalMovedError
+from slowwave.scoring.facade import names_of
 
 if TYPE_CHECKING:
     from slowwave.journal.journal import Journal
@@ -30,14 +39,8 @@ __all__ = [
     "JournalEntryError",
     "JournalError",
     "JournalMovedError",
-    "Source",
+    "WatchedVault",
     "payload_of",
 ]
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
-    if name == "Journal":
-        from slowwave.journal.journal import Journal
-
-        return Journal
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = names_of(__name__, {"journal": "Journal"})

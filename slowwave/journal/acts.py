@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import orjson
 import polars as pl
@@ -65,107 +65,58 @@ def _lent(before: Note | Entry, note: Note) -> str:
     return lent(content, str(before.payload.get("sensitivity") or "internal"), to=note.sensitivity)
 
 
+class Circumstances(TypedDict):
+    """What an act has beside its kind and what it says: whose it is, when it happened, and who did it."""
+
+    namespace: str
+    occurred_at: datetime
+    principal: str
+
+
+class SourceCircumstances(Circumstances):
+    """The same of an act about a source, with the vault that it is from ("" for none)."""
+
+    origin: str
+
+
 def save_entry(
-    note: Note,
-    *,
-    namespace: str,
-    source: str,
-    origin: str,
-    occurred_at: datetime,
-    principal: str,
-    digest: str | None = None,
-    event_id: str | None = None,
+    note: Note, *, source: str, digest: str = "", event_id: str = "", **found: Unpack[SourceCircumstances]
 ) -> Entry:
     """The act of saving a note. Without an event id it gets a fresh one; `digest` is of its raw bytes."""
     payload = save_of(note)
     return Entry(
         event_id=event_id or ids.new_event_id(),
         kind="save",
-        namespace=namespace,
         subject=source,
-        occurred_at=occurred_at,
-        principal=principal,
         digest=digest or payload_digest(payload),
         content_hash=content_hash(note.content),
-        origin=origin,
         payload=payload,
+        **found,
     )
 
 
 def unreadable_entry(
-    failure: NoteFailure,
-    *,
-    namespace: str,
-    source: str,
-    origin: str,
-    occurred_at: datetime,
-    principal: str,
-    digest: str,
-    event_id: str,
+    failure: NoteFailure, *, source: str, digest: str, event_id: str, **found: Unpack[SourceCircumstances]
 ) -> Entry:
     """The act of finding a file that cannot be read as a note; it is quarantined with the reason."""
-    return Entry(
-        event_id=event_id,
-        kind="unreadable",
-        namespace=namespace,
-        subject=source,
-        occurred_at=occurred_at,
-        principal=principal,
-        digest=digest,
-        origin=origin,
-        payload=Unreadable(
-            title=source.rsplit("/", 1)[-1],
-            content=failure.excerpt,
-            reason=failure.reason,
-            message=failure.message,
-            size_bytes=failure.size_bytes,
-        ),
+    payload = Unreadable(
+        title=source.rsplit("/", 1)[-1],
+        content=failure.excerpt,
+        reason=failure.reason,
+        message=failure.message,
+        size_bytes=failure.size_bytes,
     )
+    return Entry(event_id, "unreadable", subject=source, digest=digest, payload=payload, **found)
 
 
-def forget_entry(
-    *,
-    namespace: str,
-    source: str,
-    origin: str,
-    occurred_at: datetime,
-    principal: str,
-    event_id: str | None = None,
-) -> Entry:
+def forget_entry(*, source: str, event_id: str = "", **found: Unpack[SourceCircumstances]) -> Entry:
     """The act of forgetting what `source` says."""
-    return Entry(
-        event_id=event_id or ids.new_event_id(),
-        kind="forget",
-        namespace=namespace,
-        subject=source,
-        occurred_at=occurred_at,
-        principal=principal,
-        origin=origin,
-    )
+    return Entry(event_id or ids.new_event_id(), "forget", subject=source, **found)
 
 
-def undo_entry(*, namespace: str, decision_id: str, occurred_at: datetime, principal: str) -> Entry:
-    """The act of taking a decision of the log back."""
-    return Entry(
-        event_id=ids.digest("undo", decision_id),
-        kind="undo",
-        namespace=namespace,
-        subject=decision_id,
-        occurred_at=occurred_at,
-        principal=principal,
-    )
-
-
-def accept_entry(*, namespace: str, decision_id: str, occurred_at: datetime, principal: str) -> Entry:
-    """The act of letting happen what a decision of the log proposes."""
-    return Entry(
-        event_id=ids.digest("accept", decision_id),
-        kind="accept",
-        namespace=namespace,
-        subject=decision_id,
-        occurred_at=occurred_at,
-        principal=principal,
-    )
+def word_entry(kind: Literal["undo", "accept"], decision_id: str, **said: Unpack[Circumstances]) -> Entry:
+    """A person's word about a decision of the log: it is taken back, or what it proposes is to happen."""
+    return Entry(ids.digest(kind, decision_id), kind, subject=decision_id, **said)
 
 
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:

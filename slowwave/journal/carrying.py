@@ -1,7 +1,7 @@
 """The rows of a journal as they are stored, to carry them into another journal, of the same database or not.
 
 Everything that a row is stays what it was: its place, its moments, its digest, the bytes of its payload. So
-two journals are equal when `Rows.digest` says so, whatever databases they are in.
+two journals are equal when `StoredRows.digest` says so, whatever databases they are in.
 
 What travels is the acts and the watched vaults. What does not: the version of the schema (a new journal
 writes its own; the columns are the same), the queue of acts that wait for a turn (it is about processes that
@@ -43,7 +43,7 @@ _NEXT_SEQ = sa.select(
 )
 
 
-class Rows:
+class StoredRows:
     """The rows of one journal.
 
     Args:

@@ -12,7 +12,7 @@ from slowwave.common import progress
 from slowwave.journal import FEEDBACK_KINDS
 from slowwave.journal.kinds import feedback, search
 from slowwave.journal.kinds.fields import decoded, struct
-from slowwave.journal.kinds.search import Search
+from slowwave.journal.kinds.search import SearchPayload
 from slowwave.scoring.feedback.signals import TIERS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ENTRIES_AT_ONCE = 20_000
 """A search with all that it considered is tens of kilobytes (count)."""
 
 _SEARCH = struct(
-    Search, "query", "limit", "policy_version", "abstained", "signal",
+    SearchPayload, "query", "limit", "policy_version", "abstained", "signal",
     *(f"shown.{name}" for name in ("memory_id", "best", "chunks", "rank", "score", "channels")),
     "imported_from",
 )  # fmt: skip

@@ -130,7 +130,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WatchedVault:
     """A vault that is scanned for saves.
 
     Attributes:

@@ -26,7 +26,7 @@ _RETRY_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Redaction:
     """What becomes of one row.
 
     Attributes:
@@ -38,7 +38,7 @@ class Change:
     columns: Mapping[str, str]
 
 
-def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str = "") -> Change:
+def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str = "") -> Redaction:
     """The change that leaves of an act nothing but that it was.
 
     Args:
@@ -51,10 +51,10 @@ def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str 
     columns = {"kind": ERASED, "digest": digest, "content_hash": ""}
     if subject is not None:
         columns |= {"subject": subject, "event_id": uuid.uuid4().hex}
-    return Change(ErasedPayload(erased=erasure, was=kind), columns)
+    return Redaction(ErasedPayload(erased=erasure, was=kind), columns)
 
 
-def apply(connection: sa.Connection, changes: Mapping[int, Change], watched: str | None) -> None:
+def apply(connection: sa.Connection, changes: Mapping[int, Redaction], watched: str | None) -> None:
     """Change these rows in a transaction that is open; see `Journal.erase`.
 
     Args:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from slowwave.common.boundary import journalled
 from slowwave.common.threads import side_by_side
 from slowwave.journal import erasing
-from slowwave.journal.carrying import Rows
+from slowwave.journal.carrying import StoredRows
 from slowwave.journal.connection import Connections, Lock
 from slowwave.journal.engines import Durability
 from slowwave.journal.entry import AppendResult, Entry
@@ -160,7 +160,9 @@ class Journal(Reader):
         with self._connections.writing() as connection:
             return connection.execute(statement).rowcount == 1
 
-    def erase(self, act: Entry, changes: Mapping[int, erasing.Change], *, watched: str | None = None) -> None:
+    def erase(
+        self, act: Entry, changes: Mapping[int, erasing.Redaction], *, watched: str | None = None
+    ) -> None:
         """Take text out of entries for good, all at once; the entries stay in their places.
 
         Args:
@@ -220,9 +222,9 @@ class Journal(Reader):
         return Queue(self._connections)
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> StoredRows:
         """Its rows as they are stored, to carry them into another journal."""
-        return Rows(self._connections)
+        return StoredRows(self._connections)
 
     def check(self) -> list[str]:
         """What is wrong with the journal, a sentence per problem; empty if nothing is.

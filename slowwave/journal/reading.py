@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from slowwave.journal.codec import decode, payload_of
 from slowwave.journal.connection import Connections, batches
-from slowwave.journal.entry import ERASED, Entry, Source, require_days, require_kinds
+from slowwave.journal.entry import ERASED, Entry, WatchedVault, require_days, require_kinds
 from slowwave.journal.errors import JournalEntryError
 from slowwave.journal.inserting import are_about
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, IS_FEEDBACK, IS_OF_A_PROJECT, entries, sources
@@ -224,11 +224,11 @@ class Reader:
         """Place of the entry that was written last; 0 where there is none."""
         return int(self._scalar(sa.select(sa.func.max(c.seq))) or 0)
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[WatchedVault]:
         """The vaults to scan, the one added first first."""
         order = (sources.c.added_at, sources.c.namespace, sources.c.name)
         return [
-            Source(**row._asdict() | {"added_at": from_microseconds(row.added_at)})
+            WatchedVault(**row._asdict() | {"added_at": from_microseconds(row.added_at)})
             for row in self._all(sa.select(sources).order_by(*order))
         ]
 

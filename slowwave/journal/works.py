@@ -28,7 +28,7 @@ class UnfinishedError(StoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class MaintenanceOp:
     """A work that has begun.
 
     Attributes:
@@ -46,9 +46,9 @@ class Work:
     facts: Mapping[str, Any]
 
 
-def unfinished(journal: Journal) -> list[Work]:
+def unfinished(journal: Journal) -> list[MaintenanceOp]:
     """The works that have begun and not ended, the first one first."""
-    works: dict[str, Work] = {}
+    works: dict[str, MaintenanceOp] = {}
     for event_id, what, begun_at, payload in (
         journal.read(kinds=[WORK], namespace=EVERYBODY)
         .select("event_id", "subject", "occurred_at", "payload")
@@ -58,7 +58,7 @@ def unfinished(journal: Journal) -> list[Work]:
         if is_end(told):
             works.pop(told["ends"], None)
         else:
-            works[event_id] = Work(event_id, what, told["command"], begun_at, told["facts"])
+            works[event_id] = MaintenanceOp(event_id, what, told["command"], begun_at, told["facts"])
     return list(works.values())
 
 
@@ -81,7 +81,7 @@ def refuse(journal: Journal, *, but: str = "") -> None:
             )
 
 
-def _state(work: Work) -> str:
+def _state(work: MaintenanceOp) -> str:
     """What this journal knows of a work; of a move of its own not the end, which is in the new one alone."""
     begun, to = f"was begun at {work.begun_at:%F %T} UTC", work.facts.get("to", {})
     if "journal" not in to:
@@ -120,11 +120,13 @@ def announced(
     journal.append([_entry(ids.digest("ended", one), what, WorkEnded(ends=one), as_of) for one in ended])
 
 
-def begin(journal: Journal, what: str, command: str, as_of: datetime, facts: Mapping[str, Any]) -> Work:
+def begin(
+    journal: Journal, what: str, command: str, as_of: datetime, facts: Mapping[str, Any]
+) -> MaintenanceOp:
     """Announce a work whose end is said elsewhere, or find it where it was begun before."""
     begun = next((one for one in unfinished(journal) if one.command == command), None)
     if begun is None:
-        begun = Work(ids.new_event_id(), what, command, as_of, facts)
+        begun = MaintenanceOp(ids.new_event_id(), what, command, as_of, facts)
         said = WorkBegun(command=command, facts=dict(begun.facts))
         journal.append([_entry(begun.event_id, what, said, as_of)])
     return begun

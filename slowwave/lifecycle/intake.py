@@ -26,7 +26,7 @@ from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import AdmissionReport, settle
 from slowwave.lifecycle.admission.settling import still_said
-from slowwave.lifecycle.known import Known, known_of, said_since
+from slowwave.lifecycle.known import SourceState, known_of, said_since
 from slowwave.lifecycle.lacking import lacking
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
@@ -84,7 +84,7 @@ def upon(
     namespace: str,
     sources: Collection[str],
     others: Collection[str],
-    act: Callable[[Known, Mapping[str, int]], T],
+    act: Callable[[SourceState, Mapping[str, int]], T],
 ) -> T:
     """Write what rests on how sources stand: all that was said of them before is settled.
 

@@ -23,7 +23,7 @@ _STANDS: Final = ["memory_id", "revision", SENSITIVITY, OWN, *SCHEMA]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SourceState:
     """What is known of sources before something is saved under them.
 
     Attributes:
@@ -45,7 +45,7 @@ class Known:
 
 def known_of(
     space: Workspace, namespace: str, sources: Collection[str], others: Collection[str] = ()
-) -> Known:
+) -> SourceState:
     """Look at sources, once in the journal and once in the memories.
 
     Args:
@@ -58,7 +58,7 @@ def known_of(
     newest = space.journal.latest(namespace, asked) if asked else {}
     there = {ids.memory_id(namespace, source): source for source in sources if source in newest}
     if not there:
-        return Known(newest, {}, ())
+        return SourceState(newest, {}, ())
     space.keep_up()
     rows = own(space.store.read_by("memories", "memory_id", [*there], columns=_STANDS))
     by_source = {there[row["memory_id"]]: row for row in rows.iter_rows(named=True)}
@@ -73,7 +73,7 @@ def known_of(
                 waiting.append(source)
         closed = most_closed([row.get(SENSITIVITY), *(one.payload.get(SENSITIVITY) for one in refused)])
         stands[source] = {**{name: row.get(name) for name in STANDING}, SENSITIVITY: closed}
-    return Known(newest, stands, waiting)
+    return SourceState(newest, stands, waiting)
 
 
 def said_since(

@@ -9,7 +9,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
-from slowwave.journal.acts import accept_entry, undo_entry
+from slowwave.journal.acts import word_entry
 from slowwave.lifecycle import decisions
 from slowwave.lifecycle.intake import happen
 from slowwave.quality.admission import LIVE, UNDONE_BY_HAND
@@ -122,8 +122,7 @@ def settle(tenant: Tenant, decision_id: str, *, accept: bool, viewer: Viewer | N
 
 
 def _word(tenant: Tenant, decision_id: str, *, accept: bool) -> Entry:
-    entry = accept_entry if accept else undo_entry
-    return entry(
-        namespace=tenant.namespace, decision_id=decision_id, occurred_at=tenant.space.now(),
-        principal=tenant.principal,
+    return word_entry(
+        "accept" if accept else "undo", decision_id,
+        namespace=tenant.namespace, occurred_at=tenant.space.now(), principal=tenant.principal,
     )  # fmt: skip

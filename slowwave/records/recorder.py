@@ -13,7 +13,7 @@ import pyarrow as pa
 from slowwave.common import ids
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import EVERYBODY, RECORD
-from slowwave.journal.kinds.home import Change, of_every_slice
+from slowwave.journal.kinds.home import TableChange, of_every_slice
 from slowwave.records.columns import arrow_rows, recorded, schema_of, written
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Recorder:
         )
         if kept.is_empty() and delete is None:
             return
-        change = Change(insert_only=True) if insert_only else Change()
+        change = TableChange(insert_only=True) if insert_only else TableChange()
         if delete is not None:
             change["delete"] = delete
         if kept.height > ROWS_AT_ONCE:
@@ -69,7 +69,7 @@ class Recorder:
         if not store.specs[name].recorded:
             return
         self.adopt(store)
-        self._journal.append([_entry(name, Change(delete=where))])
+        self._journal.append([_entry(name, TableChange(delete=where))])
 
     def adopt(self, store: Store) -> None:
         """Record all that the tables hold, if nothing ever was."""
@@ -114,12 +114,12 @@ def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: 
             told = completed(spec, _heads(spec, rows), journal)
             heads = rows.join(same(spec, rows, told), on=spec.key, how="semi")
             whole = rows.join(heads, on=spec.key, how="anti")
-        change = Change(whole=True)
-        for part, more in ((recorded(spec, heads), Change()), (whole, Change(full=True))):
+        change = TableChange(whole=True)
+        for part, more in ((recorded(spec, heads), TableChange()), (whole, TableChange(full=True))):
             if part.is_empty() and "whole" not in change:
                 continue
             entries += _entries(name, part, change | more)
-            change = Change()
+            change = TableChange()
     if first and entries:
         head, *rest = entries
         entries = [
@@ -141,15 +141,15 @@ def _heads(spec: Any, rows: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401 - Tab
     )
 
 
-def _entries(name: str, rows: pl.DataFrame, change: Change) -> Iterator[Entry]:
+def _entries(name: str, rows: pl.DataFrame, change: TableChange) -> Iterator[Entry]:
     """The rows in slices; what else the change does is said with the first one."""
     for at in range(0, max(1, rows.height), ROWS_AT_ONCE):
         part = rows[at : at + ROWS_AT_ONCE]
-        yield _entry(name, change | Change(rows=part.height, columns=written(part)))
+        yield _entry(name, change | TableChange(rows=part.height, columns=written(part)))
         change = of_every_slice(change)
 
 
-def _entry(table: str, change: Change) -> Entry:
+def _entry(table: str, change: TableChange) -> Entry:
     return Entry(
         event_id=ids.new_event_id(), kind=RECORD, namespace=EVERYBODY, subject=table, occurred_at=NO_MOMENT,
         principal="", payload=change,

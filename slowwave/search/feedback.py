@@ -17,9 +17,9 @@ from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, V
 from slowwave.home.visibility import Viewer, sight
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import not_before
-from slowwave.journal.kinds.feedback import Observation, Outcome, Rating, verdicts_in
-from slowwave.journal.kinds.feedback import Verdict as Said
-from slowwave.journal.kinds.search import Shown, best_of, chunks_of, results_in
+from slowwave.journal.kinds.feedback import ObservationPayload, OutcomePayload, Rating, verdicts_in
+from slowwave.journal.kinds.feedback import VerdictPayload as Said
+from slowwave.journal.kinds.search import ShownPayload, best_of, chunks_of, results_in
 from slowwave.scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
 from slowwave.store.tenancy import within
 
@@ -98,7 +98,7 @@ def observe(
         name = ids.digest("observation", namespace, search_id, words, *adds)
         # A verdict is on the answer, so it is of the moment at which that was first looked at.
         moment = min((look.occurred_at for look in looks), default=now)
-        content = Observation(response=words, verdicts=news)
+        content = ObservationPayload(response=words, verdicts=news)
         try:
             done = space.journal.append(
                 [_entry(name, "observation", namespace, search_id, principal, moment, content)]
@@ -133,7 +133,7 @@ def conclude(
     last = said[-1].event_id if said else ""
     name = ids.digest("outcome", namespace, project, principal, outcome, last)
     at = not_before(now, before)
-    entry = _entry(name, "outcome", namespace, project, principal, at, Outcome(outcome=outcome))
+    entry = _entry(name, "outcome", namespace, project, principal, at, OutcomePayload(outcome=outcome))
     done = space.journal.append([entry])
     return Concluded(name, project, outcome, searches, new=bool(done.appended))
 
@@ -164,9 +164,11 @@ def _search(space: Workspace, namespace: str, search_id: str, viewer: Viewer | N
     return {**entry.payload, "shown": shown}
 
 
-def _result(payload: Mapping[str, Any], search_id: str, result: str | int | Result) -> tuple[Shown, str]:
+def _result(
+    payload: Mapping[str, Any], search_id: str, result: str | int | Result
+) -> tuple[ShownPayload, str]:
     """The row of a result that was shown, and the chunk that is meant."""
-    shown: Sequence[Shown] = payload["shown"]
+    shown: Sequence[ShownPayload] = payload["shown"]
     asked = getattr(result, "memory_id", result)
     for row in shown:
         if asked == row["memory_id"] or (asked == row["rank"] and not isinstance(asked, bool)):
@@ -189,7 +191,7 @@ def _verdicts(
     from slowwave.scoring.feedback.usage import cited_in, usage
     from slowwave.store import one_of
 
-    shown: Sequence[Shown] = payload["shown"]
+    shown: Sequence[ShownPayload] = payload["shown"]
     chunks = [chunk for row in shown for chunk in chunks_of(row)]
     where = within(namespace, one_of("chunk_id", chunks))
     rows = space.store.read("chunks", where, columns=["chunk_id", "text"]) if chunks else None
@@ -220,7 +222,7 @@ def _verdicts(
 _BESIDE_THE_QUESTION = frozenset({"effectiveness", "confidence", "negative_feedback", "clamp"})
 
 
-def _is_padding(row: Shown) -> bool:
+def _is_padding(row: ShownPayload) -> bool:
     """Whether the question added nothing to the score of a result: ignoring it says nothing of the memory."""
     parts = row.get("contributions") or {}
     return (

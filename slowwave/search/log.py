@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from slowwave.journal.kinds.search import Interleaving, Search, Shown, candidates_kept, candidates_of
+from slowwave.journal.kinds.search import (
+    Interleaving,
+    SearchPayload,
+    ShownPayload,
+    candidates_kept,
+    candidates_of,
+)
 from slowwave.scoring.ranking import Ranking, RankingPolicy, rank
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.searcher import Found
@@ -22,7 +28,7 @@ def logged(
     as_of: datetime,
     filters: Mapping[str, Any],
     turns: InTurn | None = None,
-) -> Search:
+) -> SearchPayload:
     """The payload of a ``search`` entry.
 
     Args:
@@ -35,7 +41,7 @@ def logged(
         filters: that were given.
         turns: how it was drawn from two rankings, if it was.
     """
-    payload = Search(
+    payload = SearchPayload(
         query=query,
         limit=limit,
         as_of=as_of.isoformat(),
@@ -45,7 +51,7 @@ def logged(
         abstained=ranking.abstained,
         signal=ranking.signal,
         shown=[
-            Shown(
+            ShownPayload(
                 memory_id=one.memory_id,
                 rank=one.rank,
                 score=one.score,

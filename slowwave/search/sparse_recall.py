@@ -13,7 +13,7 @@ from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.feedback.questions import with_query_ids
 from slowwave.feedback.states import states_in
 from slowwave.journal.kinds.fields import decoded, struct
-from slowwave.journal.kinds.search import Search, shown_rows
+from slowwave.journal.kinds.search import SearchPayload, shown_rows
 from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SEARCHES_AT_ONCE = 5_000  # entries that are read at a time (count)
 LOOKED_AT = 10  # results among which a memory has to be (count)
-_SHOWN = struct(Search, "query", "shown.memory_id", "shown.flags")
+_SHOWN = struct(SearchPayload, "query", "shown.memory_id", "shown.flags")
 
 
 @dataclass(frozen=True, slots=True)

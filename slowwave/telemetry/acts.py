@@ -12,7 +12,7 @@ from slowwave.telemetry.recording import OFF, count, note, span
 Tell = Callable[..., None]
 
 
-class Saved(Protocol):
+class HasStatus(Protocol):
     """What is told of what became of a note."""
 
     @property
@@ -56,7 +56,7 @@ def saving(now: datetime, events: Iterable[str]) -> Iterator[Tell]:
     """
     with span("slowwave.save", metric="slowwave.save.duration") as open_:
 
-        def tell(saved: list[Saved]) -> None:
+        def tell(saved: list[HasStatus]) -> None:
             open_.set(notes=len(saved))
             for event, one in zip(events, saved, strict=True):
                 count("slowwave.notes", outcome=one.status)

@@ -46,7 +46,7 @@ BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS: Final = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 4 * 3_600.0)
 
 
-class Measure(NamedTuple):
+class Instrument(NamedTuple):
     """What is measured.
 
     Attributes:
@@ -62,19 +62,19 @@ class Measure(NamedTuple):
     buckets: tuple[float, ...] = BUCKETS
 
 
-MEASURES: Final[Mapping[str, Measure]] = {
-    "slowwave.search.duration": Measure("histogram", "Time of a search.", ("outcome",)),
-    "slowwave.save.duration": Measure("histogram", "Time of a call that saves notes.", ("outcome",)),
-    "slowwave.feedback.duration": Measure("histogram", "Time of taking feedback.", ("act", "outcome")),
-    "slowwave.notes": Measure("counter", "Notes saved, by what became of them.", ("outcome",)),
-    "slowwave.tool.duration": Measure("histogram", "Time of a tool's call over MCP.", ("tool", "outcome")),
-    "slowwave.asset.duration": Measure(
+MEASURES: Final[Mapping[str, Instrument]] = {
+    "slowwave.search.duration": Instrument("histogram", "Time of a search.", ("outcome",)),
+    "slowwave.save.duration": Instrument("histogram", "Time of a call that saves notes.", ("outcome",)),
+    "slowwave.feedback.duration": Instrument("histogram", "Time of taking feedback.", ("act", "outcome")),
+    "slowwave.notes": Instrument("counter", "Notes saved, by what became of them.", ("outcome",)),
+    "slowwave.tool.duration": Instrument("histogram", "Time of a tool's call over MCP.", ("tool", "outcome")),
+    "slowwave.asset.duration": Instrument(
         "histogram", "Time of an asset of the night.", ("asset", "outcome"), LONG_BUCKETS
     ),
-    "slowwave.night.duration": Measure(
+    "slowwave.night.duration": Instrument(
         "histogram", "Time of a run of the night.", ("job", "outcome"), LONG_BUCKETS
     ),
-    "db.client.operation.duration": Measure(
+    "db.client.operation.duration": Instrument(
         "histogram", "Time of a query of LanceDB.", ("system", "operation", "table", "outcome")
     ),
 }

@@ -18,7 +18,7 @@ from typing import Any
 
 from slowwave.common import ids
 from slowwave.common.plurals import counted
-from slowwave.journal import Entry, Journal, JournalEntryError, Source
+from slowwave.journal import Entry, Journal, JournalEntryError, WatchedVault
 from slowwave.journal.acts import forget_entry, save_entry, unreadable_entry
 from slowwave.journal.kept import erased_name, is_kept
 from slowwave.journal.kinds.note import payload_digest, save_of
@@ -79,7 +79,7 @@ class Look:
     def __init__(
         self,
         journal: Journal,
-        source: Source,
+        source: WatchedVault,
         listing: Listing,
         settings: NotesSettings,
         *,

@@ -13,7 +13,7 @@ import polars as pl
 
 from slowwave.common import ids, progress
 from slowwave.errors import SlowwaveError
-from slowwave.journal import Entry, Journal, Source
+from slowwave.journal import Entry, Journal, WatchedVault
 from slowwave.notes import list_vault
 from slowwave.settings import NotesSettings
 from slowwave.vaults.look import Look, Scan
@@ -25,7 +25,7 @@ _BATCH = 500
 
 def watch(
     journal: Journal, namespace: str, folder: Path, *, name: str, as_of: datetime, principal: str
-) -> Source:
+) -> WatchedVault:
     """Remember a folder as a vault of the namespace, to be looked at every night.
 
     Raises:
@@ -53,7 +53,7 @@ def watch(
 
 def scan(
     journal: Journal,
-    source: Source,
+    source: WatchedVault,
     settings: NotesSettings,
     *,
     as_of: datetime,

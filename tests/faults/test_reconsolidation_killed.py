@@ -27,7 +27,7 @@ from faults_helpers import (
 import slowwave as package
 from slowwave.common import ids
 from slowwave.journal import Entry
-from slowwave.journal.acts import KEYLESS, forget_entry, save_entry, undo_entry
+from slowwave.journal.acts import KEYLESS, forget_entry, save_entry, word_entry
 from slowwave.notes import plain_note
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
@@ -130,7 +130,7 @@ def night(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Night:
             *save_acts(SECOND, 2),
             *save_acts(THIRD, 1),
             forget_entry(source=KEYLESS + "battery", origin="", event_id="forgets the battery", **common),
-            undo_entry(decision_id=parted, **common),
+            word_entry("undo", parted, **common),
         ],
     )
     folder = place / "vault"

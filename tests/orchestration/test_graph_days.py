@@ -21,7 +21,7 @@ from slowwave.assets.partitions import BACKFILL_TAG, range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.run_process import PROCESS_TAG, cancel_runs, end_dead_runs, process
 from slowwave.evaluation import code
-from slowwave.home.apart import Fault
+from slowwave.home.apart import NamespaceFault
 from slowwave.home.ledger import note_faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal
@@ -286,7 +286,7 @@ def test_runs_of_a_group_that_ends_are_canceled_and_those_of_others_go_on(settin
 def test_notes_that_a_fault_keeps_open_hold_no_feedback_up(settings: Settings) -> None:
     praised(settings)
     store = Workspace(settings).store
-    note_faults(store, "memories", [days.name(1)], [Fault("bob", "a broken note")])
+    note_faults(store, "memories", [days.name(1)], [NamespaceFault("bob", "a broken note")])
     resource = SlowwaveResource(home=str(settings.home), now=days.at(20).isoformat())
     with dg.build_sensor_context(dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}) as context:
         (request,) = sensor("late_feedback")(context).run_requests

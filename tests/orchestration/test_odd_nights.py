@@ -18,7 +18,7 @@ from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
 from slowwave.feedback import effect as taking_effect
 from slowwave.feedback import fold
-from slowwave.home.apart import _Apart, apart
+from slowwave.home.apart import _NamespaceStore, apart
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import save_entry
@@ -130,7 +130,7 @@ def mentions(value: object, namespace: str) -> bool:
     """Whether what a function is given has rows of a namespace, or is a home that has."""
     if isinstance(value, pl.DataFrame):
         return "namespace" in value.columns and namespace in value["namespace"].to_list()
-    if isinstance(value, Workspace | Store | _Apart):
+    if isinstance(value, Workspace | Store | _NamespaceStore):
         store = getattr(value, "store", value)
         return any(mentions(store.read(name), namespace) for name in ("searches", "staged_notes", "memories"))
     if isinstance(value, Evidence):

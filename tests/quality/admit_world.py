@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from slowwave.quality.admission import (
-    Act,
     Admission,
+    AdmissionAct,
+    AdmissionDecision,
     AdmissionPolicy,
-    Decision,
+    AdmissionRecord,
     Labels,
-    Record,
     Surroundings,
     admit,
 )
@@ -35,8 +35,8 @@ def embed(title: str, content: str) -> np.ndarray:
     return np.array([np.cos(angle), np.sin(angle), 0.0], dtype=np.float32)
 
 
-def note(name: str, content: str, vector: np.ndarray | None = None, **changes: object) -> Record:
-    made = Record(
+def note(name: str, content: str, vector: np.ndarray | None = None, **changes: object) -> AdmissionRecord:
+    made = AdmissionRecord(
         memory_id=name, revision=f"r-{name}-{content}", title="", source="", content=content,
         content_hash=content.strip(), vector=embed("", content) if vector is None else vector,
     )  # fmt: skip
@@ -48,16 +48,16 @@ class World:
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self.policy = policy
-        self.records: dict[str, Record] = {}
-        self.decisions: dict[str, Decision] = {}
+        self.records: dict[str, AdmissionRecord] = {}
+        self.decisions: dict[str, AdmissionDecision] = {}
         self.lapsed: list[tuple[str, str]] = []
         self.apart: set[frozenset[str]] = set()
         self.united: dict[str, Labels] = {}
 
-    def recall(self, names: Iterable[str]) -> list[Record]:
+    def recall(self, names: Iterable[str]) -> list[AdmissionRecord]:
         return [self.records[name] for name in names if name in self.records]
 
-    def neighbours(self, notes: list[Record]) -> Neighbours:
+    def neighbours(self, notes: list[AdmissionRecord]) -> Neighbours:
         live = [one for one in self.records.values() if one.status == "live"]
         vectors = [one.vector if one.merged_vector is None else one.merged_vector for one in live]
         theirs, mine = coded([one.sensitivity for one in live], [one.sensitivity for one in notes])
@@ -68,8 +68,11 @@ class World:
             groups=theirs, batch_groups=mine,
         )  # fmt: skip
 
-    def take(self, *acts: Act | Record) -> Admission:
-        wanted = [Act("save", act.memory_id, note=act) if isinstance(act, Record) else act for act in acts]
+    def take(self, *acts: AdmissionAct | AdmissionRecord) -> Admission:
+        wanted = [
+            AdmissionAct("save", act.memory_id, note=act) if isinstance(act, AdmissionRecord) else act
+            for act in acts
+        ]
         notes = [act.note for act in wanted if act.note is not None]
         named = {act.memory_id for act in wanted} | {act.other for act in wanted if act.other}
         hashes = {one.content_hash for one in notes}
@@ -84,7 +87,7 @@ class World:
         self.keep(done)
         return done
 
-    def around(self, known: dict[str, Record], notes: list[Record]) -> Surroundings:
+    def around(self, known: dict[str, AdmissionRecord], notes: list[AdmissionRecord]) -> Surroundings:
         apart = frozenset(self.apart)
         return Surroundings(
             known, self.neighbours(notes), self.policy, self.recall, embed, apart,
@@ -96,7 +99,7 @@ class World:
             ],
         )  # fmt: skip
 
-    def near(self, vectors: list[np.ndarray], sensitivity: str) -> list[Record]:
+    def near(self, vectors: list[np.ndarray], sensitivity: str) -> list[AdmissionRecord]:
         mine = [one for one in self.records.values() if one.sensitivity == sensitivity]
         return [one for one in mine if one.status != "retired"]
 

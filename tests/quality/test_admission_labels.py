@@ -9,14 +9,14 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission import Act, Labels
+from slowwave.quality.admission import AdmissionAct, Labels
 from slowwave.quality.admission.labels import (
     KINDS,
     LISTS,
     PRIORITIES,
     STATES,
     TIERS,
-    Standing,
+    WeighedMemory,
     apart,
     confidence,
     unite,
@@ -42,8 +42,8 @@ labels = st.builds(
 )
 
 
-def standing(one: Labels, **more: object) -> Standing:
-    return Standing(one, one.importance_tier, **more)  # type: ignore[arg-type]
+def standing(one: Labels, **more: object) -> WeighedMemory:
+    return WeighedMemory(one, one.importance_tier, **more)  # type: ignore[arg-type]
 
 
 def test_every_word_that_the_gate_knows_has_its_place():
@@ -133,7 +133,7 @@ def test_what_stands_lower_says_in_what(new, old, why):
          "they are about different contexts"),
         (standing(Labels(state="canonical")), standing(Labels(), vault=True),
          "together their confidence would fall from high to medium"),
-        (Standing(Labels(), "important"), standing(Labels()),
+        (WeighedMemory(Labels(), "important"), standing(Labels()),
          "its use made it important, which cannot be handed on"),
     ],
 )  # fmt: skip
@@ -155,7 +155,7 @@ def test_a_merge_unites_and_its_undo_gives_each_its_own(policy, cosine):
     assert world.united["a"] == CONSTRAINT
     assert world.records["a"].labels == DRAFT
     assert world.united["b"] == world.records["b"].labels == CONSTRAINT
-    world.take(Act("undo", "b", other="a", by="undo"))
+    world.take(AdmissionAct("undo", "b", other="a", by="undo"))
     assert world.state()["a"] == before
     assert world.united["b"] == CONSTRAINT
 

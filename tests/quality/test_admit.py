@@ -8,7 +8,14 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, embed, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission import Act, AdmissionPolicy, Labels, Record, merge_lines, reconsider
+from slowwave.quality.admission import (
+    AdmissionAct,
+    AdmissionPolicy,
+    AdmissionRecord,
+    Labels,
+    merge_lines,
+    reconsider,
+)
 
 # -- the golden edges of rule 2.1 ------------------------------------------------------------------
 
@@ -180,12 +187,12 @@ def test_undoing_is_the_original_exactly(cosine):
     before = world.state()
     world.take(note("b", "two", at(cosine)))
     assert world.state() != before
-    world.take(Act("undo", "b", other="a", by="undo"))
+    world.take(AdmissionAct("undo", "b", other="a", by="undo"))
     assert {name: state for name, state in world.state().items() if name != "b"} == before
     assert world.records["b"].status == "live"
     assert world.lapsed == [("b", "undo")]
     again = world.state()
-    world.take(Act("undo", "b", other="a", by="undo"))
+    world.take(AdmissionAct("undo", "b", other="a", by="undo"))
     assert (world.state(), world.lapsed) == (again, [("b", "undo")])
 
 
@@ -195,7 +202,7 @@ def test_forgetting_the_later_one_brings_the_earlier_one_back(cosine):
     world.take(note("a", "one", at(1.0)))
     before = world.state()
     world.take(note("b", "two", at(cosine)))
-    world.take(Act("forget", "b"))
+    world.take(AdmissionAct("forget", "b"))
     assert world.state()["a"] == before["a"]
     assert world.status()["b"] == "retired"
 
@@ -204,7 +211,7 @@ def test_forgetting_a_memory_frees_what_it_absorbed():
     world = World(LITERAL)
     world.take(note("a", "one", at(1.0)))
     world.take(note("b", "two", at(0.9)))
-    world.take(Act("forget", "a"))
+    world.take(AdmissionAct("forget", "a"))
     assert world.status() == {"a": "retired", "b": "live"}
     assert set(world.lapsed) == {("a", "forgotten"), ("b", "forgotten")}
 
@@ -245,7 +252,7 @@ def test_forgetting_the_middle_of_a_chain_does_not_bring_the_oldest_back():
     world.take(note("b", "two", at(0.8)))
     world.take(note("c", "three", at(1.0)))
     assert world.status() == {"a": "superseded", "b": "superseded", "c": "live"}
-    world.take(Act("forget", "b"))
+    world.take(AdmissionAct("forget", "b"))
     assert world.status() == {"a": "superseded", "b": "retired", "c": "live"}
 
 
@@ -313,7 +320,7 @@ labels = st.builds(
 
 
 @st.composite
-def many_notes(draw: st.DrawFn) -> list[Record]:
+def many_notes(draw: st.DrawFn) -> list[AdmissionRecord]:
     count = draw(st.integers(2, 9))
     made = []
     for number in range(count):
@@ -384,7 +391,7 @@ def test_undoing_everything_in_any_order_brings_every_memory_back(notes, policy)
     world.take(*notes)
     for name, decision in world.decisions.items():
         if decision.outcome in ("merge", "supersede"):
-            world.take(Act("undo", name, other=decision.other, by="undo"))
+            world.take(AdmissionAct("undo", name, other=decision.other, by="undo"))
     for name, (status, replaced_by, absorbed, content, united, _) in world.state().items():
         original = next(one for one in notes if one.memory_id == name)
         assert (status, replaced_by, absorbed, content) == ("live", None, (), original.content)

@@ -11,13 +11,13 @@ from admit_world import GUARDED, LITERAL, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission import Act, Labels, Record, reconsider
+from slowwave.quality.admission import AdmissionAct, AdmissionRecord, Labels, reconsider
 
 UNGATED = [replace(policy, gate=False) for policy in (GUARDED, LITERAL)]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 
-def arriving(notes: list[Record]) -> list[Record]:
+def arriving(notes: list[AdmissionRecord]) -> list[AdmissionRecord]:
     """The notes as they arrive: the order of acts is that of arrival, the date is what they carry."""
     return [replace(one, revision=f"{number:04}-{one.memory_id}") for number, one in enumerate(notes)]
 
@@ -26,14 +26,14 @@ def standing(world: World) -> dict[str, tuple]:
     return {name: state[:-1] for name, state in world.state().items()}
 
 
-def one_by_one(notes: list[Record], policy) -> World:
+def one_by_one(notes: list[AdmissionRecord], policy) -> World:
     world = World(policy)
     for one in arriving(notes):
         world.take(one)
     return world
 
 
-def deploys(count: int) -> list[Record]:
+def deploys(count: int) -> list[AdmissionRecord]:
     return [
         note(f"m{number}", f"we deploy on {day}", at(1 - number / 100), title="Deploy day", moment=number)
         for number, day in enumerate(DAYS[:count])
@@ -64,7 +64,7 @@ def test_the_older_one_of_a_conflict_is_superseded_also_when_it_comes_later():
     )  # fmt: skip
     assert world.state()["m1"] == before["m1"]
     assert world.lapsed == []
-    world.take(Act("undo", "m1", other="m0", by="undo"))
+    world.take(AdmissionAct("undo", "m1", other="m0", by="undo"))
     assert world.status() == {"m0": "live", "m1": "live"}
 
 
@@ -105,7 +105,7 @@ labels = st.builds(
 
 
 @st.composite
-def dated(draw: st.DrawFn) -> list[Record]:
+def dated(draw: st.DrawFn) -> list[AdmissionRecord]:
     """Notes of one to three clusters, each with a date of its own."""
     made = []
     for number, moment in enumerate(draw(st.permutations(range(draw(st.integers(2, 7)))))):
@@ -163,7 +163,7 @@ def test_undoing_everything_brings_every_memory_back(notes, policy, random):
         decisions += world.take(one).decisions
     for one in decisions:
         if one.outcome in ("merge", "supersede"):
-            world.take(Act("undo", one.memory_id, other=one.other, by="undo"))
+            world.take(AdmissionAct("undo", one.memory_id, other=one.other, by="undo"))
     for one in notes:
         assert world.state()[one.memory_id][:5] == ("live", None, (), one.content, one.labels)
 

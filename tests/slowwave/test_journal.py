@@ -30,7 +30,7 @@ from slowwave.journal import (
     JournalConflictError,
     JournalEntryError,
     JournalError,
-    Source,
+    WatchedVault,
     codec,
     connection,
     engines,
@@ -447,8 +447,8 @@ def test_sources_are_added_once_and_removed(journal: Journal) -> None:
         "default", "b", "file:///b", added_at=NOON + timedelta(hours=2), principal="eve"
     )
     assert journal.sources() == [
-        Source("default", "b", "file:///b", NOON, "ann"),
-        Source("default", "a", "file:///a", NOON + timedelta(hours=1), "bob"),
+        WatchedVault("default", "b", "file:///b", NOON, "ann"),
+        WatchedVault("default", "a", "file:///a", NOON + timedelta(hours=1), "bob"),
     ]
     assert journal.remove_source("default", "b")
     assert not journal.remove_source("default", "b")

@@ -309,9 +309,10 @@ def killed(self, *arguments, **named):
     return original(self, *arguments, **named)
 
 where, left_over = sys.argv[1], int(sys.argv[2])
-owner, name = {"put": (place.Place, "put"), "acts": (carrying.Rows, "put"), "end": (carrying.Rows, "reopen"),
+owner, name = {"put": (place.Place, "put"), "acts": (carrying.StoredRows, "put"),
+               "end": (carrying.StoredRows, "reopen"),
                "switch": (left, "switch"), "switched": (left, "switch"),
-               "closing": (carrying.Rows, "put_sources")}[where]
+               "closing": (carrying.StoredRows, "put_sources")}[where]
 original = getattr(owner, name)
 setattr(owner, name, killed)
 sys.argv = ["slowwave", *sys.argv[3:]]

@@ -15,7 +15,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
-from slowwave.journal.acts import undo_entry
+from slowwave.journal.acts import word_entry
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import look_again, settle
 from slowwave.lifecycle.intake import take_in, written
@@ -81,9 +81,10 @@ def undo(space: Workspace, source: str, moment: datetime) -> None:
     rows = space.store.read("decisions", f"memory_id = '{name}'").sort("decided_at")
     by_day(
         space,
-        undo_entry(
+        word_entry(
+            "undo",
+            rows["decision_id"][-1],
             namespace="ada",
-            decision_id=rows["decision_id"][-1],
             occurred_at=moment,
             principal="test",
         ),
@@ -355,8 +356,8 @@ def test_any_days_are_rebuilt_as_they_were(make_space, act, found):
             rows = space.store.read("decisions", "undone_at IS NULL AND outcome <> 'complement'")
             if not rows.is_empty():
                 who = rows.sort("decision_id").row(0, named=True)
-                by_day(space, undo_entry(
-                    namespace="ada", decision_id=who["decision_id"], occurred_at=moment, principal="test",
+                by_day(space, word_entry(
+                    "undo", who["decision_id"], namespace="ada", occurred_at=moment, principal="test",
                 ))  # fmt: skip
         elif kind in ("vault", "remove"):
             folder[name] = content if kind == "vault" else None

@@ -23,7 +23,7 @@ from slowwave.evaluation.judging.labels import known_memories
 from slowwave.evaluation.judging.model import JudgmentError
 from slowwave.evaluation.judging.worth import last_words
 from slowwave.journal.kinds.judgment import GradedBy
-from slowwave.journal.kinds.judgment import Judgment as Payload
+from slowwave.journal.kinds.judgment import JudgmentPayload as Payload
 from slowwave.scoring.days import day_of
 from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL
 

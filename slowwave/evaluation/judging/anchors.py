@@ -18,7 +18,7 @@ from slowwave.evaluation.judging.model import Judge, Pair, identity_of, judge_pa
 from slowwave.journal import Entry
 from slowwave.journal.acts import entries_in
 from slowwave.journal.entry import JUDGMENT
-from slowwave.journal.kinds.judgment import Frozen, Judgment
+from slowwave.journal.kinds.judgment import Frozen, JudgmentPayload
 from slowwave.scoring.evaluation import agreement
 from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE
 
@@ -159,7 +159,7 @@ def _entry(
     explanation: str,
     at: datetime,
 ) -> Entry:
-    payload = Judgment(
+    payload = JudgmentPayload(
         anchor=True, anchor_id=anchor_id, cycle_id=cycle_id, query=pair.query, memory_id=memory_id,
         grade=grade, state=GRADED, explanation=explanation, judge=judge_payload(judge),
         text_hash=pair.text_hash,

@@ -21,7 +21,7 @@ from slowwave.journal.drain import Drained, drained
 from slowwave.journal.entry import JUDGMENT, not_before
 from slowwave.journal.kinds import judgment
 from slowwave.journal.kinds.judgment import GradedBy
-from slowwave.journal.kinds.judgment import Judgment as Payload
+from slowwave.journal.kinds.judgment import JudgmentPayload as Payload
 from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE, MANUAL, STATES
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ class Rating(TypedDict, total=False):
     imported_from: str
 
 
-class Verdict(TypedDict, total=False):
+class VerdictPayload(TypedDict, total=False):
     """Whether an answer used one result (rule 4.1); see `slowwave.feedback.Verdict`."""
 
     memory_id: str
@@ -34,15 +34,15 @@ class Verdict(TypedDict, total=False):
     similarity: float | None
 
 
-class Observation(TypedDict, total=False):
+class ObservationPayload(TypedDict, total=False):
     """An answer that was looked at: `response` is a digest of its words."""
 
     response: str
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[VerdictPayload]
     imported_from: str
 
 
-class Outcome(TypedDict, total=False):
+class OutcomePayload(TypedDict, total=False):
     """How a project ended."""
 
     outcome: str
@@ -50,7 +50,7 @@ class Outcome(TypedDict, total=False):
 
 
 EVENT = struct(
-    (Rating, Observation, Outcome),
+    (Rating, ObservationPayload, OutcomePayload),
     "memory_id", "chunk_id", "rating", "outcome", "response", "verdicts", "imported_from",
 )  # fmt: skip
 """Fields of all three."""
@@ -78,7 +78,7 @@ SOUND = pl.coalesce(
 """Of decoded feedback: a known word on a memory or a project."""
 
 
-def verdicts_in(payload: Mapping[str, Any]) -> list[Verdict]:
+def verdicts_in(payload: Mapping[str, Any]) -> list[VerdictPayload]:
     """The verdicts of an observation that say which memory, how and by what evidence."""
     verdicts = payload.get("verdicts")
     if not isinstance(verdicts, list):
@@ -86,7 +86,7 @@ def verdicts_in(payload: Mapping[str, Any]) -> list[Verdict]:
     return [one for one in verdicts if _is_verdict(one)]
 
 
-def _is_verdict(row: object) -> TypeGuard[Verdict]:
+def _is_verdict(row: object) -> TypeGuard[VerdictPayload]:
     return isinstance(row, Mapping) and {"memory_id", "chunk_id", "verdict", "evidence"} <= row.keys()
 
 

@@ -28,7 +28,7 @@ class Gate(TypedDict, total=False):
     why: str
 
 
-class Change(TypedDict, total=False):
+class TableChange(TypedDict, total=False):
     """Of kind record: what changed in a table.
 
     `whole` says that nothing that was recorded before counts; `delete` is a filter; `columns` are values of
@@ -44,9 +44,9 @@ class Change(TypedDict, total=False):
     columns: Mapping[str, Any]
 
 
-def of_every_slice(change: Change) -> Change:
+def of_every_slice(change: TableChange) -> TableChange:
     """What of a change every entry says that its rows are cut into, and not the first one alone."""
-    kept = Change()
+    kept = TableChange()
     if "full" in change:
         kept["full"] = change["full"]
     if "insert_only" in change:

@@ -31,7 +31,7 @@ class Frozen(TypedDict):
     text: str
 
 
-class Judgment(TypedDict, total=False):
+class JudgmentPayload(TypedDict, total=False):
     """A judgment as the journal keeps it; `judge` and `text_hash` only of a judge, the rest of an anchor."""
 
     query: str
@@ -49,7 +49,7 @@ class Judgment(TypedDict, total=False):
 
 
 JUDGMENT = struct(
-    Judgment, "query", "memory_id", "grade", "state", "explanation", "judge", "text_hash", "anchor",
+    JudgmentPayload, "query", "memory_id", "grade", "state", "explanation", "judge", "text_hash", "anchor",
     "imported_from",
 )  # fmt: skip
 """Fields of every judgment."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from slowwave.scoring.ranking import Candidates
 
 
-class Shown(TypedDict, total=False):
+class ShownPayload(TypedDict, total=False):
     """A result as it was shown.
 
     `rank` counts from 1, `best` is the chunk whose text was shown, `chunks` are all whose texts were. Of a
@@ -41,7 +41,7 @@ class Interleaving(TypedDict):
     seed: str
 
 
-class Search(TypedDict, total=False):
+class SearchPayload(TypedDict, total=False):
     """A search as the journal keeps it; one that was imported has no policy and no candidates.
 
     `limit` are the results asked for (count), `as_of` is the moment that votes were counted at, `signal` the
@@ -56,7 +56,7 @@ class Search(TypedDict, total=False):
     policy_version: str
     abstained: bool
     signal: float
-    shown: Sequence[Shown]
+    shown: Sequence[ShownPayload]
     candidates: dict[str, Any]
     interleaving: Interleaving
     imported_from: str
@@ -79,7 +79,7 @@ SOUND = (
 """Of decoded searches: a query and a list of results, each of a memory."""
 
 
-def results_in(payload: Mapping[str, Any]) -> list[Shown]:
+def results_in(payload: Mapping[str, Any]) -> list[ShownPayload]:
     """The results that a search says it showed, without those that are about no memory; none of an erased."""
     shown = payload.get("shown")
     if not isinstance(payload.get("query"), str) or not isinstance(shown, list):
@@ -87,7 +87,7 @@ def results_in(payload: Mapping[str, Any]) -> list[Shown]:
     return [row for row in shown if _is_shown(row)]
 
 
-def _is_shown(row: object) -> TypeGuard[Shown]:
+def _is_shown(row: object) -> TypeGuard[ShownPayload]:
     if not isinstance(row, Mapping) or not isinstance(row.get("memory_id"), str):
         return False
     rank = row.get("rank")
@@ -108,7 +108,7 @@ def shown_rows(searches: pl.DataFrame, *keep: str) -> pl.DataFrame:
     return rows.filter(pl.col("shown").list.len() > 0).explode("shown").unnest("shown")
 
 
-def best_of(row: Shown) -> str:
+def best_of(row: ShownPayload) -> str:
     """The chunk whose text a result showed."""
     return str(
         row.get("best") or next(iter(row.get("chunks") or ()), "") or ids.chunk_id(row["memory_id"], 0)
@@ -119,7 +119,7 @@ BEST = pl.coalesce(_ONE["best"], _ONE["chunks"].list.first(), _ONE["memory_id"] 
 """The same, of an element of ``shown`` in decoded searches."""
 
 
-def chunks_of(row: Shown) -> list[str]:
+def chunks_of(row: ShownPayload) -> list[str]:
     """Every chunk that a result showed."""
     return list(row.get("chunks") or (best_of(row),))
 

@@ -24,10 +24,10 @@ from slowwave.quality.admission import (
     RETIRED,
     SUPERSEDED,
     UNDONE_BY_HAND,
-    Act,
+    AdmissionAct,
+    AdmissionDecision,
     AdmissionPolicy,
-    Decision,
-    Record,
+    AdmissionRecord,
     Surroundings,
 )
 from slowwave.quality.neighbours import SLACK, Neighbours, coded
@@ -78,11 +78,11 @@ class Around:
     def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
         self.space, self.store, self.namespace, self.policy = space, space.store, namespace, policy
         self.standing = standing_in(space, namespace)
-        self._seen: dict[str, Record] = {}
+        self._seen: dict[str, AdmissionRecord] = {}
         self._latest = NEVER
         self._many: pl.DataFrame | None = None
 
-    def surroundings(self, known: Iterable[Record], neighbours: Neighbours) -> Surroundings:
+    def surroundings(self, known: Iterable[AdmissionRecord], neighbours: Neighbours) -> Surroundings:
         """These, with what is loaded when it is asked for."""
         by_id = {record.memory_id: record for record in known}
         return Surroundings(
@@ -143,11 +143,11 @@ class Around:
         lost = without_original(self.store, held)
         return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
 
-    def words(self, news: pl.DataFrame) -> dict[str, Act]:
+    def words(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
         """What people say of decisions, by decision id."""
         return self._undos(news) | self._accepts(news) if set(WORDS) & set(news["act"]) else {}
 
-    def _accepts(self, news: pl.DataFrame) -> dict[str, Act]:
+    def _accepts(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
         """What is to be carried out as it was proposed, by the id of the decision that proposed it."""
         asked = news.filter(pl.col("act") == "accept")
         if asked.is_empty():
@@ -165,17 +165,17 @@ class Around:
             "decisions", "decision_id", names, columns=["decision_id"], also="undone_at IS NOT NULL"
         )["decision_id"]
         return {
-            one.look: Act("accept", one.memory_id, other=one.other, decision=one)
+            one.look: AdmissionAct("accept", one.memory_id, other=one.other, decision=one)
             for one, name in zip(made, names, strict=True)
             if name not in over
         }
 
-    def accepted(self) -> dict[tuple[str, str], Decision]:
+    def accepted(self) -> dict[tuple[str, str], AdmissionDecision]:
         """What people let happen and holds still, by memory and revision of the one that acts."""
         holds = "proposed IS NOT NULL AND outcome IN ('merge', 'supersede') AND undone_at IS NULL"
         rows = self._kept("decisions", holds)
         return {
-            (row["memory_id"], row["revision"]): Decision(
+            (row["memory_id"], row["revision"]): AdmissionDecision(
                 row["memory_id"], row["revision"], row["outcome"], row["other_memory"], row["similarity"],
                 evidence=row["evidence"], appended=tuple(row["appended"] or ()),
                 other_revision=row["other_revision"], proposed=row["proposed"],
@@ -200,7 +200,7 @@ class Around:
             known = kept[self.namespace, name, where] = mark, self.store.read(name, self.mine(where))
         return known[1]
 
-    def _undos(self, news: pl.DataFrame) -> dict[str, Act]:
+    def _undos(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
         """What is to be undone, by decision id."""
         asked = news.filter(pl.col("act") == "undo")
         if asked.is_empty():
@@ -213,11 +213,15 @@ class Around:
             also=self.mine(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
         )
         return {
-            row["decision_id"]: Act("undo", row["memory_id"], other=row["other_memory"], by=UNDONE_BY_HAND)
+            row["decision_id"]: AdmissionAct(
+                "undo", row["memory_id"], other=row["other_memory"], by=UNDONE_BY_HAND
+            )
             for row in rows.iter_rows(named=True)
         }
 
-    def touched(self, news: pl.DataFrame, around: pl.DataFrame, words: dict[str, Act]) -> list[Record]:
+    def touched(
+        self, news: pl.DataFrame, around: pl.DataFrame, words: dict[str, AdmissionAct]
+    ) -> list[AdmissionRecord]:
         """What the acts touch: themselves, what they replaced, and what says the same already."""
         if around.is_empty() and not words:
             return []
@@ -229,7 +233,7 @@ class Around:
             found.append(self._rows("replaced_by", known))
         return self.records(pl.concat(found).unique("memory_id"))
 
-    def records(self, rows: pl.DataFrame) -> list[Record]:
+    def records(self, rows: pl.DataFrame) -> list[AdmissionRecord]:
         """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
         promoted = states_in(self.space).promoted(self.namespace)
         return [
@@ -239,14 +243,14 @@ class Around:
     def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
         return self.store.read_by("memories", column, values, columns=RECORD, also=self.mine(also))
 
-    def recall(self, names: Iterable[str]) -> list[Record]:
+    def recall(self, names: Iterable[str]) -> list[AdmissionRecord]:
         """Memories by id, those that a query has brought already without another read."""
         wanted = list(names)
         found = [self._seen[name] for name in wanted if name in self._seen]
         rest = [name for name in wanted if name not in self._seen]
         return found + self.records(self._rows("memory_id", rest))
 
-    def look_for_newer(self, notes: Iterable[Record], *, acts: int) -> None:
+    def look_for_newer(self, notes: Iterable[AdmissionRecord], *, acts: int) -> None:
         """Find out whether any of these may come late, so that it has to be put in its turn."""
         moments = [note.moment for note in notes]
         if not moments or self.policy.reconsolidation == "off":
@@ -272,7 +276,7 @@ class Around:
         carried = (to_microseconds(one) for one in rows["dated"].drop_nulls())
         return max((NEVER, *own, *carried))
 
-    def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[Record]:
+    def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[AdmissionRecord]:
         """What was not forgotten and resembles one of these vectors."""
         found = pl.Series(dtype=pl.String)
         if self._many is not None:
@@ -288,7 +292,7 @@ class Around:
         ]  # fmt: skip
         return self.records(pl.concat(rows).unique("memory_id")) if rows else []
 
-    def behind(self, names: Iterable[str]) -> list[Record]:
+    def behind(self, names: Iterable[str]) -> list[AdmissionRecord]:
         """What these superseded."""
         wanted = list(names)
         return self.records(self._rows("replaced_by", wanted, also="status = 'superseded'")) if wanted else []
@@ -381,9 +385,9 @@ class Around:
         return stages.cut(note, self.space.chunker, self.space.embedder.name)
 
 
-def accepted(row: dict[str, Any], principal: str) -> Decision:
+def accepted(row: dict[str, Any], principal: str) -> AdmissionDecision:
     """What a waiting decision (row of ``decisions``) comes to when a person accepts it."""
-    return Decision(
+    return AdmissionDecision(
         row["memory_id"], row["revision"], row["proposed"], row["other_memory"], row["similarity"],
         evidence=f"accepted by {principal}; {row['evidence']}", other_revision=row["other_revision"],
         look=row["decision_id"], proposed=row["proposed"],

@@ -16,22 +16,10 @@ from slowwave.quality.admission import ACCEPTED, UNDONE_BY_HAND, Admission
 from slowwave.store import one_of
 
 TIME = pl.Datetime("us", "UTC")
-_TEXT = pl.String()
-_DECISION = pl.Schema(
-    {
-        "decision_id": _TEXT, "memory_id": _TEXT, "revision": _TEXT, "other_memory": _TEXT,
-        "other_revision": _TEXT, "proposed": _TEXT, "outcome": _TEXT, "similarity": pl.Float64(),
-        "reasons": pl.List(pl.String), "refused": pl.Boolean(), "skipped": pl.Boolean(), "evidence": _TEXT,
-        "appended": pl.List(pl.String), "namespace": _TEXT, "policy": _TEXT, "day": _TEXT,
-        "decided_at": TIME,
-    }
-)  # fmt: skip
-_EDGE = pl.Schema(
-    {
-        "namespace": _TEXT, "decision_id": _TEXT, "similarity": pl.Float64(), "evidence": _TEXT,
-        "edge_id": _TEXT, "from_memory": _TEXT, "to_memory": _TEXT, "kind": _TEXT, "strength": pl.Float64(),
-        "created_at": TIME,
-    }
+_DECISION = (
+    "decision_id", "memory_id", "revision", "other_memory", "other_revision", "proposed", "outcome",
+    "similarity", "reasons", "refused", "skipped", "evidence", "appended", "namespace", "policy", "day",
+    "decided_at",
 )  # fmt: skip
 _EDGES = {"supersede": "supersedes", "related": "related"}
 _HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
@@ -76,7 +64,7 @@ def log(
                 "policy": around.policy.reconsolidation, "day": day, "decided_at": at,
             }
         )  # fmt: skip
-    rows = pl.DataFrame(made, schema=_DECISION)
+    rows = pl.DataFrame(made, schema=around.store.empty("decisions", _DECISION).schema)
     undone = _lapse(around, admission, news)
     if not rows.is_empty():
         around.store.upsert("decisions", rows)
@@ -92,7 +80,7 @@ def log(
             for row in made
             if row["outcome"] in _EDGES and not row["refused"] and (every or row["outcome"] == "supersede")
         ],
-        schema=_EDGE,
+        schema=around.store.empty("edges").schema,
     )  # fmt: skip
     if again and not rows.is_empty():  # a killed run may have left others
         around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))

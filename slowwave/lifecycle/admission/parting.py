@@ -17,7 +17,13 @@ from slowwave.lifecycle.admission.around import Around
 from slowwave.lifecycle.admission.log import TIME
 from slowwave.lifecycle.admission.rows import RECORD
 from slowwave.lifecycle.admission.writing import write
-from slowwave.quality.admission import DEFAULT_SENSITIVITY, DIFFERENT_SENSITIVITY, Act, AdmissionPolicy, admit
+from slowwave.quality.admission import (
+    DEFAULT_SENSITIVITY,
+    DIFFERENT_SENSITIVITY,
+    AdmissionAct,
+    AdmissionPolicy,
+    admit,
+)
 from slowwave.quality.neighbours import Neighbours
 from slowwave.store import Store, one_of
 
@@ -59,7 +65,7 @@ def part_mixed(space: Workspace, as_of: datetime) -> int:
 def _part(around: Around, rows: pl.DataFrame, as_of: datetime) -> None:
     store = around.store
     acts = [
-        Act("undo", row["memory_id"], other=row["other_memory"], by=DIFFERENT_SENSITIVITY)
+        AdmissionAct("undo", row["memory_id"], other=row["other_memory"], by=DIFFERENT_SENSITIVITY)
         for row in rows.iter_rows(named=True)
     ]
     names = pl.concat([rows["memory_id"], rows["other_memory"]]).unique().to_list()

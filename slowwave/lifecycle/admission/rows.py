@@ -11,7 +11,14 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.acts import KEYLESS
-from slowwave.quality.admission import DEFAULT_SENSITIVITY, LABELS, LIVE, RETIRED, Change, Record
+from slowwave.quality.admission import (
+    DEFAULT_SENSITIVITY,
+    LABELS,
+    LIVE,
+    RETIRED,
+    AdmissionRecord,
+    MemoryChange,
+)
 from slowwave.scoring.days import to_microseconds
 from slowwave.scoring.feedback.promotion import effective_tier
 from slowwave.store.labels import labels_of, with_united
@@ -25,9 +32,11 @@ RECORD = (
 )  # fmt: skip
 
 
-def note_record(row: dict[str, Any], vector: np.ndarray | None = None, *, warned: bool = False) -> Record:
+def note_record(
+    row: dict[str, Any], vector: np.ndarray | None = None, *, warned: bool = False
+) -> AdmissionRecord:
     """A staged note as admission sees it; without its vector nothing can be decided about it."""
-    return Record(
+    return AdmissionRecord(
         memory_id=row["memory_id"],
         revision=row["revision"],
         title=row["title"] or "",
@@ -45,11 +54,11 @@ def note_record(row: dict[str, Any], vector: np.ndarray | None = None, *, warned
     )
 
 
-def memory_record(row: dict[str, Any], promoted: str = "") -> Record:
+def memory_record(row: dict[str, Any], promoted: str = "") -> AdmissionRecord:
     """A row of ``memories`` as admission sees it; `promoted` is the tier that use gave it."""
     merged, labels = row["original"] is not None, labels_of(row)
     vector = None if row["vector"] is None else np.asarray(row["vector"], dtype=np.float32)
-    return Record(
+    return AdmissionRecord(
         memory_id=row["memory_id"],
         revision=ids.note_revision(row["revision"]),
         title=row["title"] or "",
@@ -98,7 +107,7 @@ def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
     return matrix
 
 
-def state_rows(changes: Iterable[Change]) -> pl.DataFrame:
+def state_rows(changes: Iterable[MemoryChange]) -> pl.DataFrame:
     """What memories are now: the columns of ``memories`` that come of their text and their standing."""
     rows: list[dict[str, Any]] = []
     for change in changes:
@@ -126,7 +135,7 @@ def state_rows(changes: Iterable[Change]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def with_state_labels(memories: pl.DataFrame, changes: Iterable[Change]) -> pl.DataFrame:
+def with_state_labels(memories: pl.DataFrame, changes: Iterable[MemoryChange]) -> pl.DataFrame:
     """Rows of ``memories`` with the labels of all that each absorbed, where they say more than its own."""
     united = {one.record.memory_id: one.labels for one in changes if one.labels != one.record.labels}
     return with_united(memories, united)

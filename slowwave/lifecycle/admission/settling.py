@@ -34,7 +34,15 @@ from slowwave.lifecycle.admission.rows import (
 )
 from slowwave.lifecycle.admission.writing import write
 from slowwave.lifecycle.quarantine import hold, settle_held
-from slowwave.quality.admission import LIVE, Act, Admission, AdmissionPolicy, Decision, admit, reconsider
+from slowwave.quality.admission import (
+    LIVE,
+    Admission,
+    AdmissionAct,
+    AdmissionDecision,
+    AdmissionPolicy,
+    admit,
+    reconsider,
+)
 from slowwave.quality.neighbours import Neighbours, coded
 from slowwave.store.vectors import mean_vectors
 
@@ -112,7 +120,7 @@ def still_said(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataF
 
 def look_again(
     space: Workspace, namespace: str, policy: AdmissionPolicy, as_of: datetime, *, dry_run: bool
-) -> tuple[int, AdmissionReport, list[Decision]]:
+) -> tuple[int, AdmissionReport, list[AdmissionDecision]]:
     """Reconsolidate what is live already: how many memories, what became of them, and every decision."""
     with space.writing():
         return _look_again(Around(space, namespace, policy), as_of, dry_run=dry_run)
@@ -178,7 +186,7 @@ def _only_new(admission: Admission, news: pl.DataFrame) -> bool:
 
 def _look_again(
     around: Around, as_of: datetime, *, dry_run: bool
-) -> tuple[int, AdmissionReport, list[Decision]]:
+) -> tuple[int, AdmissionReport, list[AdmissionDecision]]:
     """Decide about the live memories, one after the other, and write unless it is a dry run."""
     rows = around.store.read("memories", around.mine("status = 'live'"), columns=RECORD)
     records = sorted(around.records(rows), key=lambda record: record.turn)
@@ -217,8 +225,8 @@ def _look_again(
 
 
 def _acts(
-    around: Around, news: pl.DataFrame, vectors: dict[str, np.ndarray], words: dict[str, Act]
-) -> list[Act]:
+    around: Around, news: pl.DataFrame, vectors: dict[str, np.ndarray], words: dict[str, AdmissionAct]
+) -> list[AdmissionAct]:
     """The acts, in their order."""
     gate = around.space.gate_policy
     acts = []
@@ -227,11 +235,14 @@ def _acts(
         if row["act"] in WORDS:
             acts += [words[row["source"]]] if row["source"] in words else []
         elif row["act"] == "forget":
-            acts.append(Act("forget", name, revision=row["revision"]))
+            acts.append(AdmissionAct("forget", name, revision=row["revision"]))
         else:
             warned = not gate.enforces_at(row["occurred_at"])
-            acts.append(Act("save", name, note=note_record(row, vectors[name], warned=warned)))
+            acts.append(AdmissionAct("save", name, note=note_record(row, vectors[name], warned=warned)))
     return acts
+
+
+_REFUSED = ("memory_id", "revision", "reasons", "duplicate_of", "duplicate_revision", "details")
 
 
 def _refuse(around: Around, admission: Admission, saves: pl.DataFrame, *, again: bool) -> None:
@@ -246,10 +257,7 @@ def _refuse(around: Around, admission: Admission, saves: pl.DataFrame, *, again:
             for one in admission.decisions
             if one.refused
         ],
-        schema={
-            "memory_id": pl.String, "revision": pl.String, "reasons": pl.List(pl.String),
-            "duplicate_of": pl.String, "duplicate_revision": pl.String, "details": pl.String,
-        },
+        schema=around.store.empty("quarantine", _REFUSED).schema,
     )  # fmt: skip
     if not refused.is_empty():
         refused = refused.join(_scores(around, saves), on=["memory_id", "revision"], how="left")

@@ -12,7 +12,7 @@ from slowwave.lifecycle.admission.around import Around
 from slowwave.lifecycle.admission.report import AdmissionReport
 from slowwave.lifecycle.admission.rows import state_rows, tombstones, with_state_labels
 from slowwave.lifecycle.reconcile import labelled, reconcile
-from slowwave.quality.admission import LIVE, MERGED, RETIRED, Admission, Change, Record
+from slowwave.quality.admission import LIVE, MERGED, RETIRED, Admission, AdmissionRecord, MemoryChange
 from slowwave.store import Store
 
 
@@ -89,7 +89,7 @@ def _changed(store: Store, changed: pl.DataFrame, news: pl.DataFrame) -> pl.Data
     )
 
 
-def _states(around: Around, changes: Mapping[str, Change], chunks: pl.DataFrame) -> pl.DataFrame:
+def _states(around: Around, changes: Mapping[str, MemoryChange], chunks: pl.DataFrame) -> pl.DataFrame:
     """What the memories are now: the columns that admission decides, one row each."""
     counts = Counter(chunks["memory_id"].to_list())
     every = changes.values()
@@ -100,7 +100,7 @@ def _states(around: Around, changes: Mapping[str, Change], chunks: pl.DataFrame)
     return state_rows(every).with_columns(vector=vectors, chunk_count=pl.Series(sizes, dtype=pl.Int32))
 
 
-def _count(around: Around, record: Record, change: Change, counts: Mapping[str, int]) -> int:
+def _count(around: Around, record: AdmissionRecord, change: MemoryChange, counts: Mapping[str, int]) -> int:
     """Chunks that a memory has in the search table."""
     if record.status == MERGED:
         return 0

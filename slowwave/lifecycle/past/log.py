@@ -10,7 +10,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.lifecycle.past.acts import PastAct
 from slowwave.lifecycle.quarantine import RESOLVED
-from slowwave.quality.admission import CHANGED, REORDERED, Decision
+from slowwave.quality.admission import CHANGED, REORDERED, AdmissionDecision
 
 DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",
@@ -23,7 +23,7 @@ REFUSAL = ("memory_id", "revision", "duplicate_of", "duplicate_revision", "statu
 class LoggedDecision:
     """What was decided about one version of a note, and when that ended: a row of the decision log."""
 
-    decision: Decision
+    decision: AdmissionDecision
     undone_at: datetime | None
     undone_why: str | None
 
@@ -43,7 +43,7 @@ class Log:
         entered = {(name, ids.note_revision(state)) for name, state in known.iter_rows()}
         for row in decisions.select(DECISION).iter_rows(named=True):
             text = row["memory_id"], row["revision"]
-            decision = Decision(*text, row["outcome"], row["other_memory"], refused=row["refused"])
+            decision = AdmissionDecision(*text, row["outcome"], row["other_memory"], refused=row["refused"])
             decided = LoggedDecision(decision, row["undone_at"], row["undone_why"])
             self.by_id[row["decision_id"]] = decided
             if row["refused"]:

@@ -17,11 +17,11 @@ from slowwave.quality.admission import (
     RETIRED,
     SUPERSEDED,
     UNDONE_BY_HAND,
-    Decision,
+    AdmissionDecision,
+    AdmissionRecord,
+    AdmissionVerdict,
     Machine,
     Memories,
-    Record,
-    Verdict,
 )
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.labels import OWN
@@ -134,18 +134,18 @@ class _Past:
 
     # -- verdicts --------------------------------------------------------------------------------
 
-    def stays(self, part: Record, note: Record) -> bool:
+    def stays(self, part: AdmissionRecord, note: AdmissionRecord) -> bool:
         return not self.log.parted(part.memory_id, part.revision, self._now)
 
-    def about(self, note: Record, old: Record | None) -> Verdict:
+    def about(self, note: AdmissionRecord, old: AdmissionRecord | None) -> AdmissionVerdict:
         """It enters, and what held no longer from then on is taken back; what was decided follows."""
         if old is not None:
             self._pending += self._outlasting(old)
         lapsed = [one.decision for one in self.log.reordered(self._now)]
         back = tuple((one.memory_id, one.other or "") for one in lapsed)
-        return Verdict(Decision(note.memory_id, note.revision, "complement"), back)
+        return AdmissionVerdict(AdmissionDecision(note.memory_id, note.revision, "complement"), back)
 
-    def _outlasting(self, old: Record) -> list[LoggedDecision]:
+    def _outlasting(self, old: AdmissionRecord) -> list[LoggedDecision]:
         """The superseding of a memory that did not end with this act, so it was of the text of this act."""
         actor = self._memories.known(old.replaced_by or "")
         if old.status != SUPERSEDED or actor is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from slowwave.common import ids
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
 from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE, WORDS
-from slowwave.journal.erasing import Change, emptied
+from slowwave.journal.erasing import Redaction, emptied
 from slowwave.journal.kept import NAME, kept_digest
 from slowwave.journal.kinds.note import payload_digest, without_follows
 from slowwave.journal.kinds.search import without
@@ -66,9 +66,9 @@ class Changes:
     counts: dict[str, int] = field(default_factory=dict)
     searches: list[str] = field(default_factory=list)
 
-    def of(self, journal: Journal) -> dict[int, Change]:
+    def of(self, journal: Journal) -> dict[int, Redaction]:
         """All changes, by seq."""
-        found: dict[int, Change] = {}
+        found: dict[int, Redaction] = {}
         kept: dict[str, tuple[int, str]] = {}
         everything = self.work.scope == "namespace"
         for row in entries_of(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
@@ -81,16 +81,16 @@ class Changes:
         for seq, digest in kept.values():  # of each file as it was seen last
             if digest:
                 change = found[seq]
-                found[seq] = Change(change.payload, {**change.columns, "digest": kept_digest(digest)})
+                found[seq] = Redaction(change.payload, {**change.columns, "digest": kept_digest(digest)})
         return found
 
-    def _of(self, row: Row) -> Change | None:
+    def _of(self, row: Row) -> Redaction | None:
         if self.work.scope == "namespace":
             if row["kind"] == ERASED and not (row["subject"] or row["origin"] or row["principal"]):
                 return None  # nothing is left of it
             change = emptied(self.work.erasure, row["kind"], subject="")
             payload = row["said"] if row["kind"] == ERASED else change.payload
-            return Change(payload, {**change.columns, "origin": "", "principal": ""})
+            return Redaction(payload, {**change.columns, "origin": "", "principal": ""})
         kind = row["kind"]
         if kind in SOURCE_KINDS:
             return self._source(row)
@@ -106,49 +106,49 @@ class Changes:
             return self._observation(row)
         return self._about(row)
 
-    def _gone(self, row: Row) -> Change:
+    def _gone(self, row: Row) -> Redaction:
         return emptied(self.work.erasure, row["kind"])
 
-    def _source(self, row: Row) -> Change | None:
+    def _source(self, row: Row) -> Redaction | None:
         memory = self.sources.get(row["subject"])
         if memory is not None:
             return emptied(self.work.erasure, row["kind"], subject=NAME + memory)
         return self._follower(row) if row["said"].get("follows") in self.sources else None
 
-    def _follower(self, row: Row) -> Change:
+    def _follower(self, row: Row) -> Redaction:
         """A note that follows one that goes loses its name, and the words that it was lent."""
         said = without_follows(row["said"], self.work.lent)
         digest = row["digest"] if row["origin"] else payload_digest(said)
-        return Change(said, {"digest": digest})
+        return Redaction(said, {"digest": digest})
 
-    def _search(self, row: Row) -> Change | None:
+    def _search(self, row: Row) -> Redaction | None:
         said, mine = row["said"], set(self.work.memories)
         shown = {one.get("memory_id") for one in said.get("shown") or ()}
         if mine & shown or self.needles.quoted(said.get("query")):
             self.searches.append(row["event_id"])
             gone = self._gone(row)
-            return Change(gone.payload, {**gone.columns, "origin": ""})
+            return Redaction(gone.payload, {**gone.columns, "origin": ""})
         candidates = said.get("candidates") or {}
         left = without(candidates, mine)
         columns = {"origin": ""} if self._names(row["origin"]) else {}  # the project, in words of anybody
-        return Change({**said, "candidates": left}, columns) if columns or left != candidates else None
+        return Redaction({**said, "candidates": left}, columns) if columns or left != candidates else None
 
     def _names(self, text: str | None) -> bool:
         return bool(text) and (self.needles.quoted(text) or any(self.needles.mentioned([text or ""])))
 
-    def _observation(self, row: Row) -> Change | None:
+    def _observation(self, row: Row) -> Redaction | None:
         verdicts = row["said"].get("verdicts") or []
         left = [one for one in verdicts if one.get("memory_id") not in self.work.memories]
         if len(left) == len(verdicts):
             return None
-        return Change({**row["said"], "verdicts": left}, {})
+        return Redaction({**row["said"], "verdicts": left}, {})
 
-    def _learning(self, row: Row) -> Change | None:
+    def _learning(self, row: Row) -> Redaction | None:
         # What was decided has to go on having its effect: only the words of it go.
         why = row["said"].get("why")
-        return Change({**row["said"], "why": ""}, {}) if self.needles.quoted(why) else None
+        return Redaction({**row["said"], "why": ""}, {}) if self.needles.quoted(why) else None
 
-    def _about(self, row: Row) -> Change | None:
+    def _about(self, row: Row) -> Redaction | None:
         """Ratings, judgments and whatever else names the memory that it is about."""
         named = any(ids.memory_of(text) in self.work.memories for text in strings(row["said"]))
         # What a judge explains, it explains with words of ours and of the memory that it is about.

@@ -175,7 +175,7 @@ def _refuse_to_open(settings: Settings) -> None:
         )
 
 
-def _refuse_what_is_in_the_way(space: Workspace, going: MoveTargets) -> underway.Work | None:
+def _refuse_what_is_in_the_way(space: Workspace, going: MoveTargets) -> underway.MaintenanceOp | None:
     """The move that goes on, if one was begun; refuses what stands against what is to be moved."""
     begun, to = _begun(space.journal), going.places()
     if begun is None:
@@ -190,12 +190,12 @@ def _refuse_what_is_in_the_way(space: Workspace, going: MoveTargets) -> underway
     return begun
 
 
-def _begun(journal: Journal) -> underway.Work | None:
+def _begun(journal: Journal) -> underway.MaintenanceOp | None:
     """The move that has begun and not ended, as the journal of where the home is knows it."""
     return next((work for work in underway.unfinished(journal) if work.what == WHAT), None)
 
 
-def _has_come(settings: Settings, begun: underway.Work) -> bool:
+def _has_come(settings: Settings, begun: underway.MaintenanceOp) -> bool:
     """Whether the home is where a move took it that has not ended."""
     to = begun.facts["to"]
     return bool(places(settings, tuple(to)) == to)
