@@ -127,7 +127,7 @@ def usage_signals(
     the questions are kept in ``question_vectors``, where they are not yet.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    store, ratio = space.store, space.settings.feedback.used_ratio
+    store, ratio = space.store, space.usage_policy.used_ratio
     seen = [
         pl.concat(
             [

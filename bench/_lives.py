@@ -26,8 +26,9 @@ from slowwave.embedding import profile
 from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
 from slowwave.scoring.feedback.learned import PROPOSAL, decide, live, propose
 from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
+from slowwave.scoring.promised import CAP
 from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted, near_of
-from slowwave.scoring.ranking.learned import CAP, LearnedTerms, learnable
+from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 
 FIRST: Final = date(2026, 1, 1)
 WEEK = 7

@@ -33,7 +33,7 @@ from slowwave.scoring.promised import CROWD
 from slowwave.scoring.ranking.effectiveness import counted
 from slowwave.scoring.ranking.keys import KeyPolicy
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
-from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 What = Literal["none", "seeds", "context", "keys", "both", "seeds and keys"]
 WHAT: Final[tuple[What, ...]] = ("none", "seeds", "context", "keys", "both", "seeds and keys")

@@ -155,8 +155,7 @@ def _measure(memory: slowwave.Memory, questions: list[Question], limit: int) -> 
             ranking = rank(one.candidates, policy, as_of=AS_OF, limit=limit)
             keys = [source[result.memory_id] for result in ranking.results]
             found.setdefault((question.kind, name), []).append(question.key in keys)
-            if ranking.injection is not None:
-                injected[name].append(source[ranking.injection.memory_id] == question.key)
+            injected[name] += [source[one.memory_id] == question.key for one in ranking.injections]
         if question.kind == "short":
             alone = memory.search(question.text, limit=1, source=question.key)
             by_id.append([result.source for result in alone] == [question.key])

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from slowwave.quality.density import signal_density
+from slowwave.quality.gate_policy import Formula
 from slowwave.quality.statement import states_something
 from slowwave.quality.titles import is_from_first_words
-
-Formula = Literal["applicable", "seeds"]
-"""How a note is scored: by what applies to it, or by the table of the seeds."""
 
 WEIGHTS: Final[dict[str, float]] = {
     "title": 0.15,

@@ -15,12 +15,12 @@ from itertools import chain
 import orjson
 import polars as pl
 
-from slowwave.quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, Formula, parts_of
+from slowwave.quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, parts_of
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import says_more
 from slowwave.quality.divergence.tokens import traits
 from slowwave.quality.echo import ECHO, echoes
-from slowwave.quality.gate_policy import GatePolicy
+from slowwave.quality.gate_policy import Formula, GatePolicy
 from slowwave.quality.junk import junk_reasons
 from slowwave.quality.statement import NO_STATEMENT
 from slowwave.quality.structure import structure_faults

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Literal
 
-if TYPE_CHECKING:
-    from slowwave.quality.content import Formula
+from slowwave.scoring.parameters import Parameter
 
+Formula = Literal["applicable", "seeds"]
+"""How a note is scored: by what applies to it, or by the table of the seeds."""
 SEEDS_CHARACTERS = 50
 """Least length of a text by the seeds (characters)."""
 
@@ -34,21 +35,29 @@ class GatePolicy:
     Attributes:
         mode: off (everything readable passes), warn (the gate enforces when `warn_days` have passed since
             `activated_at`; until then it only records what it would refuse) or enforce.
-        score: applicable (a text has to state something, and only what applies to a note counts) or seeds
-            (least length and six weighted parts; rule 1).
-        min_characters: least length of the trimmed content; None: 50 of `seeds`, any otherwise.
-        min_quality: least L2 score, in [0, 1].
         echo_window: for how long a text that a search showed is an echo; zero looks for none.
         echo_share: share of a note that has to come from what was shown.
         moved: what people said about when a gate of mode warn begins to refuse, in their order.
     """
 
+    # fmt: off
     mode: Literal["off", "warn", "enforce"] = "enforce"
-    score: Formula = "applicable"
-    min_characters: int | None = None
-    min_quality: float = 0.40
+    warn_days: Annotated[float, Parameter(
+        "Days from its first use in which a gate of mode warn only warns", 0, 36_500, rule="1",
+    )] = 14.0
+    score: Annotated[Formula, Parameter(
+        "applicable: a text has to state something and only what applies to a note is scored; seeds: 50 "
+        "characters, and six weighted parts of which each counts for every note", rule="1",
+    )] = "applicable"
+    min_characters: Annotated[int | None, Parameter(
+        "Characters of content below which a note is refused; unset: 50 for `seeds`, else any length", 0,
+        rule="1",
+    )] = None
+    min_quality: Annotated[float, Parameter(
+        "Content score (L2, 0 to 1) below which a note is refused", 0, 1, rule="1",
+    )] = 0.40
+    # fmt: on
     activated_at: datetime | None = None
-    warn_days: float = 14.0
     echo_window: timedelta = timedelta(hours=24)
     echo_share: float = 0.8
     moved: tuple[Moved, ...] = ()

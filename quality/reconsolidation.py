@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from slowwave.scoring.promised import require_rising
+from slowwave.scoring.parameters import Parameter, check
 
 if TYPE_CHECKING:
     from slowwave.quality.divergence.difference import Difference
@@ -26,12 +26,21 @@ class Thresholds:
         ValueError: they are out of order; it has to be conflict ≤ merge ≤ duplicate.
     """
 
-    duplicate: float = 0.92
-    merge: float = 0.88
-    conflict: float = 0.75
+    # fmt: off
+    duplicate: Annotated[float, Parameter(
+        "Cosine above which a note is a duplicate", -1, 1, rule="2.1", of_model=True,
+    )] = 0.92
+    merge: Annotated[float, Parameter(
+        "Cosine from which notes are merged", -1, 1, rule="2.1", of_model=True,
+    )] = 0.88
+    conflict: Annotated[float, Parameter(
+        "Cosine from which notes may conflict", -1, 1, rule="2.1", of_model=True,
+    )] = 0.75
+    # fmt: on
+    RISING: ClassVar = ("conflict", "merge", "duplicate")
 
     def __post_init__(self) -> None:
-        require_rising(conflict=self.conflict, merge=self.merge, duplicate=self.duplicate)
+        check(self)
 
 
 def band(similarity: float, thresholds: Thresholds) -> Band:

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from slowwave.scoring.parameters import Parameter, check
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPolicy:
     """How keys lift.
 
-    Attributes:
-        weight: most that they add to a score.
-        prior: looks without taking that every memory starts with, as near as its nearest key.
-        nearest: searches that a query is compared with at most, the nearest (count).
-        reach: most of a score that one of three voices adds alone; of more, so much less.
-        minority: share of the voices of three or more that are bounded so together; at least one is.
+    Raises:
+        ValueError: a value is not in its range.
     """
 
-    weight: float = 0.3
-    prior: float = 1.0
-    nearest: int = 50
-    reach: float = 0.03
-    minority: float = 0.06
+    # fmt: off
+    weight: Annotated[float, Parameter(
+        "Most that they add to a score", 0, 1, rule="7.3", fixed="it is ranking.key_weight",
+    )] = 0.3
+    prior: Annotated[float, Parameter(
+        "Looks without taking that every memory starts with, as near as its nearest key", above=0, max=100,
+        rule="7.3",
+    )] = 1.0
+    nearest: Annotated[int, Parameter(
+        "Past questions that one is compared with, the nearest", 1, 1_000, unit="count", rule="7.3",
+    )] = 50
+    reach: Annotated[float, Parameter(
+        "Most that one of three people adds to a score by what they took; of more, so much less", 0, 0.4,
+        rule="7.5",
+    )] = 0.03
+    minority: Annotated[float, Parameter(
+        "Share of the people of three or more that are bounded so together; at least one is", 0, below=1,
+        rule="7.5",
+    )] = 0.06
+    # fmt: on
 
     def __post_init__(self) -> None:
-        if not 0 <= self.weight <= 1:
-            raise ValueError(f"weight = {self.weight} is not in 0 … 1")
-        if not self.prior > 0:
-            raise ValueError(f"prior = {self.prior} is not above 0")
-        if self.nearest < 1:
-            raise ValueError(f"nearest = {self.nearest} is not 1 or more")
-        if not 0 <= self.reach <= 1:
-            raise ValueError(f"reach = {self.reach} is not in 0 … 1")
-        if not 0 <= self.minority < 1:
-            raise ValueError(f"minority = {self.minority} is not from 0 to below 1")
+        check(self)

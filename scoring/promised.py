@@ -2,25 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
-
-
-def require_within(policy: Any, bounds: Mapping[str, tuple[float, float]]) -> None:  # noqa: ANN401 - any policy
-    """Refuse a policy that goes beyond what is promised.
-
-    Args:
-        policy: has the parameters as attributes.
-        bounds: lowest and highest value of each, both allowed.
-
-    Raises:
-        ValueError: a value is no number or outside; the message names it and what is allowed.
-    """
-    for name, (low, high) in bounds.items():
-        value = getattr(policy, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise ValueError(f"{name} = {value} is not in [{low:g}, {high:g}]")
 
 
 def require_rising(**values: float | None) -> None:
@@ -39,6 +21,8 @@ def require_rising(**values: float | None) -> None:
             raise ValueError(f"{lower} = {low:g} is above {upper} = {high:g}; it has to be {order}")
 
 
+CAP = 0.15
+"""Most that learned terms add to a score (rules 3.8 and 5)."""
 COEFFICIENT = 0.7
 """Share of its cap that a full match of learned terms is worth, at most (rule 3.8)."""
 CROWD = 3

@@ -7,19 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.parameters import parameters
 from slowwave.scoring.ranking import SEEDS, RankingPolicy
 from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, RATED, TRIGGER, VECTOR
 
 STAGES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "no MPAB": {"mpab": False},
-    "no titles": {"title_weight": 0.0},
-    "no neighbours": {"neighbour_weight": 0.0},
-    "no cross-encoder": {"rerank_weight": 0.0},
-    "no effectiveness": {"effectiveness_weight": 0.0},
-    "no confidence": {"confidence_point": 0.0},
-    "no negative feedback": {"negative_feedback": False},
-    "no sparse recall": {"sparse_recall": False},
-    "no abstention": {"abstention_floor": 0.0},
+    f"no {one.spec.stage}": {one.name: one.spec.off} for one in parameters(RankingPolicy) if one.spec.stage
 }
 """What switches a stage of a ranking off, by the name of the ranking without it."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 from slowwave.scoring.feedback.keywords import keywords
+from slowwave.scoring.feedback.policy import UsagePolicy
 
 Verdict = Literal["used", "ignored"]
 Evidence = Literal["citation", "words", "similarity", "none"]
@@ -15,33 +16,6 @@ Similarity = Callable[[str, str], float]
 
 _TOKEN = re.compile(r"[^\W_]+(?::\d+)?")
 _ROUNDING = 1e-6  # the cosine of a text with itself may be 1.0000001 in single precision
-
-
-@dataclass(frozen=True, slots=True)
-class UsagePolicy:
-    """What counts as used; every number is a share in [0, 1].
-
-    The grey band and the similarity are read off labelled answers with bge-small-en-v1.5; the cosines of
-    another model mean other things (docs/measurements.md).
-
-    Attributes:
-        used_ratio: a memory is used if more than this share of its keywords is in the answer.
-        grey_ratio: from this share of its keywords beyond the query on, up to `used_ratio`, a similarity
-            decides, where one is given; both ends belong to the band.
-        similarity: least similarity of memory and answer that is use.
-    """
-
-    used_ratio: float = 0.30
-    grey_ratio: float = 0.10
-    similarity: float = 0.80
-
-    def __post_init__(self) -> None:
-        for part in fields(self):
-            value = getattr(self, part.name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise ValueError(f"{part.name} = {value!r} is not in [0, 1]")
-        if self.grey_ratio > self.used_ratio:
-            raise ValueError(f"grey_ratio = {self.grey_ratio} is above used_ratio = {self.used_ratio}")
 
 
 DEFAULT = UsagePolicy()

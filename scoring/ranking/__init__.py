@@ -3,9 +3,9 @@
 from slowwave.scoring.ranking.breakdown import Contribution
 from slowwave.scoring.ranking.candidates import Candidates, MemoryState
 from slowwave.scoring.ranking.confidence import Confidence
-from slowwave.scoring.ranking.policy import SEEDS, RankingPolicy
 from slowwave.scoring.ranking.rank import rank
 from slowwave.scoring.ranking.ranked import RankedMemory, Ranking
+from slowwave.scoring.ranking_policy import SEEDS, RankingPolicy
 
 __all__ = [
     "SEEDS",

@@ -9,10 +9,10 @@ from slowwave.scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, T
 from slowwave.scoring.ranking.columns import Columns
 from slowwave.scoring.ranking.confidence import MEDIUM
 from slowwave.scoring.ranking.effectiveness import is_highly_effective
-from slowwave.scoring.ranking.policy import RankingPolicy
 from slowwave.scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
 from slowwave.scoring.ranking.scored import Scored
 from slowwave.scoring.ranking.sparse_recall import Injection
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 _TERMS = (
     "score", "best", "semantic", "served", "data_points", "combined", "learned", "key", "trusted",
@@ -46,7 +46,7 @@ class Account:
         self._parts = {source: part.tolist() for source, part in scored.parts.items()}
         self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
 
-    def result(self, at: int, place: int, injection: Injection | None) -> RankedMemory:
+    def result(self, at: int, place: int, injections: Sequence[Injection]) -> RankedMemory:
         """The memory `at` as the result in this place."""
         name, term = self._names[at], {name: values[at] for name, values in self._terms.items()}
         state = self._candidates.states.get(name, NEUTRAL)
@@ -57,7 +57,7 @@ class Account:
             bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
         ):  # fmt: skip
             flags.append(HIGHLY_EFFECTIVE)
-        if injection is not None and injection.memory_id == name:
+        if any(one.memory_id == name for one in injections):
             flags.append(RECALL_INJECTED)
         return RankedMemory(
             rank=place,

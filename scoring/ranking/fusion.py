@@ -7,7 +7,7 @@ import numpy as np
 from slowwave.scoring.ranking.arrays import bounded, finite
 from slowwave.scoring.ranking.candidates import Floats, Integers
 from slowwave.scoring.ranking.columns import Columns, greatest
-from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 
 def normalised_cosine(cosine: Floats, floor: float) -> Floats:

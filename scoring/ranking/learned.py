@@ -15,13 +15,12 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
-from slowwave.scoring.promised import COEFFICIENT
+from slowwave.scoring.promised import CAP, COEFFICIENT
 from slowwave.scoring.ranking.candidates import Floats, Integers
 from slowwave.scoring.ranking.denylist import DENYLIST
 from slowwave.scoring.ranking.words import stem, words
 
 LEAST_LETTERS = 3
-CAP = 0.15
 TTL = timedelta(days=30)
 MOST_MEMORIES = 64  # that learned terms of one query bring to mind (count)
 

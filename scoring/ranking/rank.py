@@ -15,10 +15,10 @@ import numpy as np
 from slowwave.scoring.ranking.account import Account
 from slowwave.scoring.ranking.candidates import Candidates
 from slowwave.scoring.ranking.columns import Columns, columns_of
-from slowwave.scoring.ranking.policy import RankingPolicy
 from slowwave.scoring.ranking.ranked import NOTHING, Ranking
 from slowwave.scoring.ranking.scored import Scored, Shown
 from slowwave.scoring.ranking.sparse_recall import Injection, Recalled, distance
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 
 def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limit: int = 10) -> Ranking:
@@ -42,24 +42,27 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     shown = Shown(scored, columns, policy, np.array([limit]))
     scores = scored.score.tolist()
     ordered = tuple((names[at], scores[at]) for at in shown.order.tolist())
-    found = _injection(shown.recalled, candidates, columns, names)
+    given = _injections(shown.recalled, candidates, columns, names)
     account = Account(candidates, names, columns, scored, policy)
     results = tuple(
-        account.result(at, place, found) for place, at in enumerate(shown.memories.tolist(), start=1)
+        account.result(at, place, given) for place, at in enumerate(shown.memories.tolist(), start=1)
     )
     sure, abstained = float(shown.signal[0]), bool(shown.abstained[0])
-    return Ranking(results, sure, abstained, injection=found, _ordered=ordered)
+    return Ranking(results, sure, abstained, injections=given, _ordered=ordered)
 
 
-def _injection(
+def _injections(
     recalled: Recalled, candidates: Candidates, columns: Columns, names: Sequence[str]
-) -> Injection | None:
-    if not len(recalled.memory):
-        return None
-    chunk, displaced = recalled.chunk[0], recalled.displaced[0]
-    return Injection(
-        memory_id=names[recalled.memory[0]],
-        chunk_id=candidates.chunk_ids[columns.position[chunk]],
-        distance=float(distance(columns)[chunk]),
-        displaced=names[displaced] if displaced >= 0 else None,
+) -> tuple[Injection, ...]:
+    away = distance(columns)
+    return tuple(
+        Injection(
+            memory_id=names[memory],
+            chunk_id=candidates.chunk_ids[columns.position[chunk]],
+            distance=float(away[chunk]),
+            displaced=names[displaced] if displaced >= 0 else None,
+        )
+        for memory, chunk, displaced in zip(
+            recalled.memory.tolist(), recalled.chunk.tolist(), recalled.displaced.tolist(), strict=True
+        )
     )

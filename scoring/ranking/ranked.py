@@ -74,29 +74,29 @@ class Ranking:
         results: what is shown, best first.
         signal: how sure it is that there is an answer, in [0, 1].
         abstained: whether nothing is shown because the signal is below the policy's floor.
-        injection: the short memory that was given a place, if any.
+        injections: the short memories that were given a place, nearest first.
     """
 
     results: tuple[RankedMemory, ...]
     signal: float
     abstained: bool
-    injection: Injection | None
+    injections: tuple[Injection, ...]
     _ordered: tuple[tuple[str, float], ...]
 
     @cached_property
     def unshown(self) -> tuple[Unshown, ...]:
         """Everything else that was found, best first, and why it is not shown."""
         shown = {one.memory_id for one in self.results}
-        displaced = self.injection.displaced if self.injection else None
+        displaced = {one.displaced for one in self.injections}
         found = []
         for place, (memory, score) in enumerate(self._ordered, start=1):
             if memory not in shown:
-                why = "abstained" if self.abstained else "displaced" if memory == displaced else "cut"
+                why = "abstained" if self.abstained else "displaced" if memory in displaced else "cut"
                 found.append(Unshown(memory, score, place, why))
         return tuple(found)
 
 
-NOTHING = Ranking((), 0.0, abstained=False, injection=None, _ordered=())
+NOTHING = Ranking((), 0.0, abstained=False, injections=(), _ordered=())
 
 
 def positions(results: Sequence[RankedMemory]) -> npt.NDArray[np.int64]:

@@ -7,17 +7,17 @@ from functools import reduce
 import numpy as np
 
 from slowwave.scoring.days import DAY_S
+from slowwave.scoring.promised import CAP
 from slowwave.scoring.ranking import effectiveness as served
 from slowwave.scoring.ranking.abstention import signals
 from slowwave.scoring.ranking.arrays import bounded, finite
 from slowwave.scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR, Floats, Integers
 from slowwave.scoring.ranking.columns import Columns, first_of_each
 from slowwave.scoring.ranking.fusion import FUSIONS
-from slowwave.scoring.ranking.learned import CAP
 from slowwave.scoring.ranking.mpab import bonus
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
-from slowwave.scoring.ranking.policy import RankingPolicy
 from slowwave.scoring.ranking.sparse_recall import Recalled, recall
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 BARRED_BELOW = 0.9  # multiplier below which a short memory has lost its guaranteed place
 LOW = 0.01  # score below which one is squeezed toward 0: only distrust of what has no score else comes there

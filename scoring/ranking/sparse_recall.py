@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from slowwave.scoring.ranking.candidates import Floats, Integers
-from slowwave.scoring.ranking.columns import Columns, Flags, first_of_each
-from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking.columns import Columns, Flags
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 REASON = "sparse_doc_recall"
 _ROUNDING = 1e-6  # cosines come from single precision: a distance of .20 is one of .2000001
@@ -35,7 +35,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The k memories that are given a place, one a search at most.
+    """The k memories that are given a place, search after search, nearest first.
 
     Attributes:
         memory: (k,) the memory, by its place in the columns.
@@ -60,7 +60,7 @@ def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> 
         policy: bounds of the rule.
         limit: (n,) results asked for.
     """
-    places = np.maximum(3 * limit, policy.sparse_top) * (limit > 0)
+    places = np.maximum(policy.sparse_limit_factor * limit, policy.sparse_top) * (limit > 0)
     rank = columns.vector_rank
     right = (
         (rank > 0)
@@ -79,7 +79,9 @@ def distance(columns: Columns) -> Floats:
 def recall(
     columns: Columns, policy: RankingPolicy, shown: Integers, limit: Integers, barred: Flags
 ) -> Recalled:
-    """The one memory of each search that is to be given a place, and whose place it takes.
+    """The memories of each search that are to be given a place, and whose place each takes.
+
+    The nearest come first; each takes a free place, else that of the lowest result that may be taken away.
 
     Args:
         columns: of n searches.
@@ -101,13 +103,21 @@ def recall(
     memory = columns.memory[missing]
     search = columns.search[memory]
     nearest = np.lexsort((columns.position[missing], memory, distance(columns)[missing], search))
-    found = nearest[first_of_each(search[nearest])]
-    last = np.full(len(columns), -1)
-    of = columns.search[shown]
-    place = np.arange(len(shown)) - np.searchsorted(of, of)
-    longer = shown[~short[shown] & (place >= policy.sparse_keeps)]
-    last[columns.search[longer]] = longer  # of several the last one stays
-    full = np.bincount(columns.search[shown], minlength=len(columns)) >= limit
-    displaced = np.where(full, last, -1)[search[found]]
-    can = (displaced >= 0) | ~full[search[found]]
+    _, first = np.unique(memory[nearest], return_index=True)
+    found = nearest[np.sort(first)]  # the nearest chunk of each memory
+    found = found[_turns(search[found]) < policy.sparse_max_injections]
+    search, of = search[found], columns.search[shown]
+    free = limit - np.bincount(of, minlength=len(columns))
+    over = _turns(search) - free[search]  # how many before it took a place from another; below 0: one is free
+    longer = shown[~short[shown] & (_turns(of) >= policy.sparse_keeps)]
+    lowest = np.searchsorted(columns.search[longer], search, side="right") - 1 - over
+    can = (over < 0) | (lowest >= np.searchsorted(columns.search[longer], search))
+    takes = can & (over >= 0)
+    displaced = np.full(len(found), -1)
+    displaced[takes] = longer[lowest[takes]]
     return Recalled(memory[found][can], missing[found][can], displaced[can])
+
+
+def _turns(search: Integers) -> Integers:
+    """The place of each row among those of its search, (k,) from 0; searches come one after the other."""
+    return np.arange(len(search)) - np.searchsorted(search, search)

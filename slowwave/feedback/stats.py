@@ -80,7 +80,7 @@ def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
     events = drain.drain_events(space.journal, unseen(space.journal, folded, namespace)).rows
     after = pl.col("day").replace_strict(seen, default=0, return_dtype=pl.Int64)
     events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
-    policy, ratio = space.feedback_policy, space.settings.feedback.used_ratio
+    policy, ratio = space.feedback_policy, space.usage_policy.used_ratio
     own = events.filter(pl.col("kind") != "outcome")
     if own.is_empty():
         return space.store.empty("usage_signals", _COLUMNS)

@@ -5,7 +5,7 @@ It is one file because it is one list: each policy says in a few lines what it i
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -17,16 +17,15 @@ from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.reconsolidation import Thresholds
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.ranking import RankingPolicy
+from slowwave.settings.policies import given
 from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
     from slowwave.quality.admission import AdmissionPolicy
     from slowwave.quality.learning_bounds import GateBounds
-    from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
-    from slowwave.scoring.feedback.usage import UsagePolicy
+    from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy, UsagePolicy
     from slowwave.scoring.key_policy import KeyPolicy
 
-_NO_PARAMETERS = {"candidates", "policy_file"}  # settings of the ranking that are not of its policy
 GATE_ACTIVATED = "gate-activated"
 RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
 
@@ -61,12 +60,9 @@ class Workspace(OpenHome):
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)
         return GatePolicy(
+            **given(gate, GatePolicy),
             mode=gate.mode,
-            score=gate.score,
-            min_characters=gate.min_characters,
-            min_quality=gate.min_quality,
             activated_at=None if activated is None else datetime.fromisoformat(activated["at"]),
-            warn_days=gate.warn_days,
             echo_window=timedelta(hours=gate.echo_hours),
             moved=moved(self.journal),
         )
@@ -80,10 +76,9 @@ class Workspace(OpenHome):
         """
         from slowwave.home.thresholds import stored_thresholds
 
-        known, given = stored_thresholds(self.store), self.settings.reconsolidation
-        own = given.model_dump(include={"duplicate", "merge", "conflict"}, exclude_none=True)
+        own = given(self.settings.reconsolidation, Thresholds)
         try:
-            return replace(known, **own)
+            return replace(stored_thresholds(self.store), **own)
         except ValueError as error:
             raise SettingsError(
                 f"The thresholds of reconsolidation are out of order: {error}. Set are {', '.join(own)}; the "
@@ -99,14 +94,14 @@ class Workspace(OpenHome):
         from slowwave.quality.admission import AdmissionPolicy
         from slowwave.store.checkpoints import ensure_checkpoint
 
-        given = self.settings.reconsolidation
+        asked = self.settings.reconsolidation
         policy = AdmissionPolicy(
             gate=self.gate_policy.mode != "off",
-            reconsolidation=given.policy,
+            reconsolidation=asked.policy,
             thresholds=self.thresholds,
-            neighbours=given.neighbours,
+            neighbours=asked.neighbours,
         )
-        if given.policy == "off" or self._checkpointed:
+        if asked.policy == "off" or self._checkpointed:
             return policy, ()
         try:
             with self.writing():  # or two processes would make it at once
@@ -123,47 +118,43 @@ class Workspace(OpenHome):
     @cached_property
     def feedback_policy(self) -> FeedbackPolicy:
         """What feedback counts."""
-        return FeedbackPolicy(**self.settings.feedback.model_dump(exclude={"used_ratio"}))
+        return FeedbackPolicy(**given(self.settings.feedback, FeedbackPolicy))
 
     @cached_property
     def learning_policy(self) -> LearningPolicy:
         """What selections may teach."""
         from slowwave.scoring.feedback.policy import LearningPolicy
 
-        names = {part.name for part in fields(LearningPolicy)}
-        return LearningPolicy(**self.settings.learning.model_dump(include=names))
+        return LearningPolicy(**given(self.settings.learning, LearningPolicy))
 
     @cached_property
     def key_teaching(self) -> KeyTeaching:
         """What searches teach as keys."""
         from slowwave.scoring.feedback.policy import KeyTeaching
 
-        names = {part.name for part in fields(KeyTeaching)}
-        return KeyTeaching(**self.settings.search_keys.model_dump(include=names))
+        return KeyTeaching(**given(self.settings.search_keys, KeyTeaching))
 
     @cached_property
     def key_policy(self) -> KeyPolicy:
         """How keys lift: by what the ranking in force lets them add."""
         from slowwave.scoring.key_policy import KeyPolicy
 
-        names = {part.name for part in fields(KeyPolicy)} - {"weight"}
-        return KeyPolicy(weight=self.policy.key_weight, **self.settings.search_keys.model_dump(include=names))
+        return KeyPolicy(weight=self.policy.key_weight, **given(self.settings.search_keys, KeyPolicy))
 
     @cached_property
     def gate_bounds(self) -> GateBounds:
         """What the learning gate asks for."""
         from slowwave.quality.learning_bounds import GateBounds
 
-        names = {part.name for part in fields(GateBounds)}
-        return GateBounds(**self.settings.learning.model_dump(include=names))
+        return GateBounds(**given(self.settings.learning, GateBounds))
 
     @cached_property
     def usage_policy(self) -> UsagePolicy:
         """When an answer has used a memory."""
-        from slowwave.scoring.feedback.usage import UsagePolicy
+        from slowwave.scoring.feedback.policy import UsagePolicy
 
-        ratio = self.settings.feedback.used_ratio
-        return UsagePolicy(used_ratio=ratio, grey_ratio=min(ratio, UsagePolicy().grey_ratio))
+        own = given(self.settings.feedback, UsagePolicy)
+        return UsagePolicy(**own, grey_ratio=min(own["used_ratio"], UsagePolicy().grey_ratio))
 
     @cached_property
     def model_policy(self) -> RankingPolicy:
@@ -188,7 +179,7 @@ class Workspace(OpenHome):
         """The ranking in force: the settings, over the policy file, over what is known of the model."""
         ranking = self.settings.ranking
         policy = self.model_policy if ranking.policy_file is None else self.policy_of(ranking.policy_file)
-        return replace(policy, **ranking.model_dump(exclude=_NO_PARAMETERS, exclude_none=True))
+        return replace(policy, **given(ranking, RankingPolicy))
 
     @cached_property
     def interleaved_policy(self) -> RankingPolicy | None:

@@ -30,7 +30,7 @@ from slowwave.scoring.days import day_end, day_start
 from slowwave.scoring.feedback.learned import KEYS, LESSON, WORDS, Kind, Rollback, live
 from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
-from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking_policy import RankingPolicy
 from slowwave.store import Store, quote
 from slowwave.store.tenancy import within
 

@@ -56,6 +56,6 @@ def in_turn(first: Ranking, second: Ranking, other: RankingPolicy, *, seed: str,
         for place, (name, team) in enumerate(zip(drawn.results, drawn.teams, strict=True), start=1)
     )
     recalled = {one.memory_id for one in shown if RECALL_INJECTED in one.flags}
-    injections = (ranking.injection for ranking in (first, second))
-    given = next((one for one in injections if one and one.memory_id in recalled), None)
-    return InTurn(replace(first, results=shown, injection=given), other, drawn.teams, seed)
+    given = {one.memory_id: one for ranking in (second, first) for one in ranking.injections}
+    injections = tuple(one for name, one in given.items() if name in recalled)
+    return InTurn(replace(first, results=shown, injections=injections), other, drawn.teams, seed)

@@ -8,7 +8,7 @@ from slowwave.scoring.ranking import rank
 from slowwave.search.filters import Filters
 from slowwave.search.opened import searcher_in
 from slowwave.search.results import present
-from slowwave.search.run import read_by_cross_encoder
+from slowwave.search.run import depth, read_by_cross_encoder
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -27,8 +27,8 @@ def make_ready(space: Workspace, namespace: str) -> None:
         space: the home.
         namespace: that is going to be searched.
     """
-    moment, size = space.now(), max(space.settings.ranking.candidates, 3 * _RESULTS)
+    moment = space.now()
     with space.store.explaining("chunks"):
-        found = searcher_in(space).find(namespace, QUESTION, size, Filters(), moment)
+        found = searcher_in(space).find(namespace, QUESTION, depth(space, _RESULTS), Filters(), moment)
     found = read_by_cross_encoder(space, found, space.policy, QUESTION, moment)
     present(rank(found.candidates, space.policy, as_of=moment, limit=_RESULTS), found, ())

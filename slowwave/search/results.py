@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
-from slowwave.scoring.ranking.ranked import RECALL_INJECTED, positions
+from slowwave.scoring.ranking.ranked import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.nothing import Nothing
 from slowwave.search.searcher import Found
@@ -211,7 +211,7 @@ def explanation(
     candidates: Candidates,
     policy: RankingPolicy,
     rows: tuple[Contribution, ...],
-    injection: Injection | None,
+    injections: Sequence[Injection],
     recent: Sequence[Mapping[str, Any]] = (),
 ) -> Explanation:
     """The account of one result.
@@ -221,10 +221,9 @@ def explanation(
         candidates: it was found among.
         policy: the ranking.
         rows: its breakdown, with the words of the query.
-        injection: of the ranking.
+        injections: of the ranking.
         recent: what was said of it last, the newest first.
     """
-    recalled = RECALL_INJECTED in memory.flags and injection and injection.memory_id == memory.memory_id
     return Explanation(
         contributions=rows,
         channels=candidates.channels_of(memory.chunks),
@@ -236,7 +235,7 @@ def explanation(
         multiplier=memory.multiplier,
         formula=formula(memory, policy),
         recent_feedback=tuple(recent),
-        recall=injection if recalled else None,
+        recall=next((one for one in injections if one.memory_id == memory.memory_id), None),
     )
 
 

@@ -63,9 +63,8 @@ def search(
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
     policy = space.policy
     start = time.perf_counter()
-    size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
     with space.store.explaining("chunks"):
-        found = searcher.find(namespace, query, size, filters, moment)
+        found = searcher.find(namespace, query, depth(space, limit), filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
     other = _other(space, found, search_id) if log and as_of is None else None
@@ -155,6 +154,11 @@ def _check(query: str, limit: int, project: str) -> None:
         )
 
 
+def depth(space: Workspace, limit: int) -> int:
+    """Candidates to fetch from each channel for a search of `limit` results, whatever looks at them."""
+    return max(space.settings.ranking.candidates, space.policy.sparse_limit_factor * limit)
+
+
 def _other(space: Workspace, found: Found, search_id: str) -> RankingPolicy | None:
     """The ranking to be shown in turn with the one in force, if any.
 
@@ -236,7 +240,7 @@ def _explained(
                 candidates,
                 policy,
                 _by_term(one, found, terms),
-                ranking.injection,
+                ranking.injections,
                 recent.get(one.memory_id, ()),
             ),
         )

@@ -14,7 +14,6 @@ from pydantic_settings import SettingsError as UnreadableVariableError
 from slowwave.common.arguments import shown
 from slowwave.errors import SettingsError
 from slowwave.settings.finding import ENV_PREFIX, find_home, is_home
-from slowwave.settings.former import renamed
 from slowwave.settings.groups import Group
 from slowwave.settings.shown import covered, variable_of
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
@@ -60,17 +59,13 @@ def _not_json(error: UnreadableVariableError) -> str:
 
 
 def _refuse_unknown_variables() -> None:
-    """A misspelt variable would be left out without a word; one of a former name is none."""
+    """A misspelt variable would be left out without a word."""
     known = {variable_of((name,)) for name in Settings.model_fields}
-    variables = {name.lower(): text for name, text in os.environ.items()}
-    present = renamed({}, variables, {}, Path(CONFIG_FILE)).variables
     for name in os.environ:
         upper = name.upper()
         if not upper.startswith(ENV_PREFIX) or upper.startswith(f"{ENV_PREFIX}TEST_"):
             continue
-        if name.lower() not in present or upper in _NO_SETTINGS:
-            continue
-        if upper.split("__")[0] not in known:
+        if upper not in _NO_SETTINGS and upper.split("__")[0] not in known:
             raise SettingsError(_no_setting(name, known, upper.split("__")[0]))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from slowwave.common.files import putting
 from slowwave.errors import SettingsError
 from slowwave.scoring.ranking import RankingPolicy
-from slowwave.scoring.ranking.policy import LEAST_KEPT
+from slowwave.scoring.ranking_policy import LEAST_KEPT
 
 
 def read_policy(path: Path, base: RankingPolicy | None = None) -> RankingPolicy:

@@ -13,7 +13,6 @@ from pydantic_settings import TomlConfigSettingsSource
 
 from slowwave.common.passwords import without_passwords
 from slowwave.settings.finding import ENV_PREFIX
-from slowwave.settings.former import renamed
 from slowwave.settings.groups import Group
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
@@ -99,17 +98,16 @@ def _same(value: object, given: object) -> bool:
 
 def in_force(settings: Settings) -> list[InForce]:
     """Each setting with its value, where the value comes from, and what it means."""
-    file = settings.home / CONFIG_FILE
     variables = {name.lower(): text for name, text in os.environ.items()}
-    said = renamed({}, variables, TomlConfigSettingsSource(Settings, file)(), file)
+    file = TomlConfigSettingsSource(Settings, settings.home / CONFIG_FILE)()
     rows: list[InForce] = []
 
     def origin(path: tuple[str, ...], value: object, default: object) -> str:
         variable = variable_of(path)
-        node: Any = said.file
+        node: Any = file
         for part in path:
             node = node.get(part) if isinstance(node, dict) else None
-        given = said.variables.get(variable.lower())
+        given = variables.get(variable.lower())
         if given is not None and _same(value, given):
             return variable
         if node is not None and _same(value, node):

@@ -9,15 +9,12 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import (
     BaseSettings,
-    EnvSettingsSource,
-    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
 
 from slowwave.settings.finding import ENV_PREFIX, HOME_FOLDER
-from slowwave.settings.former import renamed
 from slowwave.settings.groups import (
     NAMESPACE,
     AlertSettings,
@@ -33,14 +30,15 @@ from slowwave.settings.groups import (
     StoreSettings,
     TelemetrySettings,
 )
-from slowwave.settings.learning import LearningSettings, SearchKeySettings
 from slowwave.settings.rules import (
     EvaluationSettings,
     FeedbackSettings,
     GateSettings,
     JudgeSettings,
+    LearningSettings,
     RankingSettings,
     ReconsolidationSettings,
+    SearchKeySettings,
 )
 
 CONFIG_FILE = "slowwave.toml"
@@ -90,18 +88,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then environment, then the TOML file of the home folder, each by its present name."""
-        assert isinstance(env_settings, EnvSettingsSource)
-        arguments = init_settings()
-        file = Path(arguments.get("home", HOME_FOLDER)) / CONFIG_FILE
-        said = TomlConfigSettingsSource(settings_cls, file)()
-        given = renamed(arguments, env_settings.env_vars, said, file)
-        env_settings.env_vars = given.variables
-        return (
-            InitSettingsSource(settings_cls, given.arguments),
-            env_settings,
-            InitSettingsSource(settings_cls, given.file),
-        )
+        """Arguments, then environment, then the TOML file of the home folder."""
+        home = Path(init_settings().get("home", HOME_FOLDER))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / CONFIG_FILE)
 
     @property
     def store_uri(self) -> str:

@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from slowwave.scoring.feedback.policy import FeedbackPolicy, UsagePolicy
+from slowwave.scoring.key_policy import KeyPolicy
+from slowwave.scoring.parameters import parameters
 from slowwave.settings import CONFIG_FILE, Settings
 from slowwave.settings.shown import variable_of
 from tools.reference.markdown import code, codes, paragraphs, prose, section, table
@@ -18,6 +21,7 @@ from tools.reference.markdown import code, codes, paragraphs, prose, section, ta
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 BOUNDS = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
 LENGTHS = {"min_length": "at least {} long", "max_length": "at most {} long"}
+FIXED = "Parameters of policies that are fixed, and why."
 HEAD = ["setting", "type and range", "default", "what it is"]
 
 
@@ -28,9 +32,8 @@ def page() -> str:
         "# Settings",
         f"Each can stand in `{CONFIG_FILE}` in the home, under the table that its group names, or in an "
         f"environment variable: `embedding.model` is `model` under `[embedding]`, and `{variable}`. The "
-        "stronger one wins: argument, variable, file, default. `slowwave settings` shows which did. What "
-        "the constants of the rules are for, and which of them are no settings, is in "
-        "[settings.md](../settings.md).",
+        "stronger one wins: argument, variable, file, default. `slowwave settings` shows which did. The "
+        "rules' switches, and constants that are no settings, are in [settings.md](../settings.md).",
         table(HEAD, _rows(Settings, ())),
     ]
     for name, group in _groups(Settings):
@@ -38,7 +41,18 @@ def page() -> str:
         for inner, model in _listed(group):
             title = f"{name}.{inner}: each of them"
             parts.append(section(3, title, paragraphs(model.__doc__), table(HEAD, _rows(model, ()))))
+    head = ["parameter", "value", "what it is", "why"]
+    parts.append(section(2, "No settings", FIXED, table(head, _fixed())))
     return "\n\n".join(parts)
+
+
+def _fixed() -> Iterator[tuple[str, str, str, str]]:
+    """The parameters of policies that are no settings."""
+    for policy in (UsagePolicy, FeedbackPolicy, KeyPolicy):
+        for one in parameters(policy):
+            if one.spec.fixed:
+                name = code(f"{policy.__name__}.{one.name}")
+                yield name, code(one.shown_default), prose(one.description), prose(one.spec.fixed)
 
 
 def _groups(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:

@@ -17,7 +17,7 @@ from slowwave.scoring.feedback.voices import CROWD, REACH, company, heard, voice
 from slowwave.scoring.feedback.votes import IMPORTED
 from slowwave.scoring.ranking.effectiveness import combined, counted
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
-from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking_policy import RankingPolicy
 
 POLICY, RANKING = FeedbackPolicy(), RankingPolicy()
 LAST = 400

@@ -62,11 +62,11 @@ def test_a_phrase_that_the_query_says_whole_is_an_answer_and_half_a_phrase_is_no
 def test_below_the_floor_nothing_is_shown_and_the_reason_is_given():
     found = build(near(a=0.48, b=0.39))
     ranking = rank(found, replace(PLAIN, abstention_floor=0.41, sparse_recall=True), as_of=NOW)
-    assert (ranking.results, ranking.abstained, ranking.signal, ranking.injection) == (
+    assert (ranking.results, ranking.abstained, ranking.signal, ranking.injections) == (
         (),
         True,
         pytest.approx(0.4),
-        None,
+        (),
     )
     told = [(one.memory_id, one.score, one.place, one.reason) for one in ranking.unshown]
     assert told == [("a", 0.48, 1, "abstained"), ("b", 0.39, 2, "abstained")]

@@ -64,7 +64,7 @@ def test_a_ranking_by_hand():
     assert (first.best, first.chunks) == (2, (0, 2))
     assert parts(first) == pytest.approx({"vector": 0.2, "bm25": 0.5, "effectiveness": 0, "confidence": 0})
     assert (first.semantic, first.combined, first.multiplier) == pytest.approx((0.7, 0.7, 1))
-    assert (ranking.abstained, ranking.injection, ranking.unshown) == (False, None, ())
+    assert (ranking.abstained, ranking.injections, ranking.unshown) == (False, (), ())
     assert ranking.signal == pytest.approx(0.9 / 1.2)
 
 
@@ -538,16 +538,17 @@ def test_mpab_switched_off_is_the_best_chunk_alone(found, policy, limit):
 @given(worlds(), policies, st.integers(0, 6))
 def test_recall_switched_off_only_cuts(found, policy, limit):
     off = ranked(found, replace(policy, sparse_recall=False), limit)
-    assert off.injection is None
+    assert off.injections == ()
     assert off == ranked(found, replace(policy, sparse_recall=True, sparse_chunks=0), limit)
     on = ranked(found, replace(policy, sparse_recall=True), limit)
-    if on.injection is None:
+    if not on.injections:
         assert on == off
-    else:
-        assert on.injection.memory_id not in names(off)
-        gone = [] if on.injection.displaced is None else [on.injection.displaced]
-        assert names(on)[-1] == on.injection.memory_id
-        assert sorted(names(on)[:-1] + gone) == sorted(names(off))
+    added = [one.memory_id for one in on.injections]
+    gone = [one.displaced for one in on.injections if one.displaced is not None]
+    kept = names(on)[: len(on.results) - len(added)]
+    assert names(on) == [*kept, *added]
+    assert not set(added) & set(names(off))
+    assert sorted(kept + gone) == sorted(names(off))
 
 
 @given(worlds(states={}), policies, st.integers(0, 6), st.sets(st.sampled_from(NAMES)))

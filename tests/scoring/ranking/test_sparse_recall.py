@@ -35,7 +35,7 @@ def ask(found, limit, policy=WORDS):
 def test_on_a_full_list_it_takes_the_place_of_the_lowest():
     shown, ranking = ask(world(4, {"s": 0.1}), 3)
     assert shown == ["l0", "l1", "s"]
-    injection = ranking.injection
+    (injection,) = ranking.injections
     assert (injection.memory_id, injection.chunk_id, injection.displaced, injection.reason) == (
         "s", "s:00000", "l2", REASON,
     )  # fmt: skip
@@ -55,17 +55,17 @@ def test_a_free_place_displaces_nobody():
     assert [names[at] for at in given_place.memory] == ["s"]
     assert given_place.displaced.tolist() == [-1]
     shown, ranking = ask(found, 5)
-    assert (shown, ranking.injection) == (["l0", "l1", "s"], None)  # it is there anyway
+    assert (shown, ranking.injections) == (["l0", "l1", "s"], ())  # it is there anyway
 
 
 def test_a_limit_of_nothing_shows_nothing():
     shown, ranking = ask(world(2, {"s": 0.1}), 0)
-    assert (shown, ranking.injection) == ([], None)
+    assert (shown, ranking.injections) == ([], ())
 
 
 def test_a_limit_of_one_shows_the_short_memory():
     shown, ranking = ask(world(2, {"s": 0.1}), 1)
-    assert (shown, ranking.injection.displaced) == (["s"], "l0")
+    assert (shown, ranking.injections[0].displaced) == (["s"], "l0")
 
 
 @pytest.mark.parametrize(("keeps", "limit", "enters"), [
@@ -76,7 +76,7 @@ def test_the_first_places_are_never_given_up(keeps, limit, enters):
     shown, ranking = ask(world(12, {"s": 0.1}), limit, replace(WORDS, sparse_keeps=keeps))
     best = [f"l{at}" for at in range(limit)]
     assert shown == ([*best[:-1], "s"] if enters else best)
-    assert (ranking.injection is not None) == enters
+    assert bool(ranking.injections) == enters
 
 
 def test_by_default_a_list_of_five_or_less_is_in_the_order_of_its_scores():
@@ -95,7 +95,7 @@ def test_the_lowest_that_may_be_displaced_is_not_among_the_first():
         chunk_count=[5, 5, 5, 1, 1],
     )  # fmt: skip
     shown, ranking = ask(found, 4, replace(WORDS, sparse_keeps=3))
-    assert (shown, ranking.injection) == (["l0", "l1", "l2", "s"], None)
+    assert (shown, ranking.injections) == (["l0", "l1", "l2", "s"], ())
 
 
 def test_what_is_superseded_is_never_injected():
@@ -122,14 +122,14 @@ def test_a_protected_last_place_is_not_taken():
     )
     shown, ranking = ask(found, 3)
     assert shown == ["l0", "s", "t"]
-    assert ranking.injection.displaced == "l1"
+    assert ranking.injections[0].displaced == "l1"
     assert ask(found, 2)[0] == ["l0", "s"]
 
 
 def test_where_every_place_is_protected_nobody_is_injected():
     found = build([("s", 0.9, 9.0, 2, 1), ("t", 0.95, NAN, 1, 0)], chunk_count=[1, 1])
     shown, ranking = ask(found, 1)
-    assert (shown, ranking.injection) == (["s"], None)
+    assert (shown, ranking.injections) == (["s"], ())
 
 
 @pytest.mark.parametrize(
@@ -155,17 +155,20 @@ def test_two_chunks_are_short(chunks, enters):
 
 
 @pytest.mark.parametrize(
-    ("limit", "top", "place", "enters"),
+    ("limit", "top", "factor", "place", "enters"),
     [
-        (1, 20, 20, True), (1, 20, 21, False), (10, 20, 30, True), (10, 20, 31, False), (2, 0, 6, True),
-        (2, 0, 7, False), (1, 0, 1, True), (7, 20, 21, True), (7, 20, 22, False),
+        (1, 20, 3, 20, True), (1, 20, 3, 21, False), (10, 20, 3, 30, True), (10, 20, 3, 31, False),
+        (2, 0, 3, 6, True), (2, 0, 3, 7, False), (1, 0, 3, 1, True), (7, 20, 3, 21, True),
+        (7, 20, 3, 22, False), (10, 20, 2, 21, False), (10, 20, 4, 40, True), (10, 20, 0, 20, True),
     ],
 )  # fmt: skip
-def test_the_place_by_distance_is_inclusive(limit, top, place, enters):
+def test_the_place_by_distance_is_inclusive(limit, top, factor, place, enters):
     found = [(f"l{at:02}", 0.1, 50.0 - at, 90 + at, at + 1) for at in range(limit)]
     found.append(("s", 0.9, NAN, place, 0))
     given_ = build(found, chunk_count=[5] * limit + [1])
-    assert ("s" in ask(given_, limit, replace(WORDS, sparse_top=top))[0]) == enters
+    assert (
+        "s" in ask(given_, limit, replace(WORDS, sparse_top=top, sparse_limit_factor=factor))[0]
+    ) == enters
 
 
 def test_a_chunk_that_only_its_words_found_has_no_right_to_a_place():
@@ -181,8 +184,8 @@ def test_the_nearest_of_two_chunks_counts():
         [("l", 0.1, 9.0, 3, 1), ("s", 0.7, NAN, 2, 0), ("s", 0.9, NAN, 1, 0)], chunk_count=[5, 2, 2]
     )
     shown, ranking = ask(found, 1)
-    assert (shown, ranking.injection.chunk_id) == (["s"], "s:00001")
-    assert ranking.injection.distance == pytest.approx(0.1)
+    assert (shown, ranking.injections[0].chunk_id) == (["s"], "s:00001")
+    assert ranking.injections[0].distance == pytest.approx(0.1)
     columns, _ = columns_of(found, NOW)
     assert columns.position[near_and_short(columns, replace(WORDS, sparse_distance=0.2), np.array([1]))] == 2
 
@@ -219,39 +222,59 @@ def test_votes_on_questions_that_are_hardly_near_bar_nobody():
 
 def test_switched_off_it_only_cuts():
     shown, ranking = ask(world(4, {"s": 0.0}), 3, replace(WORDS, sparse_recall=False))
-    assert (shown, ranking.injection) == (["l0", "l1", "l2"], None)
+    assert (shown, ranking.injections) == (["l0", "l1", "l2"], ())
 
 
 def test_a_memory_that_is_shown_anyway_is_not_flagged():
     shown, ranking = ask(build(near(a=0.9, b=0.85), chunk_count=[1, 1]), 2, ON)
-    assert (shown, ranking.injection) == (["a", "b"], None)
+    assert (shown, ranking.injections) == (["a", "b"], ())
     assert [one.flags for one in ranking.results] == [(), ()]
 
 
 @pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
-def test_at_most_one_is_injected_and_all_bounds_hold(found, policy, limit):
+def test_no_more_are_injected_than_the_policy_has_and_all_bounds_hold(found, policy, limit):
     ranking = rank(found, policy, as_of=NOW, limit=limit)
     flagged = [one.memory_id for one in ranking.results if "recall_injected" in one.flags]
-    injection = ranking.injection
-    assert flagged == ([injection.memory_id] if injection else [])
-    if injection is None:
-        return
-    assert policy.sparse_recall
-    assert injection.memory_id not in found.superseded
-    assert ranking.results[-1].memory_id == injection.memory_id
-    at = found.chunk_ids.index(injection.chunk_id)
-    assert found.memory_ids[at] == injection.memory_id
-    assert found.chunk_count[at] <= policy.sparse_chunks
-    assert 0 < found.vector_rank[at] <= max(3 * limit, policy.sparse_top)
-    assert 1 - found.cosine[at] <= policy.sparse_distance + 1e-6
-    assert ranking.results[-1].multiplier >= BARRED_BELOW
-    if injection.displaced is not None:
-        assert len(ranking.results) == limit > policy.sparse_keeps
-        columns, names = columns_of(found, NOW)
-        short = columns.memory[near_and_short(columns, policy, np.array([limit]))]
-        assert names.index(injection.displaced) not in short
-        assert injection.displaced not in {one.memory_id for one in ranking.results}
+    assert flagged == [one.memory_id for one in ranking.injections]
+    assert len(flagged) <= policy.sparse_max_injections
+    assert not flagged or policy.sparse_recall
+    last = ranking.results[len(ranking.results) - len(flagged) :]
+    assert [one.memory_id for one in last] == flagged
+    assert [one.distance for one in ranking.injections] == sorted(one.distance for one in ranking.injections)
+    shown = {one.memory_id for one in ranking.results}
+    for injection, result in zip(ranking.injections, last, strict=True):
+        assert injection.memory_id not in found.superseded
+        at = found.chunk_ids.index(injection.chunk_id)
+        assert found.memory_ids[at] == injection.memory_id
+        assert found.chunk_count[at] <= policy.sparse_chunks
+        assert 0 < found.vector_rank[at] <= max(policy.sparse_limit_factor * limit, policy.sparse_top)
+        assert 1 - found.cosine[at] <= policy.sparse_distance + 1e-6
+        assert result.multiplier >= BARRED_BELOW
+        if injection.displaced is not None:
+            assert len(ranking.results) == limit > policy.sparse_keeps
+            columns, names = columns_of(found, NOW)
+            short = columns.memory[near_and_short(columns, policy, np.array([limit]))]
+            assert names.index(injection.displaced) not in short
+            assert injection.displaced not in shown
+    displaced = [one.displaced for one in ranking.injections if one.displaced is not None]
+    assert len(set(displaced)) == len(displaced)
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"),
+    [
+        (0, ["l0", "l1", "l2", "l3"]),
+        (1, ["l0", "l1", "l2", "r"]),
+        (2, ["l0", "l1", "r", "s"]),
+        (3, ["l0", "r", "s", "t"]),
+    ],
+)
+def test_so_many_as_the_policy_says_are_given_places_nearest_first(most, shown):
+    given_ = world(6, {"s": 0.1, "t": 0.15, "r": 0.05})
+    found, ranking = ask(given_, 4, replace(WORDS, sparse_max_injections=most))
+    assert found == shown
+    assert [one.displaced for one in ranking.injections] == ["l3", "l2", "l1"][:most]
 
 
 @pytest.mark.parametrize(("say", "there"), [(1.0, True), (0.5, False), (0.0, False)])
