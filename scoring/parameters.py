@@ -90,7 +90,7 @@ class Declared(NamedTuple):
             if not isinstance(value, bool):
                 raise ValueError(f"{self.name} = {value!r} is not true or false")
         elif isinstance(value, bool) or not isinstance(value, int | float) or not self._allows(value):
-            raise ValueError(f"{self.name} = {value!r} is not in {self._range()}")
+            raise ValueError(f"{self.name} = {value} is not in {self._range()}")
         elif self.kind is int and not isinstance(value, int):
             raise ValueError(f"{self.name} = {value} is not a whole number")
 

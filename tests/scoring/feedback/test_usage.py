@@ -144,7 +144,7 @@ def test_rounding_of_a_cosine_is_forgiven():
         ({"similarity": NAN}, "similarity = nan is not in"),
         ({"grey_ratio": -0.1}, "grey_ratio = -0.1 is not in"),
         ({"used_ratio": True}, "used_ratio = True is not in"),
-        ({"used_ratio": "0.3"}, "used_ratio = '0.3' is not in"),
+        ({"used_ratio": "0.3"}, "used_ratio = 0.3 is not in"),
         ({"grey_ratio": 0.4}, "grey_ratio = 0.4 is above used_ratio = 0.3"),
     ],
 )

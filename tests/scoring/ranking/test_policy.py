@@ -32,7 +32,6 @@ def another(one: Declared) -> object:
 
 def test_all_but_the_name_is_declared():
     assert {"name", *DECLARED} == {field.name for field in dataclasses.fields(RankingPolicy)}
-    assert len(DECLARED) >= 34
 
 
 def test_a_version_changes_with_every_field_and_is_the_same_for_the_same_policy():
@@ -121,7 +120,7 @@ def test_a_value_out_of_range_is_named(name):
     for value in (low - 0.01, high + 0.01, -math.inf, math.nan, True, "1", None):
         if value == high:
             continue  # an infinite bound has nothing above it
-        with pytest.raises(ValueError, match=re.escape(f"{name} = {value!r} is not in")):
+        with pytest.raises(ValueError, match=re.escape(f"{name} = {value} is not in")):
             RankingPolicy(**{name: value})
 
 
