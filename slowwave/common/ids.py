@@ -100,6 +100,11 @@ def note_revision(state: str) -> str:
     return state.partition("+")[0]
 
 
+def event_of(revision: str) -> str:
+    """Event id of the act that a revision names."""
+    return note_revision(revision).partition("-")[2]
+
+
 def decision_id(memory: str, note_revision: str, look: str = "") -> str:
     """Id of the decision about one version of a note; a later `look` at it has an id of its own."""
     return digest("decision", memory, note_revision, *filter(None, [look]))[:20]

@@ -115,8 +115,7 @@ def journal_problem(store: Store, journal: Journal, *, thoroughly: bool = False)
     rows = [] if found is None else zip(*(found.column(one).to_pylist() for one in columns), strict=True)
     written = sorted((revision, memory) for memory, revision in rows if revision)
     events = {
-        ids.note_revision(revision).partition("-")[2]: memory
-        for revision, memory in (written if thoroughly else written[-3:])
+        ids.event_of(revision): memory for revision, memory in (written if thoroughly else written[-3:])
     }
     lost = events.keys() - journal.entries(events).keys()
     if lost:  # an erasure takes a memory out of the journal first; it is finished by its own command

@@ -196,7 +196,7 @@ def sensitivities(journal: Journal, revisions: Iterable[str]) -> Mapping[str, st
         journal: has the notes as they were written.
         revisions: of notes (`ids.revision`).
     """
-    names = {one: ids.note_revision(one).partition("-")[2] for one in revisions}
+    names = {one: ids.event_of(one) for one in revisions}
     entries = journal.entries(set(names.values()))
     found = {}
     for revision, event in names.items():

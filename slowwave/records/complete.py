@@ -19,7 +19,7 @@ from slowwave.store.labels import OWN
 from slowwave.store.labels import own as own_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from slowwave.journal import Journal
     from slowwave.store.tables import TableSpec
@@ -29,9 +29,9 @@ TEXT_OF = "text_of"
 """Column of memories while they are made again: event id of the act whose text they have."""
 
 
-def event_of(revision: str) -> str:
-    """Event id of the act that a revision names."""
-    return ids.note_revision(revision).partition("-")[2]
+def _events(rows: pl.DataFrame) -> pl.Series:
+    """Event ids of the acts that the revisions of rows name."""
+    return pl.Series([ids.event_of(one) for one in rows["revision"]], dtype=pl.String)
 
 
 def completed(
@@ -52,17 +52,13 @@ def completed(
     elif spec.name == "staged_notes":
         made = heads.select("staged_id").join(_staged_days(heads, journal), on="staged_id", how="inner")
     elif spec.name == "searches":
-        made = heads.select("search_id").join(
-            drain.drain_searches(journal, _days(heads)).rows, on="search_id", how="inner"
-        )
+        rows = drain.drain_searches(journal, _days(heads)).rows
+        made = heads.select("search_id").join(rows, on="search_id", how="inner")
     elif spec.name == "events":
-        made = heads.select("event_id").join(
-            drain.drain_events(journal, _days(heads)).rows, on="event_id", how="inner"
-        )
+        rows = drain.drain_events(journal, _days(heads)).rows
+        made = heads.select("event_id").join(rows, on="event_id", how="inner")
     elif spec.name == "quarantine":
-        texts_of = _acts(journal, [event_of(one) for one in heads["revision"]]).select(
-            "memory_id", "revision", "title", "content"
-        )
+        texts_of = _acts(journal, _events(heads)).select("memory_id", "revision", "title", "content")
         made = heads.drop("title", "content").join(texts_of, on=["memory_id", "revision"], how="inner")
     else:
         made = heads
@@ -86,7 +82,7 @@ def _days(heads: pl.DataFrame) -> Sequence[str]:
     return heads["day"].unique().sort().to_list()
 
 
-def _acts(journal: Journal, events: Sequence[str]) -> pl.DataFrame:
+def _acts(journal: Journal, events: Iterable[str]) -> pl.DataFrame:
     """Rows of ``staged_notes`` of these acts, each of a day of its own: the event id."""
     frames = [staging.stage(journal.read(kinds=["save"], limit=0))]
     for part in batches(sorted(set(events))):
@@ -100,7 +96,7 @@ def _acts(journal: Journal, events: Sequence[str]) -> pl.DataFrame:
 
 
 def _staged_days(heads: pl.DataFrame, journal: Journal) -> pl.DataFrame:
-    rows = _acts(journal, [event_of(one) for one in heads["revision"]])
+    rows = _acts(journal, _events(heads))
     return (
         rows.with_columns(day=pl.col("occurred_at").dt.strftime("%Y-%m-%d"))
         .with_columns(staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
@@ -112,14 +108,12 @@ def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.
     """Memories with what the acts say of them, or what they said when they were recorded whole."""
     if TEXT_OF not in heads.columns:
         live = pl.col("status") != "retired"
-        events = pl.Series([event_of(one) for one in heads["revision"]], dtype=pl.String)
-        heads = heads.with_columns(events.alias(TEXT_OF)).with_columns(
+        heads = heads.with_columns(_events(heads).alias(TEXT_OF)).with_columns(
             pl.when(live).then(TEXT_OF).alias(TEXT_OF)
         )
     own = (*NOTE_FIELDS, "principal")
     named = heads[TEXT_OF].drop_nulls().to_list()
-    last = [event_of(one) for one in heads["revision"]]
-    acts = _acts(journal, [*named, *last])
+    acts = _acts(journal, [*named, *_events(heads)])
     saves = acts.filter(pl.col("act") == "save").select(*own, **{TEXT_OF: "day"})
     names = {name: f"united_{name}" for name in NAMES}
     standing = heads.rename({"content": "merged", **names}).drop(*own, "original", strict=False)
@@ -128,12 +122,8 @@ def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.
     whole = own_labels(texts).with_columns(content=pl.coalesce("original", "content"))
     whole = whole.select("memory_id", *own)
     kept = others.join(whole, on="memory_id", how="inner")
-    rest = others.join(kept, on="memory_id", how="anti").with_columns(
-        last=pl.Series(
-            [event_of(one) for one in others.join(kept, on="memory_id", how="anti")["revision"]],
-            dtype=pl.String,
-        )
-    )
+    rest = others.join(kept, on="memory_id", how="anti")
+    rest = rest.with_columns(_events(rest).alias("last"))
     forgets = acts.filter(pl.col("act") == "forget").select(
         "source", "origin", "principal", last="day", title="source", content=pl.lit("")
     )

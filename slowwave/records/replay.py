@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.common import progress
+from slowwave.common import ids, progress
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, RECORD
 from slowwave.journal.kinds.erasure import is_erased
 from slowwave.quality.admission import RETIRED
 from slowwave.records.columns import read, schema_of
-from slowwave.records.complete import TEXT_OF, completed, event_of
+from slowwave.records.complete import TEXT_OF, completed
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -95,7 +95,7 @@ class _Table:
             if full:
                 self._text_of[name] = None
             elif status != RETIRED:
-                self._text_of[name] = event_of(revision)
+                self._text_of[name] = ids.event_of(revision)
             acts.append(self._text_of.get(name))
         self._full.append(new.filter("full"))
         return new.with_columns(pl.Series(TEXT_OF, acts, pl.String))

@@ -65,7 +65,7 @@ def mend_journal(space: Workspace) -> Mended:
         store.refresh()
         with underway.announced(journal, "the mending of the journal", COMMAND, space.now()):
             revisions = [one for one in store.read("memories", columns=["revision"])["revision"] if one]
-            events = sorted({ids.note_revision(one).partition("-")[2] for one in revisions})
+            events = sorted({ids.event_of(one) for one in revisions})
             lost = sorted(set(events) - journal.entries(events).keys())
             adopt(store, journal, first=not has_records(journal))
             journal.append([_told(lost, space.now())])
