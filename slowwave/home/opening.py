@@ -54,14 +54,15 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
         if (problem := probed(bare, "meta")) is not None:
             raise Damage("meta", problem).error() from error
         raise
-    if pending(store):
+    steps = pending(store)
+    if steps:
         _refuse_lost(store, journal)
-    applied = migrate(store, now)
+        migrate(store, now)
     for damage in missing(store):
         raise damage.error()
     if (problem := journal_problem(store, journal)) is not None:
         raise DamageError(problem)
-    if applied and has_records(journal):
+    if steps and has_records(journal):
         adopt(store, journal)
     store.recorder = Recorder(journal)
     store.refuse_stale = MoveWatch(settings)
