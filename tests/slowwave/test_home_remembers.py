@@ -101,7 +101,7 @@ def by_mcp(home: Path, notes: Path, run: Any) -> None:
     home.mkdir()  # as `slowwave mcp` asks for one
     settings = load(home, embedding={"model": FAST})
     memories = MemoryPool(settings, lambda: Caller("ada", "claude"), namespace="ada")
-    memories.mine().save(NOTE)
+    memories.of(memories.caller()).save(NOTE)
     memories.close()
 
 

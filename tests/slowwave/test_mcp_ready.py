@@ -76,7 +76,7 @@ def test_model_and_tables_are_loaded_before_any_call_comes(filled, home, model, 
     assert len(model.asked) == 1  # a vector was made: the model is there
     assert set(read) == {"ada"}  # and the chunks of the namespace
     assert filled.journal.count("ada", "search") == 0  # nobody has searched
-    assert [one.text for one in memories.mine().search("when do we deploy?")][:1] == [DEPLOY]
+    assert [one.text for one in memories.of(memories.caller()).search("when do we deploy?")][:1] == [DEPLOY]
     assert len(model.asked) == 2
     memories.close()
 
