@@ -287,7 +287,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def forget_lookup(space: Workspace) -> None:
     """Drop the last lookup of past questions, so that the next one is measured."""
-    question_indexes(space).of(NAMESPACE)[1]._last = None
+    question_indexes(space).of(NAMESPACE)._last = None
 
 
 class Given:

@@ -140,7 +140,7 @@ def served(space: Workspace, namespace: str, caps: Caps, *others: str) -> Served
         for memory, value, count, against in sums.select(names).iter_rows()
     }
     asked = signals.filter(pl.col("query_id").is_not_null())
-    _, index = question_indexes(space).of(namespace)
+    index = question_indexes(space).of(namespace)
     same = profile(space.model).same_question
     context = ContextualFeedback(asked, there.get(namespace, 0), index, same, caps.feedback)
     return Served(of_memory, context, space.now())
@@ -309,7 +309,7 @@ def _nearest(asked: Sequence[Asked], space: Workspace, namespace: str) -> np.nda
     """Cosine of each question with the nearest one that the one of fifty rated, (n,)."""
     condition = f"namespace = '{namespace}' AND principal = '{SINKER}'"
     rated = set(space.store.read("usage_signals", condition, columns=["query_id"])["query_id"].drop_nulls())
-    questions = question_indexes(space).of(namespace)[1].questions
+    questions = question_indexes(space).of(namespace).questions
     places = [at for name, at in questions.number.items() if name in rated]
     if not places:
         return np.full(len(asked), -1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -14,6 +13,7 @@ from slowwave.embedding import profile
 from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
 from slowwave.index.questions import QuestionIndex, QuestionIndexes
+from slowwave.index.table_cache import TableCache
 from slowwave.scoring.days import DAY, day_end
 from slowwave.scoring.feedback.contextual import (
     SIGNAL,
@@ -129,14 +129,6 @@ class ContextualFeedback:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """Feedback of a namespace as it was read: at a version of the state of memories and of the questions."""
-
-    mark: tuple[int, int]
-    feedback: ContextualFeedback
-
-
 class ContextualStates:
     """Contextual feedback of every namespace of a home, read again when its tables have changed.
 
@@ -162,8 +154,7 @@ class ContextualStates:
     ) -> None:
         self._store, self._indexes, self._same, self._policy = store, indexes, same, policy
         self._texts, self._until, self._clock = texts, until, clock
-        self._lock = threading.Lock()
-        self._held: dict[str, _Held] = {}
+        self._feedback = TableCache(self._mark, self._read)
 
     def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
         """Return the feedback on some memories of a namespace for questions near to one.
@@ -177,25 +168,21 @@ class ContextualStates:
             return {}
         # Feedback fades from day to day; of a day that is not over, the end of the one before counts.
         moment = day_end(self._until or self._clock().astimezone(UTC).date() - DAY)
-        return self._of(namespace).of(vector, among, moment)
+        return self._feedback.of(namespace).of(vector, among, moment)
 
-    def _of(self, namespace: str) -> ContextualFeedback:
-        with self._lock:
-            version, index = self._indexes.of(namespace)
-            # The state of memories is written last: what it was made from is whole by then.
-            mark = (self._store.version("memory_state"), version)
-            held = self._held.get(namespace)
-            if held is None or held.mark != mark:
-                held = self._held[namespace] = _Held(mark, self._read(namespace, index))
-        return held.feedback
+    def _mark(self, namespace: str) -> tuple[int, int]:
+        # The state of memories is written last: what it was made from is whole by then.
+        return self._indexes.version(namespace), self._store.version("memory_state")
 
-    def _read(self, namespace: str, index: QuestionIndex) -> ContextualFeedback:
+    def _read(self, namespace: str, *_: object) -> ContextualFeedback:
+        """Read the feedback of a namespace, and its questions."""
         until = None if self._until is None else f"day <= {quote(self._until.isoformat())}"
         rows = self._store.scan("usage_signals", within(namespace, until), columns=_COLUMNS)
         voices = min(company(rows).height, CROWD)
         rows = rows.filter(pl.col("query_id").is_not_null())
         as_of = None if self._until is None else day_end(self._until)
         rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))
+        index = self._indexes.of(namespace)
         return ContextualFeedback(rows, voices, index, self._same, self._policy)
 
 

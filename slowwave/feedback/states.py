@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.feedback.texts import Texts
+from slowwave.index.table_cache import TableCache
 from slowwave.scoring.days import DAY, day_end
 from slowwave.scoring.feedback.coded import day_ends
 from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
@@ -59,32 +59,26 @@ class MemoryStates:
         self._store, self._policy = store, policy or FeedbackPolicy()
         self._until, self._clock, self._texts = until, clock, texts
         self._version = version or (lambda: store.version(TABLE))
-        self._lock = threading.Lock()
-        self._taught: dict[str, tuple[tuple[int, date], dict[str, MemoryState], dict[str, str]]] = {}
+        self._taught = TableCache(self._mark, self._read)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """What use has taught of these memories; those that nobody used are absent."""
-        found = self._known(namespace)[0]
+        found = self._taught.of(namespace)[0]
         return {name: found[name] for name in memory_ids if name in found} if found else {}
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""
-        return self._known(namespace)[1]
+        return self._taught.of(namespace)[1]
 
-    def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
-        with self._lock:
-            # Feedback fades from day to day, also when no night runs.
-            mark = (self._version(), self._until or self._clock().date())
-            known = self._taught.get(namespace)
-            if known is None or known[0] != mark:
-                rows = self._rows(namespace)
-                tiers = dict(rows.drop_nulls("tier").select("memory_id", "tier").iter_rows())
-                known = self._taught[namespace] = (
-                    mark,
-                    memory_states(rows, self._moment(), self._policy),
-                    tiers,
-                )
-        return known[1:]
+    def _mark(self, _: str) -> tuple[int, date]:
+        # Feedback fades from day to day, also when no night runs.
+        return self._version(), self._until or self._clock().date()
+
+    def _read(self, namespace: str, *_: object) -> tuple[dict[str, MemoryState], dict[str, str]]:
+        """States and tiers of a namespace."""
+        rows = self._rows(namespace)
+        tiers = dict(rows.drop_nulls("tier").select("memory_id", "tier").iter_rows())
+        return memory_states(rows, self._moment(), self._policy), tiers
 
     def _moment(self) -> datetime:
         """The end of the last day that is over, or of the day that is asked for."""

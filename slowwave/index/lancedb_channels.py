@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from slowwave.common import ids
 from slowwave.index.channels import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
+from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
 from slowwave.store import Store, one_of
@@ -47,7 +48,7 @@ class TableChannels:
 
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._mine = store, within(namespace)
-        self._best: tuple[object, dict[str, float]] = (None, {})
+        self._best = TableCache[str, dict[str, float]](store.mark, lambda *_: {})
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
@@ -61,10 +62,7 @@ class TableChannels:
 
     def _bound(self, query: str) -> float:
         """What the namespace's chunks cannot exceed for a query (`Bm25.scores`)."""
-        mark = self._store.mark("chunks")
-        if self._best[0] != mark:
-            self._best = (mark, {})
-        best = self._best[1]
+        best = self._best.of("chunks")
         words = Counter(query_words(query))
         for word in words.keys() - best.keys():
             best[word] = self._best_of(word)

@@ -5,7 +5,6 @@ A table of their own, in no index that a search by text asks. Ratings and search
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from slowwave.index.table_cache import TableCache
 from slowwave.scoring.ranking.nearest import Nearest
 from slowwave.store.tenancy import within
 
@@ -72,28 +72,26 @@ class QuestionIndex:
         return last[2][enough], last[3][enough]
 
 
-class QuestionIndexes:
-    """Indexes by namespace, each made again when its table has changed.
+class QuestionIndexes(TableCache[str, QuestionIndex]):
+    """Indexes by namespace, each made again when its table has other questions.
 
     Args:
         store: has the questions.
     """
 
     def __init__(self, store: Store) -> None:
-        self._store, self._lock = store, threading.Lock()
-        self._held: dict[str, tuple[int, QuestionIndex]] = {}
+        super().__init__(self.version, self._index)
+        self._store = store
 
-    def of(self, namespace: str) -> tuple[int, QuestionIndex]:
-        """Version of the table, and the index of a namespace."""
-        with self._lock:
-            version, held = self._store.version(TABLE), self._held.get(namespace)
-            if held is None or held[0] != version:
-                questions = questions_in(self._store, namespace, self._store.identity.dimension)
-                known = held[1].questions if held else None
-                same = known is not None and (known.names, known.texts) == (questions.names, questions.texts)
-                index = held[1] if held and same else QuestionIndex(questions)
-                held = self._held[namespace] = (version, index)
-        return held
+    def version(self, _: str) -> int:
+        """Return the version of the table that has the questions."""
+        return self._store.version(TABLE)
+
+    def _index(self, namespace: str, _: int, before: QuestionIndex | None) -> QuestionIndex:
+        questions = questions_in(self._store, namespace, self._store.identity.dimension)
+        known = None if before is None else before.questions
+        same = known is not None and (known.names, known.texts) == (questions.names, questions.texts)
+        return before if before is not None and same else QuestionIndex(questions)
 
 
 def questions_in(store: Readable, namespace: str, dimension: int) -> Questions:

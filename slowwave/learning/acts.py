@@ -11,7 +11,7 @@ from slowwave.common import ids
 from slowwave.common.arguments import shown
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, payload_of
-from slowwave.journal.entry import LEARNING
+from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.kinds.erasure import is_erased
 from slowwave.journal.kinds.learning import (
     APPROVE,
@@ -78,6 +78,14 @@ class Act:
         if kind == RATINGS:
             return said == kind
         return said == kind or (said is None and (kind == WORDS or self.action != APPROVE))
+
+
+def mark(journal: Journal, namespace: str) -> tuple[int, ...]:
+    """Return what tells the decisions about a namespace from earlier ones.
+
+    Entries only come, or are erased: as many of both as before are the same.
+    """
+    return tuple(journal.count(namespace, kind) for kind in (LEARNING, ERASURE))
 
 
 def acts(journal: Journal, namespace: str | None = None, *, until: datetime | None = None) -> list[Act]:

@@ -21,7 +21,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
 from slowwave.index.questions import QuestionIndexes
-from slowwave.journal.entry import ERASURE, LEARNING
+from slowwave.index.table_cache import TableCache
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
 from slowwave.learning.isolation import QUESTIONS, Watch
@@ -108,8 +108,11 @@ class _Behind(ABC, Generic[T]):
         self._table = TABLES[self.kind]
         self._watch = Watch(store, self._table)
         self._lock = threading.Lock()
-        self._there: tuple[tuple[int, ...], dict[str, bool]] = ((), {})
-        self._acts: dict[str, tuple[tuple[tuple[int, ...], datetime | None], bool, tuple[Rollback, ...]]] = {}
+        self._has_any = TableCache(lambda _: self._version(), self._look_for_any)
+        self._acts = TableCache(
+            lambda namespace: acts.mark(self._journal(), namespace),
+            self._read_acts,
+        )
         self._held: dict[str, _Held[T]] = {}
         self._refused: dict[str, str] = {}
 
@@ -132,7 +135,7 @@ class _Behind(ABC, Generic[T]):
     def _behind_the_gate(self, namespace: str, now: datetime) -> T | None:
         version = self._version()
         said = self._store.mark("memories")
-        if not self._has_any(namespace, version):
+        if not self._has_any.of(namespace):
             return None
         approved, taken_back = self._decided(namespace, now)
         if not approved:
@@ -171,27 +174,19 @@ class _Behind(ABC, Generic[T]):
         mine = within(namespace)
         return mine if self._until is None else f"{mine} AND day <= {quote(self._until.isoformat())}"
 
-    def _has_any(self, namespace: str, version: tuple[int, ...]) -> bool:
-        with self._lock:
-            if self._there[0] != version:
-                self._there = (version, {})
-            known = self._there[1]
-            if namespace not in known:
-                known[namespace] = self._store.count(self._table, self._where(namespace)) > 0
-            return known[namespace]
+    def _look_for_any(self, namespace: str, *_: object) -> bool:
+        return self._store.count(self._table, self._where(namespace)) > 0
+
+    def _read_acts(self, namespace: str, *_: object) -> tuple[list[acts.Act], tuple[Rollback, ...]]:
+        """Read the decisions, and what was taken back, also after a past day."""
+        decided = acts.acts(self._journal(), namespace)
+        return decided, tuple(acts.rollbacks(decided, self.kind))
 
     def _decided(self, namespace: str, now: datetime) -> tuple[bool, tuple[Rollback, ...]]:
         """Whether learning is approved, and what was taken back."""
-        # Entries only come, or are erased: as many of both as before are the same.
-        counts = tuple(self._journal().count(namespace, kind) for kind in (LEARNING, ERASURE))
-        mark = (counts, now if self._until else None)
-        known = self._acts.get(namespace)
-        if known is None or known[0] != mark:
-            decided = acts.acts(self._journal(), namespace)
-            taken_back = tuple(acts.rollbacks(decided, self.kind))  # also of after a past day
-            then = [act for act in decided if mark[1] is None or act.at <= mark[1]]
-            known = self._acts[namespace] = (mark, acts.approved(then, self.kind), taken_back)
-        return known[1:]
+        decided, taken_back = self._acts.of(namespace)
+        then = [act for act in decided if self._until is None or act.at <= now]
+        return acts.approved(then, self.kind), taken_back
 
     def _named(self, memories: Sequence[str]) -> Mapping[str, str]:
         """The texts that memories have, where they are not their first."""
@@ -317,7 +312,7 @@ class SearchKeys(_Behind[KeyIndex]):
         until = day_end(now.astimezone(UTC).date())
         rows, memories, texts = self._standing(namespace, _VIEW, "at", taken_back)
         views = rows.filter(pl.col("taught_at") < begin, pl.col("expires_at") > begin)
-        index = KeyIndex(views, self._indexes.of(namespace)[1], begin, self._rules)
+        index = KeyIndex(views, self._indexes.of(namespace), begin, self._rules)
         return _Held(version, taken_back, begin, until, index, texts, memories)
 
 

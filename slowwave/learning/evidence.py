@@ -118,7 +118,7 @@ class Evidence:
 
     def _index(self, namespace: str) -> QuestionIndex:
         if namespace not in self._questions:
-            self._questions[namespace] = question_indexes(self.space).of(namespace)[1]
+            self._questions[namespace] = question_indexes(self.space).of(namespace)
         return self._questions[namespace]
 
     @cached_property

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING
 
+from slowwave.index.table_cache import TableCache
 from slowwave.journal import JournalError
-from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.learning import acts
 from slowwave.scoring.days import day_end
 
@@ -25,18 +25,15 @@ class RatingsSwitch:
 
     def __init__(self, journal: Callable[[], Journal], until: date | None = None) -> None:
         self._journal, self._until = journal, until
-        self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._off = TableCache(lambda namespace: acts.mark(self._journal(), namespace), self._read)
 
     def off(self, namespace: str) -> str:
         """Why ratings do not count in a namespace; empty where they do, or the journal cannot say."""
         try:
-            journal = self._journal()
-            mark = tuple(journal.count(namespace, kind) for kind in (LEARNING, ERASURE))
-            known = self._known.get(namespace)
-            if known is None or known[0] != mark:
-                until = None if self._until is None else day_end(self._until)
-                decided = acts.acts(journal, namespace, until=until)
-                known = self._known[namespace] = (mark, acts.ratings_off(decided))
+            return self._off.of(namespace)
         except JournalError:
             return ""
-        return known[1]
+
+    def _read(self, namespace: str, *_: object) -> str:
+        until = None if self._until is None else day_end(self._until)
+        return acts.ratings_off(acts.acts(self._journal(), namespace, until=until))

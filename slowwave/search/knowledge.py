@@ -6,7 +6,6 @@ millisecond to ask.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +16,7 @@ import pyarrow as pa
 from slowwave.feedback.context import ContextualStates, RatedFor
 from slowwave.feedback.states import MemoryStates
 from slowwave.index.channels import CONFIDENCE_LABELS
+from slowwave.index.table_cache import TableCache
 from slowwave.learning.applied import LearnedTriggers, SearchKeys
 from slowwave.learning.keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
@@ -65,9 +65,9 @@ class Knowledge(Protocol):
 
 
 class _Triggers(NamedTuple):
-    """The trigger phrases of a namespace, at a mark of its memories."""
+    """The trigger phrases of a namespace, at a version of its memories."""
 
-    mark: tuple[int, tuple[str, ...]]
+    version: int
     phrases: dict[str, list[str]]
     matching: TriggerIndex
 
@@ -95,17 +95,12 @@ class StoredKnowledge:
     ) -> None:
         self._store, self._taught, self._context, self._switch = store, taught, context, switch
         self._learned, self._keys = learned, keys
-        self._lock = threading.Lock()
-        self._triggers: dict[str, _Triggers] = {}
+        self._triggers = TableCache(lambda _: store.mark("memories"), self._read_triggers)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `Knowledge`."""
-        with self._lock:
-            mark = self._store.mark("memories")
-            known = self._triggers.get(namespace)
-            if known is None or known.mark != mark:
-                known = self._triggers[namespace] = self._read_triggers(namespace, mark, known)
-        return known.matching.match(query) if len(known.matching) else {}
+        matching = self._triggers.of(namespace).matching
+        return matching.match(query) if len(matching) else {}
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `Knowledge`."""
@@ -149,14 +144,14 @@ class StoredKnowledge:
     ) -> _Triggers:
         condition = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
         where, columns = within(namespace, condition), ["memory_id", "trigger_phrases"]
-        if known is None or known.mark[0] != mark[0]:
+        if known is None or known.version != mark[0]:
             phrases = dict(self._store.read("memories", where, columns=columns).iter_rows())
-            return _Triggers(mark, phrases, TriggerIndex(phrases))
+            return _Triggers(mark[0], phrases, TriggerIndex(phrases))
         new = dict(self._store.read_logged("memories", where, columns).iter_rows())
         if new.items() <= known.phrases.items():
-            return _Triggers(mark, known.phrases, known.matching)
+            return known
         phrases = known.phrases | new
-        return _Triggers(mark, phrases, TriggerIndex(phrases))
+        return _Triggers(mark[0], phrases, TriggerIndex(phrases))
 
 
 @lru_cache(maxsize=4_096)

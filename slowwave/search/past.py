@@ -15,6 +15,7 @@ from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
 from slowwave.index.incremental_snapshot import snapshot_of
 from slowwave.index.snapshot import Snapshot
+from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import Vocabulary
 from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
 from slowwave.learning.keys import LedTo
@@ -100,28 +101,16 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     Raises:
         SlowwaveError: the day is still to come.
     """
-    # A late act, a night or an undo may change what is known of that day.
-    key: tuple[date | int, ...] = (
-        day,
-        *(space.store.version(name) for name in ("memories", "decisions", "quarantine")),
+    kept: TableCache[date, Searcher] = space.part(
+        "past searchers",
+        lambda: TableCache(
+            # A late act, a night or an undo may change what is known of that day.
+            lambda _: [space.store.version(name) for name in ("memories", "decisions", "quarantine")],
+            lambda day, *_: rebuilt(space, day),
+            max_entries=PAST_DAYS_KEPT,
+        ),
     )
-    kept = space.part("past searchers", _Kept)
-    if key not in kept.searchers:
-        while len(kept.searchers) >= PAST_DAYS_KEPT:
-            kept.searchers.pop(next(iter(kept.searchers))).close()
-        kept.searchers[key] = rebuilt(space, day)
-    return kept.searchers[key]
-
-
-class _Kept:
-    """Searchers of past days, by the day and the versions of the tables that they were made from."""
-
-    def __init__(self) -> None:
-        self.searchers: dict[tuple[date | int, ...], Searcher] = {}
-
-    def close(self) -> None:
-        while self.searchers:
-            self.searchers.popitem()[1].close()
+    return kept.of(day)
 
 
 def rebuilt(space: Workspace, day: date) -> Searcher:

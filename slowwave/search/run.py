@@ -63,7 +63,7 @@ def search(
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
     policy = space.policy
     start = time.perf_counter()
-    with space.store.explaining("chunks"):
+    with space.store.explaining("chunks"), space.store.one_look():
         found = searcher.find(namespace, query, depth(space, limit), filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()

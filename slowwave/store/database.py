@@ -381,16 +381,38 @@ class Store(Connection):
         """No rows of a table."""
         return _no_rows(self.specs[name].schema, None if columns is None else tuple(columns))
 
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """Ask for the version of each table once in this block, which writes nothing.
+
+        A search asks for that of one table several times; what others write meanwhile is in the next search.
+        """
+        self._writing.looked = {}
+        try:
+            yield
+        finally:
+            self._writing.looked = None
+
     def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
         """What a table is now, with what waits in the log: another one means that someone wrote."""
-        with self._reading(name):
-            version = self.table(name).version if self.in_memory else self.committed(name).version
-        return int(version), self.logged(name)
+        return self._looked("mark", name, lambda: (self._version(name, self.committed), self.logged(name)))
 
     def version(self, name: str) -> int:
         """Of a table, now: another number means that someone wrote."""
+        return self._looked("version", name, lambda: self._version(name, self.dataset))
+
+    def _looked(self, what: str, name: str, ask: Callable[[], T]) -> T:
+        looked: dict[tuple[str, str], Any] | None = getattr(self._writing, "looked", None)
+        if looked is None:
+            return ask()
+        if (what, name) not in looked:
+            looked[what, name] = ask()
+        found: T = looked[what, name]
+        return found
+
+    def _version(self, name: str, opened: Callable[[str], Any]) -> int:
         with self._reading(name):
-            return int(self.table(name).version if self.in_memory else self.dataset(name).version)
+            return int((self.table if self.in_memory else opened)(name).version)
 
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""

@@ -85,6 +85,17 @@ def test_rows_that_wait_are_read_by_everybody_and_committed_by_whoever_needs_the
     assert names_in(writer) == ["m1", "m2", "m3", "m4"]
 
 
+def test_one_look_asks_for_the_version_of_a_table_once(tmp_path):
+    writer, reader = store_at(tmp_path), store_at(tmp_path)
+    with reader.one_look():
+        version, mark = reader.version("memories"), reader.mark("memories")
+        writer.upsert("memories", memories("m1"))
+        later(writer, "m2")
+        assert (reader.version("memories"), reader.mark("memories")) == (version, mark)
+    assert reader.mark("memories") == (version + 1, writer.logged("memories"))
+    assert reader.version("memories") == version + 2  # which commits what waits
+
+
 @pytest.mark.parametrize("reached", ["table", "dataset", "scan", "version", "delete", "upsert", "db"])
 def test_what_else_is_done_to_a_table_finds_them_committed(tmp_path, reached):
     writer, store = store_at(tmp_path), store_at(tmp_path)

@@ -12,6 +12,7 @@ from slowwave.common import ids
 from slowwave.feedback.states import states_in
 from slowwave.index.incremental import CachesByNamespace
 from slowwave.index.neighbour_cache import NEVER, NeighbourCache, sensitivities
+from slowwave.index.table_cache import TableCache
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record
@@ -188,17 +189,18 @@ class Around:
         return not set(self._kept("quarantine", f"status = {quote(HELD)}")["memory_id"]).isdisjoint(names)
 
     def _kept(self, name: str, where: str) -> pl.DataFrame:
-        """Few rows of a table, read once while the table is the same.
+        """Few rows of a table, read once while the table is the same."""
+        store = self.store
 
-        Rows that wait in the log are new: of decisions none is what is asked for here.
-        """
-        kept: dict[tuple[str, str, str], tuple[Any, pl.DataFrame]] = self.space.part("kept rows", dict)
-        version, logged = self.store.mark(name)
-        mark = version if name == "decisions" else (version, logged)
-        known = kept.get((self.namespace, name, where))
-        if known is None or known[0] != mark:
-            known = kept[self.namespace, name, where] = mark, self.store.read(name, self.mine(where))
-        return known[1]
+        def mark(key: tuple[str, str]) -> tuple[int, tuple[str, ...]]:
+            version, logged = store.mark(key[0])
+            # Rows that wait in the log are new: of decisions none is what is asked for here.
+            return version, () if key[0] == "decisions" else logged
+
+        kept: TableCache[tuple[str, str], pl.DataFrame] = self.space.part(
+            "kept rows", lambda: TableCache(mark, lambda key, *_: store.read(*key))
+        )
+        return kept.of((name, self.mine(where)))
 
     def _undos(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
         """What is to be undone, by decision id."""
