@@ -18,7 +18,7 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.voices import company, heard, voices_by
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store import one_of, quote
-from slowwave.store.database import IDS_PER_FILTER, batches
+from slowwave.store.frames import IDS_PER_FILTER, batches
 from slowwave.store.reading import distinct, parts
 from slowwave.store.tenancy import within
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.feedback.texts import FIRST
 from slowwave.scoring.feedback.votes import WHO
-from slowwave.store.database import IDS_PER_FILTER
+from slowwave.store.frames import IDS_PER_FILTER
 from slowwave.store.reading import matching, parts
 
 if TYPE_CHECKING:

@@ -291,7 +291,7 @@ class OpenHome:
 
     def _leave_in_order(self) -> None:
         """Commit what waits; who saves in a process of its own each time leaves few files, too."""
-        from slowwave.store.upkeep import keep_fresh
+        from slowwave.store.maintenance import keep_fresh
 
         if self.store.logged():
             with self.writing():

@@ -19,8 +19,7 @@ from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import decide, gates
 from slowwave.learning.log import append
 from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, Rollback, standing
-from slowwave.store.database import batches
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import batches, one_of, quote
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
 from slowwave.store import staging
-from slowwave.store.upkeep import keep_fresh
+from slowwave.store.maintenance import keep_fresh
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from slowwave.embedding import Embedder
 from slowwave.lifecycle.stages import cut, embed
 from slowwave.notes.chunking import Chunker
 from slowwave.store import Store, one_of
-from slowwave.store.database import IDS_PER_FILTER
+from slowwave.store.frames import IDS_PER_FILTER
 
 _LABELS = (
     "title", "source", "origin", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",

@@ -19,7 +19,7 @@ from slowwave.notes.chunking import Chunker, found_by, indexed_text
 from slowwave.quality.gate import REFUSE, VERDICT_SCHEMA, judge
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.store import Store, one_of
-from slowwave.store.database import batches
+from slowwave.store.frames import batches
 
 CHUNKS_PER_COMMIT = 4_096
 LOOK_UP_FROM = 8

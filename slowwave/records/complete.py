@@ -14,7 +14,7 @@ from slowwave.journal.kinds.erasure import is_erased
 from slowwave.quality.admission.labels import NAMES
 from slowwave.records.columns import schema_of
 from slowwave.store import NOTE_FIELDS, staging
-from slowwave.store.database import batches
+from slowwave.store.frames import batches
 from slowwave.store.labels import OWN
 from slowwave.store.labels import own as own_labels
 

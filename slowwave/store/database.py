@@ -1,6 +1,4 @@
-"""The LanceDB database: opening it, reading from it, and the one way to write to it.
-
-It is one file, for whoever asks how a row is read or written finds it here and nowhere else.
+"""The LanceDB database: opening it, and the one way to write to it; `reading` has how rows are read.
 
 Facts this rests on (each has a test in ``tests/store`` or ``tests/faults``):
 
@@ -15,41 +13,29 @@ to their table commits them first.
 from __future__ import annotations
 
 import json
-import re
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slowwave.common.boundary import no_panics
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.asking import asking
-from slowwave.store.connection import Connection, Identity
-from slowwave.store.damage import ERRORS, explained
+from slowwave.store.connection import Identity
 from slowwave.store.frames import one_of, quote, to_schema
+from slowwave.store.reading import TableReader
 from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
 from slowwave.store.tenancy import StoreOf
 from slowwave.store.text import create_full_text_indexes
-from slowwave.store.wal import WriteAheadLog
 
-IDS_PER_FILTER = 2_000
 
 LOGGED = ("quarantine", "decisions", "edges", "memories", "chunks")
 """Tables whose new rows may wait in the write-ahead log, in the order in which they are committed."""
-
-_OTHERWISE = re.compile(r"\bCAST\b", re.IGNORECASE)  # what Polars does not read in a filter as Lance does
-
-_NOTHING = pl.DataFrame()
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +56,6 @@ def other_model(uri: str, stored: str, asked: str) -> ModelError:
         f"`slowwave reembed --model {asked}`: it fills a new table beside the old one and switches over when "
         f"it is complete."
     )
-
-
-def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
-    """Compact a table and take new rows into its indexes; False when another process is just doing so."""
-    try:
-        table.optimize()
-    except RuntimeError as error:
-        if not is_conflict(error):
-            raise
-        return False
-    return True
-
-
-def is_conflict(error: Exception) -> bool:
-    """Whether Lance refused a commit because another process changed the same rows before."""
-    return "commit conflict" in str(error).lower()
-
-
-def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
-    """The values in slices of at most `size`."""
-    return (values[at : at + size] for at in range(0, len(values), size))
-
-
-@lru_cache(maxsize=256)
-def _no_rows(schema: pa.Schema, columns: tuple[str, ...] | None) -> pl.DataFrame:
-    frame = pl.from_arrow(schema.empty_table())
-    assert isinstance(frame, pl.DataFrame)
-    return frame if columns is None else frame.select(columns)
 
 
 def _refuse_bad_vectors(name: str, rows: pa.Table) -> None:
@@ -123,7 +81,7 @@ class Records(Protocol):
         """Rows are about to go."""
 
 
-class Store(Connection):
+class Store(TableReader):
     """All tables of one Slowwave database.
 
     Args:
@@ -140,12 +98,6 @@ class Store(Connection):
     recorder: Records | None = None
     """Writes each change to the journal before it is made; a store that is opened by itself has none."""
 
-    refuse_stale: Callable[[], None] | None = None
-    """Asked before damage is told: tables that a home has left are nobody's to make again."""
-
-    wal: WriteAheadLog | None = None
-    """New rows that are not committed yet; a store that is opened by itself, or is in no folder, has none."""
-
     def __init__(
         self,
         uri: str,
@@ -156,7 +108,6 @@ class Store(Connection):
         create: bool = True,
     ) -> None:
         super().__init__(uri, storage_options)
-        self._writing = threading.local()
         self.identity = self._identify(model, dimension, create)
         self.specs = table_specs(self.identity.dimension)
 
@@ -164,8 +115,7 @@ class Store(Connection):
     def bare(cls, uri: str, identity: Identity, storage_options: Mapping[str, str] | None = None) -> Store:
         """The tables at a place as those of an identity, whatever state they are in: none is made or read."""
         store = object.__new__(cls)
-        Connection.__init__(store, uri, storage_options)
-        store._writing = threading.local()
+        TableReader.__init__(store, uri, storage_options)
         store.identity, store.specs = identity, table_specs(identity.dimension)
         return store
 
@@ -226,59 +176,6 @@ class Store(Connection):
                 time.sleep(patience)
         create_full_text_indexes(table, spec)
 
-    # -- tables ----------------------------------------------------------------------------------
-
-    @property
-    def db(self) -> Any:  # noqa: ANN401 - lancedb.DBConnection
-        """LanceDB's connection; what waits in the log is committed. `bare_db` is it without that."""
-        self.settle()
-        return self.bare_db
-
-    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
-        """An open handle; it always reads the latest version.
-
-        Raises:
-            DamageError: the table is missing or cannot be read.
-        """
-        self.settle(name)
-        return self._opened(name)
-
-    def handle(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
-        """The same of what is committed, for what is not about its last rows."""
-        return self._opened(name)
-
-    def dataset(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
-        """The latest version of a table as Lance reads it; see `committed`."""
-        self.settle(name)
-        return self.committed(name)
-
-    def _opened(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
-        if name in self._handles:
-            return super()._opened(name)
-        with self.explaining(name):
-            return super()._opened(name)
-
-    @contextmanager
-    def explaining(self, name: str) -> Iterator[None]:
-        """Say which command makes a table again where it turns out to be damaged.
-
-        Raises:
-            DamageError: the table is missing or cannot be read.
-            StoreError: the home has left these tables.
-        """
-        try:
-            with no_panics():
-                yield
-        except ERRORS as error:
-            if self.refuse_stale is not None:
-                self.refuse_stale()
-            told = explained(self, name, error) if hasattr(self, "identity") else None
-            if told is None:
-                raise
-            self._handles.pop(name, None)
-            self._datasets.pop(name, None)
-            raise told from None
-
     def refresh(self) -> None:
         """Connect and read the identity again (after a restore or a re-embedding)."""
         self.connect()
@@ -286,143 +183,6 @@ class Store(Connection):
         assert stored is not None
         self.identity = Identity.read(stored)
         self.specs = table_specs(self.identity.dimension)
-
-    # -- reading ---------------------------------------------------------------------------------
-
-    @contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
-        """As `explaining`; a file that is missing is no bad argument, which Lance calls it."""
-        with self.explaining(name):
-            try:
-                yield
-            except pa.ArrowInvalid as error:
-                raise RuntimeError(str(error)) from error
-
-    def read(
-        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        """Rows of a table that match the filter, as a frame (in no promised order)."""
-        wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        logged = self._logged_frame(name, where)
-        also = [self.specs[name].key] if not logged.is_empty() and self.specs[name].key not in wanted else []
-        with asking("select", name) as asked, self._reading(name):
-            if self.in_memory:
-                query = self.table(name).search()
-                query = query if where is None else query.where(where)
-                found = query.select(wanted).limit(None).to_arrow()
-            else:
-                found = self.committed(name).to_table(filter=where, columns=[*wanted, *also])
-            asked.set(rows=found.num_rows)
-        frame = pl.from_arrow(found)
-        assert isinstance(frame, pl.DataFrame)
-        if logged.is_empty():
-            return frame
-        new = logged.join(frame, on=self.specs[name].key, how="anti", maintain_order="left")
-        return pl.concat([frame.select(wanted), new.select(wanted)])
-
-    def read_logged(self, name: str, where: str, columns: Sequence[str]) -> pl.DataFrame:
-        """What `read` has of the log alone: of rows that are committed some, all or none."""
-        found = self._logged_frame(name, where)
-        return self.empty(name, columns) if found.is_empty() else found.select(columns)
-
-    def _logged_frame(self, name: str, where: str | None) -> pl.DataFrame:
-        """Rows of the write-ahead log that match a filter; what Polars cannot tell is committed instead."""
-        names = self.logged(name)
-        if not names:
-            return _NOTHING
-        if where is None or not _OTHERWISE.search(where):
-            assert self.wal is not None
-            found = self.wal.frame(names, name)
-            try:
-                return found if where is None else found.filter(pl.sql_expr(where))
-            except pl.exceptions.PolarsError:
-                pass
-        self.settle(name)
-        return _NOTHING
-
-    def scan(
-        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        """The same as `read`, for filters that let very many rows through.
-
-        It reads whole columns, where LanceDB's query fetches row by row what the filter does not name: a
-        tenth of the work when most of millions of rows match, and more work than `read` when few do.
-        """
-        wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        with asking("scan", name) as asked, self._reading(name):
-            found = self.dataset(name).to_table(filter=where, columns=wanted, late_materialization=False)
-            asked.set(rows=found.num_rows)
-        frame = pl.from_arrow(found)
-        assert isinstance(frame, pl.DataFrame)
-        return frame
-
-    def read_by(
-        self,
-        name: str,
-        column: str,
-        values: Sequence[str],
-        *,
-        columns: Sequence[str] | None = None,
-        also: str | None = None,
-    ) -> pl.DataFrame:
-        """Rows whose `column` is one of `values`; asks in slices, so any number of values will do."""
-        wanted = list(dict.fromkeys(values))
-        parts = [
-            self.read(
-                name,
-                one_of(column, part) if also is None else f"{one_of(column, part)} AND ({also})",
-                columns=columns,
-            )
-            for part in batches(wanted)
-        ]
-        return pl.concat(parts) if parts else self.empty(name, columns)
-
-    def empty(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """No rows of a table."""
-        return _no_rows(self.specs[name].schema, None if columns is None else tuple(columns))
-
-    @contextmanager
-    def one_look(self) -> Iterator[None]:
-        """Ask for the version of each table once in this block, which writes nothing.
-
-        A search asks for that of one table several times; what others write meanwhile is in the next search.
-        """
-        self._writing.looked = {}
-        try:
-            yield
-        finally:
-            self._writing.looked = None
-
-    def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
-        """What a table is now, with what waits in the log: another one means that someone wrote."""
-        return self._looked("mark", name, lambda: (self._version(name, self.committed), self.logged(name)))
-
-    def version(self, name: str) -> int:
-        """Of a table, now: another number means that someone wrote."""
-        return self._looked("version", name, lambda: self._version(name, self.dataset))
-
-    def _looked(self, what: str, name: str, ask: Callable[[], T]) -> T:
-        looked: dict[tuple[str, str], Any] | None = getattr(self._writing, "looked", None)
-        if looked is None:
-            return ask()
-        if (what, name) not in looked:
-            looked[what, name] = ask()
-        found: T = looked[what, name]
-        return found
-
-    def _version(self, name: str, opened: Callable[[str], Any]) -> int:
-        with self._reading(name):
-            return int((self.table if self.in_memory else opened)(name).version)
-
-    def count(self, name: str, where: str | None = None) -> int:
-        """Number of rows that match the filter."""
-        logged, key = self._logged_frame(name, where), self.specs[name].key
-        with asking("count", name), self._reading(name):
-            if self.in_memory:
-                return int(self.table(name).count_rows(where))
-            found = self.committed(name)
-            new = 0 if logged.is_empty() else logged.height - found.count_rows(one_of(key, logged[key]))
-            return int(found.count_rows(where)) + new
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -493,15 +253,6 @@ class Store(Connection):
         if gathered and self.recorder is not None:
             self.recorder.adopt(self)
         self.wal.append({name: pa.concat_tables(parts) for name, parts in gathered.items()})
-
-    def logged(self, name: str = "") -> tuple[str, ...]:
-        """Files of the write-ahead log with rows of a table, or of any."""
-        held = self.wal is None or getattr(self._writing, "settles", False)
-        return () if held or self.wal is None else self.wal.names(name)
-
-    def logged_rows(self, names: Sequence[str], name: str) -> dict[str, pa.Table]:
-        """Rows of a table by file of the log; files that are there no more are left out."""
-        return {} if self.wal is None else self.wal.rows(names, name)
 
     def forget_beginnings(self) -> None:
         """Take away what was begun in the write-ahead log and killed."""

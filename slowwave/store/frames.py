@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import polars as pl
 import pyarrow as pa
+
+IDS_PER_FILTER = 2_000
+"""Values that one filter names at most (count)."""
+
+T = TypeVar("T")
 
 
 def to_schema(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
@@ -35,3 +41,8 @@ def one_of(column: str, values: Iterable[str]) -> str:
     """Filter: the column has one of these values; no value at all matches nothing."""
     listed = ", ".join(quote(value) for value in values)
     return f"{column} IN ({listed})" if listed else "false"
+
+
+def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
+    """The values in slices of at most `size`."""
+    return (values[at : at + size] for at in range(0, len(values), size))

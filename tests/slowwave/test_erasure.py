@@ -24,7 +24,7 @@ from slowwave.journal.acts import entries_frame
 from slowwave.lifecycle import intake
 from slowwave.memory import Memory
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
-from slowwave.store.database import compact
+from slowwave.store.maintenance import compact
 from slowwave.upkeep.doctor import examine
 from slowwave.upkeep.erasure import ErasureError, running
 from slowwave.upkeep.erasure.acts import KINDS, SPARED

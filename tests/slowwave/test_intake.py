@@ -270,7 +270,7 @@ def test_a_large_call_makes_its_vectors_before_its_turn(open_memory, monkeypatch
 
 def test_who_saves_in_a_process_of_its_own_each_time_leaves_few_files(open_memory, monkeypatch):
     """Each of them commits when it ends, and puts the tables in order as one process does that saves all."""
-    monkeypatch.setattr("slowwave.store.upkeep.COMMITS", 8)
+    monkeypatch.setattr("slowwave.store.maintenance.COMMITS", 8)
     for number in range(20):
         with open_memory() as memory:
             assert memory.save(text(number)).status == "live"

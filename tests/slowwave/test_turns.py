@@ -28,7 +28,7 @@ from slowwave.quality.gate import judge
 from slowwave.search.past import chunks_as_of
 from slowwave.settings import NotesSettings, load
 from slowwave.store import Store, staging
-from slowwave.store.database import compact
+from slowwave.store.maintenance import compact
 from slowwave.store.text import STOP_WORDS
 from slowwave.upkeep.reembed import reembed
 from slowwave.vaults import vault

@@ -8,7 +8,7 @@ import pytest
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store import NOTE_FIELDS, Store, one_of, quote, table_specs
-from slowwave.store.database import batches
+from slowwave.store.frames import batches
 from slowwave.store.tables import SCHEMA_VERSION
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -17,8 +17,14 @@ from lancedb.query import MatchQuery
 
 from slowwave.store import connection, database, upkeep
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
-from slowwave.store.maintenance import maintain
-from slowwave.store.upkeep import COMMITS, FRAGMENT_ROWS, UNINDEXED_ROWS, keep_fresh, parts_to_merge
+from slowwave.store.maintenance import (
+    COMMITS,
+    FRAGMENT_ROWS,
+    UNINDEXED_ROWS,
+    keep_fresh,
+    maintain,
+    parts_to_merge,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW = timedelta(0)

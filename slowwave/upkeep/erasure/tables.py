@@ -13,8 +13,7 @@ import polars as pl
 
 from slowwave.scoring.ranking.words import as_indexed
 from slowwave.store import one_of
-from slowwave.store.database import batches
-from slowwave.store.frames import to_schema
+from slowwave.store.frames import batches, to_schema
 from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure.model import ErasureTask
 from slowwave.upkeep.erasure.words import Needles

@@ -26,7 +26,8 @@ from slowwave.store import Store, quote
 from slowwave.store.checkpoints import listed_records
 from slowwave.store.connection import Identity
 from slowwave.store.damage import missing
-from slowwave.store.database import compact, other_model
+from slowwave.store.database import other_model
+from slowwave.store.maintenance import compact
 from slowwave.store.tables import SCHEMA_VERSION, table_specs
 from slowwave.upkeep.rebuild.texts import chunks_of, vectors_of
 
