@@ -36,6 +36,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "distributed": lambda at: ("--model", "wordllama-256", "--texts", 8, "--workers", 1, "--rounds", 1),
     "embedding": lambda at: ("--questions", 1, "--documents", 2),
+    "engines": lambda at: ("--chunks", "300", "--searches", 2, "--writes", 1),
     "evaluate": lambda at: ("--queries", 4, "--candidates", 5, "--repeat", 1),
     "factions": lambda _: ("--sides", "1:3"),
     "feedback": lambda at: ("--days", 2, "--events", 20, "--no-daily"),
@@ -96,9 +97,9 @@ SMOKE: dict[str, Argv] = {
 """A call of each script that takes a second or few."""
 
 SLOW = {
-    "abstention", "attack", "distributed", "embedding", "evaluate", "factions", "feedback", "gate", "ingest",
-    "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page",
-    "peers", "server", "soak", "up_killed", "updates", "watched",
+    "abstention", "attack", "distributed", "embedding", "engines", "evaluate", "factions", "feedback", "gate",
+    "ingest", "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month",
+    "one_person", "page", "peers", "server", "soak", "up_killed", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 
