@@ -29,7 +29,7 @@ from slowwave.learning.keys import KeyIndex, key_rules
 from slowwave.memory import Memory
 from slowwave.scoring.days import day_start
 from slowwave.scoring.feedback.keys import examined
-from slowwave.search.opened import knowledge_in
+from slowwave.search.knowledge import knowledge_in
 from slowwave.store.maintenance import maintain
 
 SHOWN = 5  # results of a search (count)

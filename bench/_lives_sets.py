@@ -24,7 +24,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
 from slowwave.scoring.ranking import Candidates
 from slowwave.scoring.ranking.learned import learnable
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 from slowwave.tuning import Collection, opened
 
 Floats = npt.NDArray[np.float64]

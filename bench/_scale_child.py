@@ -16,7 +16,7 @@ from _scale_home import MINE, settings_of
 
 import slowwave
 from slowwave.search import Filters
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 
 WARM_UP = 10
 NEAREST = 50

@@ -29,8 +29,8 @@ from slowwave.scoring.ranking import Candidates, RankingPolicy
 from slowwave.scoring.ranking.candidates import KEYS as KEY_CHANNEL
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
-from slowwave.search.opened import knowledge_in, searcher_in
-from slowwave.search.searcher import Searcher
+from slowwave.search.knowledge import knowledge_in
+from slowwave.search.searcher import Searcher, searcher_in
 
 OFF, APPLIED, WOULD_BE = "off", "applied", "would be"
 BOTH = "both"

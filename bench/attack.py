@@ -75,7 +75,7 @@ from slowwave.scoring.feedback.voices import REACH_UP
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 from slowwave.scoring.ranking_policy import FeedbackScope
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 from slowwave.tuning.collection import Collection
 from slowwave.views.terminal import bars
 

@@ -37,7 +37,7 @@ import slowwave
 from slowwave.index.lancedb_channels import PROBES
 from slowwave.scoring.ranking import rank
 from slowwave.search import Filters
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 
 WARM_UP = 20
 FIRST = ("cpu_ms", "private_mb", "base_mb")

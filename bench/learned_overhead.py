@@ -52,7 +52,8 @@ from slowwave.learning import acts
 from slowwave.learning.isolation import prove
 from slowwave.scoring.feedback.learned import KEYS, RATINGS, WORDS
 from slowwave.scoring.feedback.policy import KeyTeaching
-from slowwave.search.opened import knowledge_in, searcher_in
+from slowwave.search.knowledge import knowledge_in
+from slowwave.search.searcher import searcher_in
 
 BOTH = "both"
 WARM_UP = 20

@@ -29,8 +29,8 @@ from rich.progress import track
 import slowwave
 from slowwave.scoring.evaluation import compare, evaluate, mean_interval, panel, parse_measure
 from slowwave.scoring.ranking import RankingPolicy, rank
-from slowwave.search.opened import searcher_in
 from slowwave.search.run import read_by_cross_encoder
+from slowwave.search.searcher import searcher_in
 from slowwave.tuning import Collection, opened
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars

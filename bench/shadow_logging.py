@@ -24,7 +24,7 @@ from slowwave.common.progress import task
 from slowwave.journal import Entry, Journal
 from slowwave.scoring.ranking import rank
 from slowwave.search.log import logged
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 from slowwave.tuning import opened
 from slowwave.views.terminal import bars
 

@@ -24,7 +24,7 @@ from rich.progress import track
 import slowwave
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars
 

@@ -127,7 +127,7 @@ class Memory:
     def prepare(self) -> None:
         """Open now what calls open when they first need it: tables, journal, embedding model, policies."""
         from slowwave.lifecycle.served import served_in
-        from slowwave.search.opened import searcher_in
+        from slowwave.search.searcher import searcher_in
 
         served_in(self._space), searcher_in(self._space)
         _ = self.store, self.journal, self.policy, self.gate_policy

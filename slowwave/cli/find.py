@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from slowwave.memory import Memory
     from slowwave.search import Explanation, Result, SearchResponse
-    from slowwave.search.shown import ShownSearch
+    from slowwave.search.log import RecordedSearch
 
 COLOURS = {
     "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1",
@@ -96,7 +96,7 @@ def show(
     from slowwave.cli.daily import memory_shown
     from slowwave.errors import NotFoundError
     from slowwave.home.references import LEAST, either
-    from slowwave.search.shown import shown_by
+    from slowwave.search.log import shown_by
 
     with open_namespace(namespace) as memory:
         kind, found = either(memory.tenant, ("search", "memory"), what)
@@ -245,7 +245,7 @@ def _short(memory: Memory, response: SearchResponse) -> str:
     return short_ids(memory.tenant, "search", [response.search_id])[response.search_id]
 
 
-def _print_shown(done: ShownSearch, now: datetime) -> None:
+def _print_shown(done: RecordedSearch, now: datetime) -> None:
     from slowwave.views.moments import since
 
     say(done.query, "bold")

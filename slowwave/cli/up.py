@@ -159,7 +159,7 @@ def _told_to_end(stop: threading.Event, hurry: threading.Event) -> Iterator[None
 def _make_ready(warm: Warm, settings: Settings) -> None:
     """Open what the first command needs. Where that fails the command meets it, and tells why."""
     from slowwave.cli.app import opened
-    from slowwave.search.ready import make_ready
+    from slowwave.search.run import make_ready
 
     with warm.lending():
         try:

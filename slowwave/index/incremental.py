@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.index.chunked_columns import ChunkedColumns
+from slowwave.store.frames import frame_of
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
@@ -378,8 +379,7 @@ def _low(addresses: npt.NDArray[np.uint64]) -> Offsets:
 
 
 def _hashes(rows: pa.Table) -> npt.NDArray[np.uint64]:
-    frame = pl.from_arrow(rows)
-    assert isinstance(frame, pl.DataFrame)
+    frame = frame_of(rows)
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     frame = frame.with_columns(
         pl.col(lists).list.join("\x1f"), **{f"{name} (n)": pl.col(name).list.len() for name in lists}

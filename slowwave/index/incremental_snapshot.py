@@ -23,6 +23,7 @@ from slowwave.index.snapshot import ASKED, Matrix, MemoryRows, PartitionedVector
 from slowwave.index.vocabulary import Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.store import Store
+from slowwave.store.frames import frame_of
 
 if TYPE_CHECKING:
     import lance
@@ -276,6 +277,5 @@ def _said(words: WordIndex, rows: pa.Table, vocabulary: Vocabulary, table: Any) 
 
 
 def _asked(rows: pa.Table) -> pl.DataFrame:
-    frame = pl.from_arrow(rows.select(ASKED))
-    assert isinstance(frame, pl.DataFrame)
+    frame = frame_of(rows.select(ASKED))
     return frame.with_columns(pl.col("created_at").dt.convert_time_zone("UTC").dt.replace_time_zone(None))

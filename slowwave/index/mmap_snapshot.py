@@ -25,6 +25,7 @@ from slowwave.index.partitions import Partitions
 from slowwave.index.snapshot import ASKED, Matrix, MemoryRows
 from slowwave.index.vocabulary import WORD, Lexicon, Vocabulary
 from slowwave.scoring.ranking.bm25 import Postings, WordIndex
+from slowwave.store.frames import frame_of
 from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
     if found is None or not _fits(store, found.facts, _identity(store, namespace, columns), data):
         return None
     left = Left(
-        kept=found.table("kept"), asked=_frame(found.table("asked")), vectors=found.array("vectors"),
+        kept=found.table("kept"), asked=frame_of(found.table("asked")), vectors=found.array("vectors"),
         words=WordIndex(
             (
                 Postings(
@@ -217,12 +218,6 @@ def _parts(listed: list[Any], rows: Any, offsets: Any) -> list[tuple[str, Part]]
         found.append((path, Part(rows[start:end], offsets[start:end], deletions)))
         start = end
     return found
-
-
-def _frame(rows: pa.Table) -> pl.DataFrame:
-    frame = pl.from_arrow(rows)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
 
 
 def _agrees(left: Left, count: int, dimension: int) -> bool:

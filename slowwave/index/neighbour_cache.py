@@ -17,6 +17,7 @@ from slowwave.index.incremental import GrowingMatrix, IncrementalTableCache, row
 from slowwave.quality.admission import DEFAULT_SENSITIVITY, LIVE, RETIRED
 from slowwave.quality.neighbours import APART
 from slowwave.store import Store
+from slowwave.store.frames import frame_of
 
 COLUMNS = ("namespace", "memory_id", "revision", "status", "sensitivity", "content_hash", "dated")
 ROW_BYTES = 700
@@ -51,8 +52,7 @@ class NeighbourCache(IncrementalTableCache):
     def take_in(self, found: pa.Table) -> None:
         """See `IncrementalTableCache`."""
         self._vectors.put(rows_of(found.column("vector"), self._store.identity.dimension), len(self))
-        rows = pl.from_arrow(found.select(COLUMNS))
-        assert isinstance(rows, pl.DataFrame)
+        rows = frame_of(found.select(COLUMNS))
         self._names += rows["memory_id"].to_list()
         self._known.update(rows["memory_id"], rows["content_hash"].drop_nulls())
         moments = [

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.quality.admission.labels import NAMES
+from slowwave.store.frames import frame_of
 from slowwave.store.labels import OWN
 from slowwave.store.tables import TableSpec
 from slowwave.store.tables.declaring import VECTOR
@@ -41,8 +42,7 @@ def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
 
 def schema_of(spec: TableSpec) -> dict[str, pl.DataType]:
     """Columns of a table without its vectors, which are made again."""
-    empty = pl.from_arrow(spec.schema.empty_table())
-    assert isinstance(empty, pl.DataFrame)
+    empty = frame_of(spec.schema.empty_table())
     return {name: kind for name, kind in empty.schema.items() if name != VECTOR}
 
 
@@ -107,6 +107,4 @@ def _read(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
 
 def arrow_rows(data: pa.Table) -> pl.DataFrame:
     """An Arrow table as a frame."""
-    frame = pl.from_arrow(data)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+    return frame_of(data)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from slowwave.feedback.context import ContextualStates, RatedFor
-from slowwave.feedback.states import MemoryStates
+from slowwave.feedback.context import ContextualStates, RatedFor, contextual_states
+from slowwave.feedback.states import MemoryStates, states_in
 from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.index.table_cache import TableCache
-from slowwave.learning.applied import LearnedTriggers, SearchKeys
+from slowwave.learning.applied import LearnedTriggers, SearchKeys, learned_triggers, search_keys
 from slowwave.learning.keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
 from slowwave.quality.admission import LIVE, MERGED, SUPERSEDED
@@ -32,36 +32,9 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.embedding.base import Vectors
+    from slowwave.home.workspace import Workspace
 
 HEIR = ("memory_id", "source", "replaced_by")
-
-
-class Knowledge(Protocol):
-    """Where a search gets this from."""
-
-    def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
-        """Memories whose trigger phrase the query says: the phrase and its strength in (0, 1]."""
-
-    def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
-        """What use has taught of these memories; those that nobody used are absent."""
-
-    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
-        """What feedback on questions near to this one says of these memories (rule 8)."""
-
-    def promoted(self, namespace: str) -> Mapping[str, str]:
-        """The tier that each promoted memory was promoted to (rule 4.4)."""
-
-    def heirs(self, namespace: str, source: str) -> list[str]:
-        """The memories that absorbed one whose source begins with this."""
-
-    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
-        """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
-
-    def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
-        """Memories that search keys lead a question to, where they may have an effect (rule 7)."""
-
-    def doubts(self, namespace: str) -> tuple[str, ...]:
-        """What a person should know of the last answers of `learned` and `led` for this namespace."""
 
 
 class _Triggers(NamedTuple):
@@ -98,19 +71,19 @@ class StoredKnowledge:
         self._triggers = TableCache(lambda _: store.mark("memories"), self._read_triggers)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
-        """See `Knowledge`."""
+        """Memories whose trigger phrase the query says: the phrase and its strength in (0, 1]."""
         matching = self._triggers.of(namespace).matching
         return matching.match(query) if len(matching) else {}
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
-        """See `Knowledge`."""
+        """What use has taught of these memories; those that nobody used are absent."""
         states = self._taught.states(namespace, memory_ids)
         if states and self._switch.off(namespace):
             return {name: MemoryState(strength=state.strength) for name, state in states.items()}
         return states
 
     def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
-        """See `Knowledge`."""
+        """What feedback on questions near to this one says of these memories (rule 8)."""
         # They know the text that each memory has also where the journal has lost the earlier ones.
         taught = self._taught.states(namespace, among)
         if not taught or self._switch.off(namespace):
@@ -118,24 +91,24 @@ class StoredKnowledge:
         return self._context.rated(namespace, vector, taught)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
-        """See `Knowledge`."""
+        """The tier that each promoted memory was promoted to (rule 4.4)."""
         return self._taught.promoted(namespace)
 
     def heirs(self, namespace: str, source: str) -> list[str]:
-        """See `Knowledge`."""
+        """The memories that absorbed one whose source begins with this."""
         merged = within(namespace, f"status = {quote(MERGED)}")
         return heirs(self._store.read("memories", merged, columns=HEIR), source)
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
-        """See `Knowledge`."""
+        """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
         return self._learned.match(namespace, query, now) if self._learned else {}
 
     def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
-        """See `Knowledge`."""
+        """Memories that search keys lead a question to, where they may have an effect (rule 7)."""
         return self._keys.led(namespace, vector, now) if self._keys else {}
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
-        """See `Knowledge`."""
+        """What a person should know of the last answers of `learned` and `led` for this namespace."""
         told = [one.doubts(namespace) for one in (self._learned, self._keys) if one]
         return tuple(dict.fromkeys(doubt for some in told for doubt in some))
 
@@ -152,6 +125,21 @@ class StoredKnowledge:
             return known
         phrases = known.phrases | new
         return _Triggers(mark[0], phrases, TriggerIndex(phrases))
+
+
+def knowledge_in(space: Workspace) -> StoredKnowledge:
+    """What searches of a home know of its memories beside their text."""
+    return space.part(
+        "knowledge",
+        lambda: StoredKnowledge(
+            space.store,
+            states_in(space),
+            contextual_states(space),
+            RatingsSwitch(lambda: space.journal),
+            learned_triggers(space),
+            search_keys(space),
+        ),
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -175,7 +163,7 @@ def confidence(
     return lifecycle_confidence(state=state, source_kind=source_kind, sensitivity=sensitivity)
 
 
-def condition(knowledge: Knowledge, namespace: str, filters: Filters) -> str:
+def condition(knowledge: StoredKnowledge, namespace: str, filters: Filters) -> str:
     """What a search may show, as a condition on ``chunks`` (or ``memories``)."""
     heirs = knowledge.heirs(namespace, filters.source) if filters.source else ()
     return filters.where(namespace, knowledge.promoted(namespace), heirs)

@@ -12,8 +12,7 @@ from slowwave.journal.entry import SOURCE_KINDS
 from slowwave.lifecycle.quarantine import HELD
 from slowwave.quality.admission import LIVE
 from slowwave.search.filters import Filters
-from slowwave.search.knowledge import condition
-from slowwave.search.opened import knowledge_in
+from slowwave.search.knowledge import condition, knowledge_in
 from slowwave.store import quote
 from slowwave.store.tenancy import within
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.context import RatedFor, contextual_states
+from slowwave.feedback.context import contextual_states
 from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
 from slowwave.index.incremental_snapshot import snapshot_of
@@ -18,7 +18,6 @@ from slowwave.index.snapshot import Snapshot
 from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import Vocabulary
 from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
-from slowwave.learning.keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import acts_until
@@ -27,8 +26,6 @@ from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.quality.admission import MERGED
 from slowwave.scoring.days import day_end
-from slowwave.scoring.ranking import MemoryState
-from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.knowledge import HEIR, StoredKnowledge
 from slowwave.search.searcher import Searcher
@@ -37,7 +34,6 @@ from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
-    from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
 
 
@@ -45,54 +41,37 @@ PAST_DAYS_KEPT = 4
 """Rebuilt for searches of the past (count)."""
 
 
-class _Knowledge:
-    """Trigger phrases, what use had taught and what was learned, as of a day."""
+class PastKnowledge(StoredKnowledge):
+    """What was known at the end of a day; trigger phrases and heirs are those of its memories.
+
+    Args:
+        space: the home.
+        memories: gives those of a namespace as of the day, also those that were merged away.
+        day: the day.
+    """
 
     def __init__(self, space: Workspace, memories: Callable[[str], pl.DataFrame], day: date) -> None:
-        self._memories = memories
-        self._triggers: dict[str, TriggerIndex] = {}
-        taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
-        keys = search_keys(space, day)
-        context = contextual_states(space, day)
-        switch = RatingsSwitch(lambda: space.journal, day)
-        self._taught = StoredKnowledge(
-            space.store, taught, context, switch, learned_triggers(space, day), keys
+        super().__init__(
+            space.store,
+            MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space)),
+            contextual_states(space, day),
+            RatingsSwitch(lambda: space.journal, day),
+            learned_triggers(space, day),
+            search_keys(space, day),
         )
+        self._memories, self._phrases = memories, cache(self._read_phrases)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        if namespace not in self._triggers:
-            phrases = _present(self._memories(namespace)).select("memory_id", "trigger_phrases")
-            self._triggers[namespace] = TriggerIndex(dict(phrases.iter_rows()))
-        return self._triggers[namespace].match(query)
-
-    def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.states(namespace, memory_ids)
-
-    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.rated(namespace, vector, among)
-
-    def promoted(self, namespace: str) -> Mapping[str, str]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.promoted(namespace)
+        """See `StoredKnowledge`."""
+        return self._phrases(namespace).match(query)
 
     def heirs(self, namespace: str, source: str) -> list[str]:
-        """See `slowwave.search.knowledge.Knowledge`."""
+        """See `StoredKnowledge`."""
         return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
-    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.learned(namespace, query, now)
-
-    def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.led(namespace, vector, now)
-
-    def doubts(self, namespace: str) -> tuple[str, ...]:
-        """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.doubts(namespace)
+    def _read_phrases(self, namespace: str) -> TriggerIndex:
+        phrases = _present(self._memories(namespace)).select("memory_id", "trigger_phrases")
+        return TriggerIndex(dict(phrases.iter_rows()))
 
 
 def past_searcher(space: Workspace, day: date) -> Searcher:
@@ -133,7 +112,7 @@ def rebuilt(space: Workspace, day: date) -> Searcher:
         )
         return snapshot_of(rows, vocabulary, space.store.table("chunks"))
 
-    return Searcher(channels, space.embedder, _Knowledge(space, memories, day), learned_boost(space))
+    return Searcher(channels, space.embedder, PastKnowledge(space, memories, day), learned_boost(space))
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:

@@ -28,9 +28,8 @@ from slowwave.search.filters import Filters
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.nothing import why_nothing
-from slowwave.search.opened import searcher_in
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
-from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
+from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher, searcher_in
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
 MAX_PROJECT_CHARACTERS = 200
 NOT_SHOWN = 20  # listed in an account (count)
+ANY_QUESTION, READY_RESULTS = "what do we know?", 10
+"""Of the search that makes a home ready: what it finds is shown to nobody."""
 
 
 def search(
@@ -122,6 +123,22 @@ def search(
         _not_shown(ranking, found) if explain else (),
         nothing,
     )
+
+
+def make_ready(space: Workspace, namespace: str) -> None:
+    """Do now what the first search of a namespace would wait for: load the model and the namespace's chunks.
+
+    It is a search that nobody sees: nothing of it is in the journal, and nothing learns from it.
+
+    Args:
+        space: the home.
+        namespace: that is going to be searched.
+    """
+    moment = space.now()
+    with space.store.explaining("chunks"):
+        found = searcher_in(space).find(namespace, ANY_QUESTION, depth(space, READY_RESULTS), Filters(), moment)
+    found = read_by_cross_encoder(space, found, space.policy, ANY_QUESTION, moment)
+    present(rank(found.candidates, space.policy, as_of=moment, limit=READY_RESULTS), found, ())
 
 
 def _keep_up(space: Workspace) -> tuple[str, ...]:

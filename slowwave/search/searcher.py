@@ -13,8 +13,9 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,9 @@ from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
 from slowwave.index.channels import DIGITS, Channels, Hits
+from slowwave.index.incremental_snapshot import Snapshots
+from slowwave.index.lancedb_channels import TableChannels
+from slowwave.learning.applied import learned_boost
 from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
@@ -34,8 +38,11 @@ from slowwave.scoring.ranking.candidates import NEUTRAL, Led, Rated
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
-from slowwave.search.knowledge import Knowledge, condition, confidence_of
+from slowwave.search.knowledge import StoredKnowledge, condition, confidence_of, knowledge_in
 from slowwave.telemetry import carried, span
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
 
 MAX_QUERY_CHARACTERS = limit_of("query").characters
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
@@ -73,7 +80,7 @@ class Searcher:
         self,
         channels: Callable[[str], Channels[Any]],
         embedder: Embedder,
-        knowledge: Knowledge,
+        knowledge: StoredKnowledge,
         boost: Callable[[Learned], float] = Learned.boost,
     ) -> None:
         self._channels, self._embedder, self._knowledge, self._boost = channels, embedder, knowledge, boost
@@ -227,6 +234,21 @@ class Searcher:
         """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
         where = condition(self._knowledge, namespace, filters or Filters())
         return self._channels(namespace).term_scores(query_words, chunk_ids, where)
+
+
+def searcher_in(space: Workspace) -> Searcher:
+    """What finds candidates in a home."""
+    return space.part("searcher", lambda: _searcher(space))
+
+
+def _searcher(space: Workspace) -> Searcher:
+    tables = cache(lambda namespace: TableChannels(space.store, namespace))
+    snapshots = Snapshots(space.store, int(space.settings.store.snapshot_mb * 2**20))
+
+    def channels(namespace: str) -> Channels[Any]:
+        return snapshots.of(namespace) or tables(namespace)
+
+    return Searcher(channels, space.embedder, knowledge_in(space), learned_boost(space))
 
 
 def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits

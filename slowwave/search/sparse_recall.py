@@ -19,7 +19,7 @@ from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, d
 from slowwave.scoring.ranking import rank
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.search.filters import Filters
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 from slowwave.search.wakeup import excerpt
 from slowwave.store.frames import quote
 

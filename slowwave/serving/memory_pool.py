@@ -97,7 +97,7 @@ class MemoryPool:
                     return
 
     def _make_ready(self, namespace: str) -> None:
-        from slowwave.search.ready import make_ready
+        from slowwave.search.run import make_ready
 
         self._memory(Caller(namespace, "")).prepare()
         make_ready(self._space, namespace)

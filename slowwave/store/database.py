@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.asking import asking
 from slowwave.store.connection import Identity
-from slowwave.store.frames import one_of, quote, to_schema
+from slowwave.store.frames import frame_of, one_of, quote, to_schema
 from slowwave.store.reading import TableReader
 from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
 from slowwave.store.tenancy import StoreOf
@@ -268,8 +268,7 @@ class Store(TableReader):
             with self.wal.taken() as found:
                 for table in LOGGED:
                     if table in found:
-                        rows = pl.from_arrow(pa.concat_tables(found[table]))
-                        assert isinstance(rows, pl.DataFrame)
+                        rows = frame_of(pa.concat_tables(found[table]))
                         self.upsert(table, rows, insert_only=True)
         finally:
             self._writing.settles = False
@@ -299,8 +298,7 @@ class Store(TableReader):
         spec = self.specs[name]
         if self.count(name, where) != rows.height:
             return False
-        wanted = pl.from_arrow(to_schema(rows, spec.schema))
-        assert isinstance(wanted, pl.DataFrame)
+        wanted = frame_of(to_schema(rows, spec.schema))
         return self.read(name, where).sort(spec.key).equals(wanted.sort(spec.key))
 
     def delete(self, name: str, where: str) -> None:

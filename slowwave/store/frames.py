@@ -14,6 +14,13 @@ IDS_PER_FILTER = 2_000
 T = TypeVar("T")
 
 
+def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
+    """Arrow rows as a frame that shares their memory."""
+    frame = pl.from_arrow(rows)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
 def to_schema(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
     """The frame as an Arrow table of exactly `schema`; columns that it lacks become null.
 

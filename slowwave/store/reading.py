@@ -20,7 +20,7 @@ from slowwave.common.boundary import no_panics
 from slowwave.store.asking import asking
 from slowwave.store.connection import Connection
 from slowwave.store.damage import ERRORS, explained
-from slowwave.store.frames import batches, one_of
+from slowwave.store.frames import batches, frame_of, one_of
 from slowwave.store.tenancy import Readable
 from slowwave.store.wal import WriteAheadLog
 
@@ -142,8 +142,7 @@ class TableReader(Connection, ABC):
             else:
                 found = self.committed(name).to_table(filter=where, columns=[*wanted, *also])
             asked.set(rows=found.num_rows)
-        frame = pl.from_arrow(found)
-        assert isinstance(frame, pl.DataFrame)
+        frame = frame_of(found)
         if logged.is_empty():
             return frame
         new = logged.join(frame, on=self.specs[name].key, how="anti", maintain_order="left")
@@ -181,9 +180,7 @@ class TableReader(Connection, ABC):
         with asking("scan", name) as asked, self._reading(name):
             found = self.dataset(name).to_table(filter=where, columns=wanted, late_materialization=False)
             asked.set(rows=found.num_rows)
-        frame = pl.from_arrow(found)
-        assert isinstance(frame, pl.DataFrame)
-        return frame
+        return frame_of(found)
 
     def read_by(
         self,
@@ -256,8 +253,7 @@ class TableReader(Connection, ABC):
 
 @lru_cache(maxsize=256)
 def _no_rows(schema: pa.Schema, columns: tuple[str, ...] | None) -> pl.DataFrame:
-    frame = pl.from_arrow(schema.empty_table())
-    assert isinstance(frame, pl.DataFrame)
+    frame = frame_of(schema.empty_table())
     return frame if columns is None else frame.select(columns)
 
 
@@ -283,16 +279,13 @@ def parts(
         for batch in store.dataset(name).to_batches(
             filter=where, columns=list(columns), batch_size=ROWS_AT_ONCE
         ):
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
+            frame = frame_of(batch)
             yield frame
 
 
 def compact(rows: pl.DataFrame) -> pl.DataFrame:
     """A copy that holds its own texts alone: what was filtered shares, and so keeps, those of all rows."""
-    frame = pl.from_arrow(rows.to_arrow(compat_level=pl.CompatLevel.oldest()))
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+    return frame_of(rows.to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def distinct(store: Readable, name: str, where: str | None = None, *, columns: Sequence[str]) -> pl.DataFrame:

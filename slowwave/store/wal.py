@@ -34,6 +34,7 @@ import pyarrow as pa
 
 from slowwave.common.machine import start_of_machine
 from slowwave.common.permissions import OWNER_ONLY
+from slowwave.store.frames import frame_of
 
 if TYPE_CHECKING:
     from slowwave.store.tables import TableSpec
@@ -182,8 +183,7 @@ class WriteAheadLog:
             return frame
         old = len(known) if known and tuple(names[: len(known)]) == known else 0
         rows = list(self.rows(names[old:], table).values())
-        more = pl.from_arrow(pa.concat_tables(rows)) if rows else pl.DataFrame()
-        assert isinstance(more, pl.DataFrame)
+        more = frame_of(pa.concat_tables(rows)) if rows else pl.DataFrame()
         frame = pl.concat([frame, more]) if old and rows else frame if old else more
         self._frames[table] = tuple(names), frame
         return frame

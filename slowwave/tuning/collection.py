@@ -15,7 +15,7 @@ from slowwave.common import ids, progress
 from slowwave.errors import SlowwaveError
 from slowwave.notes.decoding import says_nothing
 from slowwave.scoring.ranking import Candidates
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory

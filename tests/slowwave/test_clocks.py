@@ -13,7 +13,7 @@ from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.journal.drain import drain_events
 from slowwave.learning.acts import acts, approved
 from slowwave.memory import Memory
-from slowwave.search.opened import knowledge_in
+from slowwave.search.knowledge import knowledge_in
 from slowwave.store import staging
 
 pytestmark = pytest.mark.usefixtures("learning_on")

@@ -16,7 +16,7 @@ from slowwave.learning.proposals import proposal_days
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.memory import Memory
-from slowwave.search.opened import knowledge_in
+from slowwave.search.knowledge import knowledge_in
 from slowwave.search.past import past_searcher
 from slowwave.store import staging
 

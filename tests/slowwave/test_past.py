@@ -22,8 +22,8 @@ from slowwave.lifecycle.intake import take_in, written
 from slowwave.lifecycle.quarantine import hold, lost_originals, release_entry
 from slowwave.quality.gate import judge
 from slowwave.scoring.ranking import MemoryState
-from slowwave.search.opened import searcher_in
 from slowwave.search.past import chunks_as_of, past_searcher
+from slowwave.search.searcher import searcher_in
 from slowwave.store import staging
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from slowwave.embedding import profile
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.search.log import replay
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 from slowwave.settings.ranking_file import read_policy, write_policy
 from slowwave.vaults.vault import scan_all, watch
 

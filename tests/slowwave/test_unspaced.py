@@ -6,7 +6,7 @@ import pytest
 
 from slowwave.learning.isolation import contaminated_chunks
 from slowwave.search.log import replay
-from slowwave.search.opened import searcher_in
+from slowwave.search.searcher import searcher_in
 
 TEXTS = {
     "deploy": "我们每个星期四用Kubernetes部署新版本，星期五谁都不许部署。",

@@ -15,7 +15,7 @@ import pytest
 import warm
 from lancedb.query import MatchQuery
 
-from slowwave.store import connection, database, upkeep
+from slowwave.store import connection, database, maintenance
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import (
     COMMITS,
@@ -93,7 +93,7 @@ def test_saved_rows_are_taken_into_the_index_when_they_have_become_many(store):
 
 @pytest.mark.slow
 def test_tables_written_a_row_at_a_time_stay_small(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "KEPT", NOW)
+    monkeypatch.setattr(maintenance, "KEPT", NOW)
     sizes, pieces = [], []
     for turn in range(3):
         one_by_one(store, COMMITS, first=turn * COMMITS)
@@ -140,7 +140,7 @@ def test_versions_that_somebody_may_be_reading_stay_and_the_others_go(store, mon
     reading.checkout(COMMITS // 2)
     keep_fresh(store)
     assert reading.search().limit(None).to_arrow().num_rows == COMMITS // 2 - 1  # the first version is empty
-    monkeypatch.setattr(upkeep, "KEPT", NOW)
+    monkeypatch.setattr(maintenance, "KEPT", NOW)
     for number in range(COMMITS):
         store.upsert("memories", pl.DataFrame({"memory_id": [f"more {number:03}"]}))
     assert keep_fresh(store) == ("memories",)
@@ -149,7 +149,7 @@ def test_versions_that_somebody_may_be_reading_stay_and_the_others_go(store, mon
 
 @pytest.mark.slow
 def test_a_checkpoint_outlives_the_upkeep(store, monkeypatch):
-    monkeypatch.setattr(upkeep, "KEPT", NOW)
+    monkeypatch.setattr(maintenance, "KEPT", NOW)
     one_by_one(store, 3)
     create_checkpoint(store, "held", NOON)
     one_by_one(store, 2 * COMMITS, first=3)

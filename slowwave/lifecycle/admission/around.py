@@ -35,6 +35,7 @@ from slowwave.quality.neighbours import SLACK, Neighbours, coded
 from slowwave.scoring.days import from_microseconds, to_microseconds
 from slowwave.store import one_of, quote
 from slowwave.store.asking import asking
+from slowwave.store.frames import frame_of
 from slowwave.store.labels import own
 from slowwave.store.tenancy import within
 from slowwave.store.vectors import mean_vectors
@@ -360,8 +361,7 @@ class Around:
         )
         with asking("vector_search", "memories"), self.store.explaining("memories"):
             found = query.to_arrow()
-        frame = pl.from_arrow(found)
-        assert isinstance(frame, pl.DataFrame)
+        frame = frame_of(found)
         return frame.filter(pl.col("_distance") <= 1.0 - self.policy.floor + SLACK).select(RECORD)
 
     def apart(self) -> frozenset[frozenset[str]]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from slowwave.scoring.ranking.words import as_indexed
 from slowwave.store import one_of
-from slowwave.store.frames import batches, to_schema
+from slowwave.store.frames import batches, frame_of, to_schema
 from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure.model import ErasureTask
 from slowwave.upkeep.erasure.words import Needles
@@ -198,6 +198,4 @@ def _mine(spec: TableSpec, work: ErasureTask) -> str:
 def _read(table: Any, where: str | None, columns: Sequence[str]) -> pl.DataFrame:  # noqa: ANN401
     query = table.search()
     found = (query.where(where) if where else query).select(list(columns)).limit(None).to_arrow()
-    frame = pl.from_arrow(found)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+    return frame_of(found)
