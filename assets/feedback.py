@@ -22,7 +22,7 @@ from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.feedback import effect, fold
-from slowwave.feedback.carried import Carried
+from slowwave.feedback.carry_over_state import CarryOverState
 from slowwave.feedback.pending import SEARCHES, begin, finish, last_of
 from slowwave.feedback.questions import remember_of
 from slowwave.feedback.rows import FOLDED, ids_in
@@ -184,7 +184,7 @@ def effectiveness(
     their weight every three months; of one principal on one memory the newest few count.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    carried = Carried(days[0])
+    carried = CarryOverState(days[0])
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         signals = rows_of(own.store, "usage_signals", part, FOLDED)
@@ -215,7 +215,7 @@ def strength(
     It is shown, and says which memories fade; it has no weight in a ranking and deletes nothing.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    carried = Carried(days[0])
+    carried = CarryOverState(days[0])
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         signals = rows_of(own.store, "usage_signals", part, FOLDED)

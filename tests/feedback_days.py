@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.feedback import effect, fold
-from slowwave.feedback.carried import Carried
+from slowwave.feedback.carry_over_state import CarryOverState
 from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.feedback.questions import remember_of
 from slowwave.feedback.texts import texts_in
@@ -87,7 +87,7 @@ def fold_days(
     days: Iterable[str],
     *,
     looks: Sequence[str] = ("searches", "events"),
-    carried: Mapping[str, Carried | None] | None = None,
+    carried: Mapping[str, CarryOverState | None] | None = None,
 ) -> None:
     """What the assets do with some days that follow one another, as one run."""
     days = list(days)

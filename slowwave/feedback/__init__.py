@@ -5,6 +5,6 @@ By day each act is one line in the journal; the night (:mod:`slowwave.journal.dr
 Importing this package loads nothing else.
 """
 
-from slowwave.feedback.model import Concluded, FeedbackError, MemoryStats, Observed, Rated, Verdict
+from slowwave.feedback.model import Concluded, FeedbackError, MemoryStats, Observed, Rated, UsageVerdict
 
-__all__ = ["Concluded", "FeedbackError", "MemoryStats", "Observed", "Rated", "Verdict"]
+__all__ = ["Concluded", "FeedbackError", "MemoryStats", "Observed", "Rated", "UsageVerdict"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.feedback.carried import Carried
+from slowwave.feedback.carry_over_state import CarryOverState
 from slowwave.feedback.namespaces import HERE, by_namespace
 from slowwave.feedback.questions import asked_in
 from slowwave.feedback.rows import (
@@ -165,7 +165,7 @@ def effectiveness(
     signals: pl.DataFrame,
     first: str,
     policy: FeedbackPolicy,
-    carried: Carried | None = None,
+    carried: CarryOverState | None = None,
     engine: Engine = HERE,
 ) -> pl.DataFrame:
     """Rows of ``effectiveness`` of the days of these signals.
@@ -178,7 +178,7 @@ def effectiveness(
         carried: what the run has come to before these days; None: it begins with them.
         engine: computes the fold of each namespace.
     """
-    carried = carried or Carried(first)
+    carried = carried or CarryOverState(first)
     touched = ids_in(signals)
 
     def newest(rows: pl.DataFrame) -> pl.DataFrame:
@@ -206,11 +206,11 @@ def strength(
     signals: pl.DataFrame,
     first: str,
     policy: FeedbackPolicy,
-    carried: Carried | None = None,
+    carried: CarryOverState | None = None,
     engine: Engine = HERE,
 ) -> pl.DataFrame:
     """Rows of ``strength`` of the days of these signals; arguments as of `effectiveness`."""
-    carried = carried or Carried(first)
+    carried = carried or CarryOverState(first)
 
     def newest(rows: pl.DataFrame) -> pl.DataFrame:
         return newest_of(rows, "memory_id", "text")

@@ -31,7 +31,7 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class UsageVerdict:
     """Whether an answer used one memory that it was shown.
 
     Attributes:
@@ -61,7 +61,7 @@ class Observed:
 
     event_id: str
     search_id: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[UsageVerdict, ...]
     new: bool
 
 

@@ -43,7 +43,7 @@ class Seqs(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class FoldedDay:
     """What was folded of a day.
 
     Attributes:
@@ -60,7 +60,7 @@ class Folded:
     notes: int | None = None
 
     @classmethod
-    def of(cls, day: str, seqs: Seqs, after: str, notes: int | None = None) -> Folded:
+    def of(cls, day: str, seqs: Seqs, after: str, notes: int | None = None) -> FoldedDay:
         """The record of a day that was folded after another one."""
         rests_on = [*seqs, *([] if notes is None else [notes])]
         return cls(seqs, after, ids.digest("fold", after, day, *map(str, rests_on)), notes)
@@ -71,7 +71,7 @@ class Folded:
 
 
 def unfolded(
-    entries: Mapping[str, Seqs], folded: Mapping[str, Folded], notes: Mapping[str, int] | None = None
+    entries: Mapping[str, Seqs], folded: Mapping[str, FoldedDay], notes: Mapping[str, int] | None = None
 ) -> list[str]:
     """The days to fold, from the first one that misses something on: each rests on those before it.
 
@@ -110,10 +110,10 @@ def unfolded_days(journal: Journal, store: Store) -> list[str]:
     return unfolded(last_seqs(journal), folded_days(store), taken_in)
 
 
-def folded_days(store: Store) -> dict[str, Folded]:
+def folded_days(store: Store) -> dict[str, FoldedDay]:
     """Records of the days that were folded."""
     return {
-        day: Folded(Seqs(*record["seqs"]), record["after"], record["chain"], record.get("notes"))
+        day: FoldedDay(Seqs(*record["seqs"]), record["after"], record["chain"], record.get("notes"))
         for day, record in FEEDBACK.finished(store).items()
     }
 
@@ -149,7 +149,7 @@ def finish(store: Store, run: str) -> bool:
     after, records, staged = begun["after"], dict[str, dict[str, Any]](), begun.get("notes", {})
     for day, seqs in sorted(begun["seqs"].items()):
         notes = max((seq for on, seq in staged.items() if on <= day), default=0)
-        done = Folded.of(day, Seqs(*seqs), after, notes)
+        done = FoldedDay.of(day, Seqs(*seqs), after, notes)
         records[day] = asdict(done)
         after = done.chain
     FEEDBACK.finish(store, records)
@@ -176,7 +176,7 @@ def last_of(searches: pl.DataFrame, events: pl.DataFrame) -> dict[str, Seqs]:
     return {day: Seqs(*(seqs.get(day, 0) for seqs in last)) for day in {*last[0], *last[1]}}
 
 
-def unseen(journal: Journal, folded: Mapping[str, Folded], namespace: str) -> list[str]:
+def unseen(journal: Journal, folded: Mapping[str, FoldedDay], namespace: str) -> list[str]:
     """The days of which a namespace has entries that no night has taken up."""
     return sorted(
         day

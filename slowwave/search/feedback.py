@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING, Any
 from slowwave.common import ids
 from slowwave.common.arguments import shown as told
 from slowwave.errors import NotFoundError
-from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, Verdict
+from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, UsageVerdict
 from slowwave.home.visibility import Viewer, sight
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import not_before
-from slowwave.journal.kinds.feedback import ObservationPayload, OutcomePayload, Rating, verdicts_in
-from slowwave.journal.kinds.feedback import VerdictPayload as Said
+from slowwave.journal.kinds.feedback import (
+    ObservationPayload,
+    OutcomePayload,
+    Rating,
+    VerdictPayload,
+    verdicts_in,
+)
 from slowwave.journal.kinds.search import ShownPayload, best_of, chunks_of, results_in
 from slowwave.scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
 from slowwave.store.tenancy import within
@@ -58,7 +63,8 @@ def rate(
     last = said[-1].event_id if said else ""
     name = ids.digest("feedback", namespace, search_id, chunk, principal, rating, last)
     at = not_before(now, before)
-    done = space.journal.append([_entry(name, "feedback", namespace, search_id, principal, at, content)])
+    entry = Entry(name, "feedback", namespace, search_id, at, principal, payload=content)
+    done = space.journal.append([entry])
     return Rated(name, search_id, shown["memory_id"], chunk, rating, new=bool(done.appended))
 
 
@@ -80,7 +86,7 @@ def observe(
     payload = _search(space, namespace, search_id, viewer)
     words = ids.digest("response", " ".join(response.split()))
     cited_ids = {_result(payload, search_id, one)[0]["memory_id"] for one in cited}
-    verdicts: list[Said] | None = None
+    verdicts: list[VerdictPayload] | None = None
     while True:
         looks = _looks(space, namespace, search_id, words)
         known = _most_certain(looks)
@@ -100,9 +106,8 @@ def observe(
         moment = min((look.occurred_at for look in looks), default=now)
         content = ObservationPayload(response=words, verdicts=news)
         try:
-            done = space.journal.append(
-                [_entry(name, "observation", namespace, search_id, principal, moment, content)]
-            )
+            entry = Entry(name, "observation", namespace, search_id, moment, principal, payload=content)
+            done = space.journal.append([entry])
         except JournalConflictError:
             if _looks(space, namespace, search_id, words) == looks:
                 raise
@@ -133,7 +138,8 @@ def conclude(
     last = said[-1].event_id if said else ""
     name = ids.digest("outcome", namespace, project, principal, outcome, last)
     at = not_before(now, before)
-    entry = _entry(name, "outcome", namespace, project, principal, at, OutcomePayload(outcome=outcome))
+    content = OutcomePayload(outcome=outcome)
+    entry = Entry(name, "outcome", namespace, project, at, principal, payload=content)
     done = space.journal.append([entry])
     return Concluded(name, project, outcome, searches, new=bool(done.appended))
 
@@ -186,7 +192,7 @@ def _verdicts(
     response: str,
     cited: Collection[str],
     similarity: Callable[[str, str], float] | None,
-) -> list[Said]:
+) -> list[VerdictPayload]:
     """A verdict on every memory that a search showed."""
     from slowwave.scoring.feedback.usage import cited_in, usage
     from slowwave.store import one_of
@@ -209,7 +215,7 @@ def _verdicts(
     except ValueError as error:  # of the caller's similarity
         raise FeedbackError(f"{error}. Nothing was taken.") from error
     return [
-        Said(
+        VerdictPayload(
             memory_id=row["memory_id"], chunk_id=best_of(row), verdict=one.verdict,
             evidence="none" if one.verdict == "ignored" and _is_padding(row) else one.evidence,
             keywords=one.keywords, ratio=one.ratio,
@@ -232,7 +238,7 @@ def _is_padding(row: ShownPayload) -> bool:
 
 
 Certainty = tuple[int, bool]  # of the evidence; whether it was seen here, and not imported
-Known = dict[str, tuple[Certainty, Said]]
+Known = dict[str, tuple[Certainty, VerdictPayload]]
 
 
 def _looks(space: Workspace, namespace: str, search_id: str, words: str) -> list[Entry]:
@@ -258,19 +264,19 @@ def _most_certain(looks: Sequence[Entry]) -> Known:
     return best
 
 
-def _certainty(verdict: Said, *, imported: bool = False) -> Certainty:
+def _certainty(verdict: VerdictPayload, *, imported: bool = False) -> Certainty:
     return CERTAINTY.get(verdict["evidence"], -1), not imported
 
 
-def _is_news(verdict: Said, known: Known) -> bool:
+def _is_news(verdict: VerdictPayload, known: Known) -> bool:
     before = known.get(verdict["memory_id"])
     return before is None or _certainty(verdict) > before[0]
 
 
-def _read(known: Known, payload: Mapping[str, Any]) -> tuple[Verdict, ...]:
+def _read(known: Known, payload: Mapping[str, Any]) -> tuple[UsageVerdict, ...]:
     ranks = {row["memory_id"]: row["rank"] for row in payload["shown"]}
     found = [
-        Verdict(
+        UsageVerdict(
             row["memory_id"], row["chunk_id"], ranks.get(row["memory_id"], 0), row["verdict"],
             row["evidence"], row.get("keywords", 0), row.get("ratio"), row.get("ratio_beyond_query"),
             row.get("similarity"),
@@ -278,18 +284,3 @@ def _read(known: Known, payload: Mapping[str, Any]) -> tuple[Verdict, ...]:
         for _, row in known.values()
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda one: one.rank))
-
-
-def _entry(
-    event_id: str,
-    kind: str,
-    namespace: str,
-    subject: str,
-    principal: str,
-    now: datetime,
-    payload: Mapping[str, Any],
-) -> Entry:
-    return Entry(
-        event_id=event_id, kind=kind, namespace=namespace, subject=subject, occurred_at=now,
-        principal=principal, payload=payload,
-    )  # fmt: skip

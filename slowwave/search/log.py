@@ -20,7 +20,7 @@ from slowwave.journal.kinds.search import (
 )
 from slowwave.scoring.ranking import Ranking, RankingPolicy, rank
 from slowwave.search.interleave import InTurn, in_turn
-from slowwave.search.searcher import Found
+from slowwave.search.searcher import SearchCandidates
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def logged(
     ranking: Ranking,
-    found: Found,
+    found: SearchCandidates,
     policy: RankingPolicy,
     *,
     query: str,

@@ -27,7 +27,7 @@ NOTHING_THERE: frozenset[Kind] = frozenset({"hidden", "refused", "waiting", "unk
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NoResultsReason:
     """Why nothing is shown.
 
     Attributes:
@@ -51,19 +51,21 @@ def why_nothing(
     limit: int,
     abstained: bool,
     as_of: date | None,
-) -> Nothing:
+) -> NoResultsReason:
     """The reason why a search has no results."""
     if limit == 0:
-        return Nothing("limit", "Nothing was asked for: the limit is 0.")
+        return NoResultsReason("limit", "Nothing was asked for: the limit is 0.")
     if abstained:
-        return Nothing("abstained", "Nothing that was found is near enough to be an answer.")
+        return NoResultsReason("abstained", "Nothing that was found is near enough to be an answer.")
     if as_of is not None:
-        return Nothing("past", f"Nothing that namespace {namespace!r} held at the end of {as_of} matches.")
+        return NoResultsReason(
+            "past", f"Nothing that namespace {namespace!r} held at the end of {as_of} matches."
+        )
     if space.store.count("memories", condition(knowledge_in(space), namespace, filters)):
-        return Nothing("unrelated", f"Nothing in namespace {namespace!r} has to do with the query.")
+        return NoResultsReason("unrelated", f"Nothing in namespace {namespace!r} has to do with the query.")
     if shown := space.store.count("memories", Filters().where(namespace)):
         told = f"No memory of namespace {namespace!r} passes {filters} ({shown:,} looked at)."
-        return Nothing("filtered", told)
+        return NoResultsReason("filtered", told)
     return _nothing_there(space, namespace)
 
 
@@ -81,33 +83,33 @@ def refuse_unknown(space: Workspace, namespace: str) -> None:
         raise NotFoundError(found.message)
 
 
-def _nothing_there(space: Workspace, namespace: str) -> Nothing:
+def _nothing_there(space: Workspace, namespace: str) -> NoResultsReason:
     mine = within(namespace)
     if there := space.store.count("memories", mine):
-        return Nothing(
+        return NoResultsReason(
             "hidden",
             f"None of {counted(there, 'memory', 'memories')} of namespace {namespace!r} may be shown: they "
             f"are secret (--sensitivity secret), superseded (--superseded) or forgotten.",
         )
     if refused := space.store.count("quarantine", f"{mine} AND status = {quote(HELD)}"):
-        return Nothing(
+        return NoResultsReason(
             "refused",
             f"Namespace {namespace!r} has no memories yet: {counted(refused, 'note was', 'notes were')} not "
             f"let in. `slowwave quarantine list` says why.",
         )
     if space.journal.read(kinds=SOURCE_KINDS, namespace=namespace, limit=1).height:
-        return Nothing(
+        return NoResultsReason(
             "waiting",
             f"Notes of namespace {namespace!r} are in the journal and not yet in the memory: "
             f"`slowwave night` takes them in.",
         )
     others = sorted(set(space.store.scan("memories", columns=["namespace"])["namespace"]))
     if others:
-        return Nothing(
+        return NoResultsReason(
             "unknown",
             f"namespace = {namespace!r} is unknown: nothing was saved in it. There are {_listed(others)}.",
         )
-    return Nothing(
+    return NoResultsReason(
         "empty",
         "Nothing is in this home yet: `slowwave save TEXT` saves a note, `slowwave ingest FOLDER` and "
         "`slowwave night` take in a folder of them.",

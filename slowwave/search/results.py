@@ -12,8 +12,8 @@ import pyarrow as pa
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
 from slowwave.scoring.ranking.ranked import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
-from slowwave.search.nothing import Nothing
-from slowwave.search.searcher import Found
+from slowwave.search.nothing import NoResultsReason
+from slowwave.search.searcher import SearchCandidates
 
 SUPERSEDED = "superseded"
 
@@ -145,7 +145,7 @@ class SearchResponse:
     timings: Timings
     warnings: tuple[str, ...] = field(default=())
     not_shown: tuple[NotShown, ...] = ()
-    nothing: Nothing | None = None
+    nothing: NoResultsReason | None = None
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -166,7 +166,7 @@ class SearchResponse:
         return data
 
 
-def present(ranking: Ranking, found: Found, teams: Sequence[str] = ()) -> tuple[Result, ...]:
+def present(ranking: Ranking, found: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
     """The memories of a ranking as results.
 
     Args:

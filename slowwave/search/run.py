@@ -29,7 +29,7 @@ from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.nothing import why_nothing
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
-from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher, searcher_in
+from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def make_ready(space: Workspace, namespace: str) -> None:
     """
     moment = space.now()
     with space.store.explaining("chunks"):
-        found = searcher_in(space).find(namespace, ANY_QUESTION, depth(space, READY_RESULTS), Filters(), moment)
+        size = depth(space, READY_RESULTS)
+        found = searcher_in(space).find(namespace, ANY_QUESTION, size, Filters(), moment)
     found = read_by_cross_encoder(space, found, space.policy, ANY_QUESTION, moment)
     present(rank(found.candidates, space.policy, as_of=moment, limit=READY_RESULTS), found, ())
 
@@ -176,7 +177,7 @@ def depth(space: Workspace, limit: int) -> int:
     return max(space.settings.ranking.candidates, space.policy.sparse_limit_factor * limit)
 
 
-def _other(space: Workspace, found: Found, search_id: str) -> RankingPolicy | None:
+def _other(space: Workspace, found: SearchCandidates, search_id: str) -> RankingPolicy | None:
     """The ranking to be shown in turn with the one in force, if any.
 
     Where no policy is being tried, of the searches that learning may change a share shows what they would
@@ -214,8 +215,8 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
 
 
 def read_by_cross_encoder(
-    space: Workspace, found: Found, policy: RankingPolicy, query: str, moment: datetime
-) -> Found:
+    space: Workspace, found: SearchCandidates, policy: RankingPolicy, query: str, moment: datetime
+) -> SearchCandidates:
     """The candidates with the cross-encoder's opinion of the best ones, where the policy wants it.
 
     Args:
@@ -242,7 +243,7 @@ def read_by_cross_encoder(
 def _explained(
     results: tuple[Result, ...],
     ranking: Ranking,
-    found: Found,
+    found: SearchCandidates,
     policies: Sequence[RankingPolicy],
     terms: Mapping[str, Mapping[str, float]],
     recent: Mapping[str, Sequence[Mapping[str, Any]]],
@@ -265,7 +266,7 @@ def _explained(
     )
 
 
-def _with_questions(space: Workspace, namespace: str, found: Found) -> Found:
+def _with_questions(space: Workspace, namespace: str, found: SearchCandidates) -> SearchCandidates:
     """The candidates with the past questions behind them, but none that a secret memory answered."""
     if not found.led and not found.rated:
         return found
@@ -281,7 +282,7 @@ def _with_questions(space: Workspace, namespace: str, found: Found) -> Found:
 
 
 def _by_term(
-    one: RankedMemory, found: Found, terms: Mapping[str, Mapping[str, float]]
+    one: RankedMemory, found: SearchCandidates, terms: Mapping[str, Mapping[str, float]]
 ) -> tuple[Contribution, ...]:
     """The breakdown of a result with the words of the query, and with the terms that were learned."""
     rows = split_by_term(one.contributions, BM25, terms.get(found.candidates.chunk_ids[one.best], {}))
@@ -289,7 +290,7 @@ def _by_term(
     return rows if learned is None else split_by_term(rows, LEARNED, learned.terms)
 
 
-def _not_shown(ranking: Ranking, found: Found) -> tuple[NotShown, ...]:
+def _not_shown(ranking: Ranking, found: SearchCandidates) -> tuple[NotShown, ...]:
     listed = ranking.unshown[:NOT_SHOWN]
     titles = dict(zip(found.candidates.memory_ids, found.shown.column("title").to_pylist(), strict=True))
     return tuple(

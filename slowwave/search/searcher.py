@@ -34,7 +34,7 @@ from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
-from slowwave.scoring.ranking.candidates import NEUTRAL, Led, Rated
+from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
@@ -53,7 +53,7 @@ COVERED = 10  # best chunks of each channel whose words are compared with the qu
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchCandidates:
     """Candidates of one query with what their results show."""
 
     candidates: Candidates
@@ -100,7 +100,7 @@ class Searcher:
         size: int,
         filters: Filters | None = None,
         now: datetime | None = None,
-    ) -> Found:
+    ) -> SearchCandidates:
         """The best `size` chunks of each channel, of the namespace's memories that pass the filters.
 
         Args:
@@ -167,11 +167,13 @@ class Searcher:
                 for memory, one in led.items()
                 if memory in there
             },
-            rated={memory: Rated(one.count, one.nearest, "", one.at) for memory, one in rated.items()},
+            rated={
+                memory: QuestionRating(one.count, one.nearest, "", one.at) for memory, one in rated.items()
+            },
             vector_say=round(known, DIGITS),
         )
         done = time.perf_counter()
-        return Found(
+        return SearchCandidates(
             candidates,
             shown,
             (embedded - start) * 1e3,

@@ -63,7 +63,7 @@ def _few_handles() -> bool:
         return True
 
 
-class Connection:
+class TableConnection:
     """The tables at a place, whatever state they are in: none is made.
 
     Args:

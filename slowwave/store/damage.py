@@ -10,7 +10,7 @@ from typing import Any
 
 from slowwave.common.boundary import no_panics
 from slowwave.errors import StoreError
-from slowwave.store.connection import Connection
+from slowwave.store.connection import TableConnection
 
 ERRORS = (RuntimeError, OSError, ValueError)
 """What LanceDB raises when it cannot read or write."""
@@ -53,7 +53,7 @@ class Damage:
         )
 
 
-def missing(store: Connection, among: Set[str] | None = None) -> list[Damage]:
+def missing(store: TableConnection, among: Set[str] | None = None) -> list[Damage]:
     """Tables that are not there, and those whose newest version is gone; only folders are looked at.
 
     Args:
@@ -71,7 +71,7 @@ def missing(store: Connection, among: Set[str] | None = None) -> list[Damage]:
     return found
 
 
-def examined(store: Connection) -> Iterator[Damage]:
+def examined(store: TableConnection) -> Iterator[Damage]:
     """Read every table and index file, whole; what is wrong with them."""
     lacking = missing(store)
     yield from lacking
@@ -80,7 +80,7 @@ def examined(store: Connection) -> Iterator[Damage]:
             yield Damage(name, problem)
 
 
-def probed(store: Connection, name: str) -> str | None:
+def probed(store: TableConnection, name: str) -> str | None:
     """What is wrong with a table, found by reading all of it; None where nothing is."""
     try:
         with no_panics():
@@ -89,7 +89,7 @@ def probed(store: Connection, name: str) -> str | None:
         return f"cannot be read ({_first_line(error)})"
 
 
-def _problem(store: Connection, name: str) -> str | None:
+def _problem(store: TableConnection, name: str) -> str | None:
     table = store.bare_db.open_table(store.physical(name))
     dataset = table.to_lance()
     for _ in dataset.to_batches():
@@ -102,7 +102,7 @@ def _problem(store: Connection, name: str) -> str | None:
     return None
 
 
-def explained(store: Connection, name: str, error: Exception) -> DamageError | None:
+def explained(store: TableConnection, name: str, error: Exception) -> DamageError | None:
     """The damage behind an error; None where it has another cause, such as a full disk."""
     words = str(error).lower()
     if any(cause in words for cause in _OTHER_CAUSES):
@@ -117,12 +117,12 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:160]
 
 
-def folder_of(store: Connection, physical: str) -> Path | None:
+def folder_of(store: TableConnection, physical: str) -> Path | None:
     """Where a table's files are; None in an object store."""
     return None if "://" in store.uri else Path(store.uri) / f"{physical}.lance"
 
 
-def _lost_version(store: Connection, physical: str) -> str | None:
+def _lost_version(store: TableConnection, physical: str) -> str | None:
     """That the newest version that was written is not there any more: Lance would open an older one."""
     folder = folder_of(store, physical)
     if folder is None:
@@ -139,7 +139,7 @@ def _lost_version(store: Connection, physical: str) -> str | None:
     return f"has lost its version {hint}, the newest left is {newest}" if newest < hint else None
 
 
-def _index_problem(store: Connection, dataset: Any, index: Any) -> str | None:  # noqa: ANN401 - Lance's
+def _index_problem(store: TableConnection, dataset: Any, index: Any) -> str | None:  # noqa: ANN401 - Lance's
     """What is wrong with the files of an index."""
     from lance.file import LanceFileReader
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from slowwave.common.boundary import no_panics
 from slowwave.store.asking import asking
-from slowwave.store.connection import Connection
+from slowwave.store.connection import TableConnection
 from slowwave.store.damage import ERRORS, explained
 from slowwave.store.frames import batches, frame_of, one_of
 from slowwave.store.tenancy import Readable
@@ -34,7 +34,7 @@ ROWS_AT_ONCE = 131_072
 T = TypeVar("T")
 
 
-class TableReader(Connection, ABC):
+class TableReader(TableConnection, ABC):
     """Tables whose rows are read.
 
     Args:

@@ -19,7 +19,7 @@ from slowwave.errors import (
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.journal import JournalError
 from slowwave.lifecycle.forgetting import ProtectedError
-from slowwave.search.nothing import NOTHING_THERE, Nothing
+from slowwave.search.nothing import NOTHING_THERE, NoResultsReason
 from slowwave.search.wakeup import Packet
 from slowwave.views.answers import Forgotten, Found, FoundMemory, History, Stored, UseNoted, Woken
 from slowwave.views.calls import TOOLS, Calls
@@ -84,7 +84,9 @@ def found(answer: Found) -> str:
     return "\n".join(lines)
 
 
-def next_step(search_id: str, nothing: Nothing | None, *, reads: bool = False, calls: Calls = TOOLS) -> str:
+def next_step(
+    search_id: str, nothing: NoResultsReason | None, *, reads: bool = False, calls: Calls = TOOLS
+) -> str:
     """What an assistant should do with the results of a search, or where there are none.
 
     Of what it may not see it hears nothing: a memory that has only that is empty.

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
-from slowwave.feedback.carried import Carried
-from slowwave.feedback.pending import Folded, Seqs, stretches, unfolded, unfolded_days
+from slowwave.feedback.carry_over_state import CarryOverState
+from slowwave.feedback.pending import FoldedDay, Seqs, stretches, unfolded, unfolded_days
 from slowwave.feedback.states import states_in
 from slowwave.feedback.stats import waiting
 from slowwave.home.workspace import Workspace
@@ -97,7 +97,7 @@ def test_what_is_carried_from_part_to_part_is_what_the_tables_have(make_space, f
     space.journal.append(acts)
     fold_days(space, DAYS[:1])
     edges = [1, *sorted(cuts), 7]
-    carried = Carried(DAYS[1]), Carried(DAYS[1])
+    carried = CarryOverState(DAYS[1]), CarryOverState(DAYS[1])
     for number, (first, last) in enumerate(pairwise(edges)):
         kept = [one.of(whole=number != lost) for one in carried]
         fold_days(
@@ -166,9 +166,9 @@ def test_a_day_that_is_folded_alone_again_makes_the_days_after_it_due(make_space
 
 
 def test_which_days_are_due():
-    one = Folded.of("d1", Seqs(4, 3), "")
-    two = Folded.of("d2", Seqs(8, 9), one.chain)
-    three = Folded.of("d3", Seqs(0, 7), two.chain)
+    one = FoldedDay.of("d1", Seqs(4, 3), "")
+    two = FoldedDay.of("d2", Seqs(8, 9), one.chain)
+    three = FoldedDay.of("d3", Seqs(0, 7), two.chain)
     folded = {"d1": one, "d2": two, "d3": three}
     seen = {"d1": Seqs(4, 3), "d2": Seqs(8, 9), "d3": Seqs(0, 7)}
     assert unfolded(seen, folded) == []
@@ -176,7 +176,7 @@ def test_which_days_are_due():
     assert unfolded(seen | {"d2": Seqs(8, 12)}, folded) == ["d2", "d3"]
     assert unfolded(seen | {"d3": Seqs(5, 7)}, folded) == ["d3"]  # a search of before the last act
     assert unfolded(seen | {"d0": Seqs(12)}, folded) == ["d0", "d1", "d2", "d3"]
-    assert unfolded(seen, {**folded, "d2": Folded.of("d2", Seqs(8, 12), one.chain)}) == ["d3"]
+    assert unfolded(seen, {**folded, "d2": FoldedDay.of("d2", Seqs(8, 12), one.chain)}) == ["d3"]
     assert unfolded({}, {}) == []
 
 

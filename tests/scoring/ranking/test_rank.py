@@ -30,7 +30,7 @@ from ranking_helpers import (
 )
 
 from slowwave.scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
-from slowwave.scoring.ranking.candidates import Led, Rated
+from slowwave.scoring.ranking.candidates import Led, QuestionRating
 from slowwave.scoring.ranking.columns import columns_of
 from slowwave.scoring.ranking.ranked import positions
 from slowwave.scoring.ranking.scored import LOW, Scored, held
@@ -690,9 +690,9 @@ def term_of(found, source: str, policy=ASKED) -> str:
 def test_the_row_of_effectiveness_says_what_it_rests_on():
     at = datetime(2026, 3, 4, 23, tzinfo=UTC)
     plain = {"states": {"a": MemoryState(0.9, 7, question_effectiveness=0.8, question_count=3)}}
-    rated = {**plain, "rated": {"a": Rated(3, 0.914, "how do I\nrestart the pump", at)}}
-    quiet = {**plain, "rated": {"a": Rated(1, 0.914)}}
-    long = {**plain, "rated": {"a": Rated(7, 1.0, "x" * 61)}}
+    rated = {**plain, "rated": {"a": QuestionRating(3, 0.914, "how do I\nrestart the pump", at)}}
+    quiet = {**plain, "rated": {"a": QuestionRating(1, 0.914)}}
+    long = {**plain, "rated": {"a": QuestionRating(7, 1.0, "x" * 61)}}
     for known, told in (
         (rated, "3 ratings on questions like this (nearest 0.91: “how do I restart the pump”, 4 March); "
                 "4 on others"),
@@ -719,7 +719,7 @@ def test_the_row_of_the_penalty_says_whose_votes_they_are():
 def test_what_people_are_told_of_ratings_is_not_in_the_score_and_not_kept():
     state = {"a": MemoryState(question_effectiveness=0.8, question_count=3)}
     plain = build(near(a=0.5), states=state)
-    told = replace(plain, rated={"a": Rated(3, 0.9, "secret", NOW)})
+    told = replace(plain, rated={"a": QuestionRating(3, 0.9, "secret", NOW)})
     assert scores(ranked(told, ASKED)) == scores(ranked(plain, ASKED))
     assert told.to_dict() == plain.to_dict()
 

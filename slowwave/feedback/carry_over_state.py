@@ -16,7 +16,7 @@ Read = Callable[[Sequence[str], str], pl.DataFrame]
 """Rows about some memories of the days before one, from the tables."""
 
 
-class Carried:
+class CarryOverState:
     """Rows about memories: those from before the run, read once, and those of its parts so far.
 
     It holds for parts that follow one another and are written whole. Once one was not, it knows nothing any
@@ -32,7 +32,7 @@ class Carried:
         self._names: dict[str, set[str]] = {}
         self._whole = True
 
-    def of(self, *, whole: bool) -> Carried | None:
+    def of(self, *, whole: bool) -> CarryOverState | None:
         """Itself, for a part of the run that is done whole; None where one is not, or was not."""
         self._whole &= whole
         if not self._whole:
