@@ -22,17 +22,10 @@ from slowwave.store.tenancy import within
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-TABLE = "memory_state"
-
 
 def states_in(space: Workspace) -> MemoryStates:
     """Those of a home, as they are today."""
-    return space.part(
-        "states",
-        lambda: MemoryStates(
-            space.store, space.feedback_policy, clock=space.now, version=lambda: space.version(TABLE)
-        ),
-    )
+    return space.part("states", lambda: MemoryStates(space.store, space.feedback_policy, clock=space.now))
 
 
 class MemoryStates:
@@ -44,7 +37,6 @@ class MemoryStates:
         until: the last day that counts; None is today.
         clock: says which day that is.
         texts: gives the texts of memories; asked of past days.
-        version: of the table; None asks the store.
     """
 
     def __init__(
@@ -54,11 +46,9 @@ class MemoryStates:
         until: date | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         texts: Texts | None = None,
-        version: Callable[[], int] | None = None,
     ) -> None:
         self._store, self._policy = store, policy or FeedbackPolicy()
         self._until, self._clock, self._texts = until, clock, texts
-        self._version = version or (lambda: store.version(TABLE))
         self._taught = TableCache(self._mark, self._read)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
@@ -72,7 +62,7 @@ class MemoryStates:
 
     def _mark(self, _: str) -> tuple[int, date]:
         # Feedback fades from day to day, also when no night runs.
-        return self._version(), self._until or self._clock().date()
+        return self._store.version("memory_state"), self._until or self._clock().date()
 
     def _read(self, namespace: str, *_: object) -> tuple[dict[str, MemoryState], dict[str, str]]:
         """States and tiers of a namespace."""
@@ -87,7 +77,7 @@ class MemoryStates:
     def _rows(self, namespace: str) -> pl.DataFrame:
         mine = within(namespace)
         if self._until is None:
-            return self._store.read(TABLE, mine)
+            return self._store.read("memory_state", mine)
         from slowwave.feedback.effect import states_of
 
         return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)

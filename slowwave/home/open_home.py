@@ -39,12 +39,10 @@ class _Turn(threading.local):
     Attributes:
         held: whether it is the one writer of the memories.
         looked: whether it knows, for this call, that the home was not moved.
-        versions: of tables, in a call that has written nothing; None outside of one.
     """
 
     held = False
     looked = False
-    versions: dict[str, int] | None = None
 
 
 class OpenHome:
@@ -102,32 +100,23 @@ class OpenHome:
         """One call of this thread: what it rests on is looked at once.
 
         Whether the home was moved is asked as the call begins, and again by whoever gets the turn to write,
-        opens a part, or fails to read. A table has one `version` in a call, until something is written.
+        opens a part, or fails to read.
         """
         turn = self._turn
         if turn.looked:
             yield
             return
         self._refuse_stale()
-        turn.looked, turn.versions = True, {}
+        turn.looked = True
         try:
             yield
         finally:
-            turn.looked, turn.versions = False, None
+            turn.looked = False
 
     def _look(self) -> None:
         """Refuse whoever has left this home, unless the call has looked."""
         if not self._turn.looked:
             self._refuse_stale()
-
-    def version(self, table: str) -> int:
-        """Version of a table: of a call the one that it looked at first."""
-        seen = self._turn.versions
-        if seen is None:
-            return self.store.version(table)
-        if table not in seen:
-            seen[table] = self.store.version(table)
-        return seen[table]
 
     @property
     def store(self) -> Store:
@@ -260,12 +249,12 @@ class OpenHome:
             try:
                 if held:
                     self._refuse_stale()
-                    turn.looked, turn.versions = True, None  # no home is moved under the one writer
+                    turn.looked = True  # no home is moved under the one writer
                     self.keep_up()
                 turn.held = held
                 yield held
             finally:
-                turn.held, turn.looked, turn.versions = False, looked, {} if looked else None
+                turn.held, turn.looked = False, looked
 
     @contextmanager
     def one_night(self, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:

@@ -22,7 +22,7 @@ class Rating(TypedDict, total=False):
 
 
 class VerdictPayload(TypedDict, total=False):
-    """Whether an answer used one result (rule 4.1); see `slowwave.feedback.Verdict`."""
+    """Whether an answer used one result (rule 4.1); see `slowwave.feedback.UsageVerdict`."""
 
     memory_id: str
     chunk_id: str | None
