@@ -33,7 +33,6 @@ from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
 from slowwave.store.tenancy import StoreOf
 from slowwave.store.text import create_full_text_indexes
 
-
 LOGGED = ("quarantine", "decisions", "edges", "memories", "chunks")
 """Tables whose new rows may wait in the write-ahead log, in the order in which they are committed."""
 
