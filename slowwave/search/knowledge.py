@@ -82,13 +82,12 @@ class StoredKnowledge:
             return {name: MemoryState(strength=state.strength) for name, state in states.items()}
         return states
 
-    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
-        """What feedback on questions near to this one says of these memories (rule 8)."""
-        # They know the text that each memory has also where the journal has lost the earlier ones.
-        taught = self._taught.states(namespace, among)
-        if not taught or self._switch.off(namespace):
+    def rated(self, namespace: str, vector: Vectors, used: Collection[str]) -> Mapping[str, RatedFor]:
+        """What feedback on questions near to this one says of memories that have `states` (rule 8)."""
+        # States know the text that each memory has also where the journal has lost the earlier ones.
+        if not used or self._switch.off(namespace):
             return {}
-        return self._context.rated(namespace, vector, taught)
+        return self._context.rated(namespace, vector, used)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""

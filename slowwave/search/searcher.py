@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,8 @@ LEARNED_MEMORIES = 10  # that nothing but learned terms found, or search keys, t
 LEARNED_CHUNKS = 200  # read of them (count)
 KNOWN = 0.5  # share of a query's language that the model knows, from which similar questions can be told
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +148,25 @@ class Searcher:
         channels["title"] = self._given(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         there = set(ids)
+        phrases, learned, led = _of(phrases, there), _of(learned, there), _of(led, there)
         if not there.isdisjoint(promoted):
             own = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own, promoted), pa.string()))
         known = saying.result()
-        rated = self._knowledge.rated(namespace, question, there) if known >= KNOWN else {}
+        states = self._knowledge.states(namespace, there)
+        rated = self._knowledge.rated(namespace, question, states) if known >= KNOWN else {}
         candidates = Candidates(
             **channels,
             memory_ids=ids,
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
-            triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
-            states=self._states(namespace, there, rated, learned, led),
+            triggers=phrases,
+            states=_raised(states, rated, {name: self._boost(one) for name, one in learned.items()}, led),
             confidence=confidence_of(shown),
             superseded=_superseded(shown),
-            led={
-                memory: Led(one.count, one.nearest, "", one.at)
-                for memory, one in led.items()
-                if memory in there
-            },
+            led={memory: Led(one.count, one.nearest, "", one.at) for memory, one in led.items()},
             rated={
                 memory: QuestionRating(one.count, one.nearest, "", one.at) for memory, one in rated.items()
             },
@@ -178,8 +178,8 @@ class Searcher:
             shown,
             (embedded - start) * 1e3,
             (done - start) * 1e3,
-            {memory: one for memory, one in learned.items() if memory in there},
-            {memory: one for memory, one in led.items() if memory in there},
+            learned,
+            led,
             rated,
             () if now is None else self._knowledge.doubts(namespace),
         )
@@ -205,37 +205,38 @@ class Searcher:
         mine = pc.is_in(shown.column("memory_id"), pa.array(sorted(derived), pa.string()))
         return np.where(mine.to_numpy(), 0.0, share)
 
-    def _states(
-        self,
-        namespace: str,
-        there: Collection[str],
-        rated: Mapping[str, RatedFor],
-        learned: Mapping[str, Learned],
-        led: Mapping[str, LedTo],
-    ) -> dict[str, MemoryState]:
-        """What use has taught of these memories, and what learned terms and search keys add to this query."""
-        states = self._knowledge.states(namespace, there)
-        for memory, said in rated.items():
-            states[memory] = replace(
-                states.get(memory, NEUTRAL),
-                question_effectiveness=said.effectiveness,
-                question_count=said.count,
-                question_not_useful=said.not_useful,
-            )
-        for memory, one in learned.items():
-            if memory in there:
-                states[memory] = replace(states.get(memory, NEUTRAL), learned=self._boost(one))
-        for memory, to in led.items():
-            if memory in there:
-                states[memory] = replace(states.get(memory, NEUTRAL), key=to.lift)
-        return states
-
     def term_scores(
         self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None
     ) -> dict[str, dict[str, float]]:
         """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
         where = condition(self._knowledge, namespace, filters or Filters())
         return self._channels(namespace).term_scores(query_words, chunk_ids, where)
+
+
+def _raised(
+    states: dict[str, MemoryState],
+    rated: Mapping[str, RatedFor],
+    learned: Mapping[str, float],
+    led: Mapping[str, LedTo],
+) -> dict[str, MemoryState]:
+    """What use has taught of memories, with what ratings, learned terms and search keys add to this query."""
+    for memory, said in rated.items():
+        states[memory] = replace(
+            states.get(memory, NEUTRAL),
+            question_effectiveness=said.effectiveness,
+            question_count=said.count,
+            question_not_useful=said.not_useful,
+        )
+    for memory, boost in learned.items():
+        states[memory] = replace(states.get(memory, NEUTRAL), learned=boost)
+    for memory, to in led.items():
+        states[memory] = replace(states.get(memory, NEUTRAL), key=to.lift)
+    return states
+
+
+def _of(found: Mapping[str, T], memories: Collection[str]) -> dict[str, T]:
+    """What was found of some memories."""
+    return {name: one for name, one in found.items() if name in memories}
 
 
 def searcher_in(space: Workspace) -> Searcher:
