@@ -84,7 +84,7 @@ class Led:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class QuestionRating:
     """Feedback on a memory for questions near to this query, for people (rule 8.2); no ranking needs it.
 
     Attributes:
@@ -161,7 +161,7 @@ class Candidates:
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
     led: Mapping[str, Led] = field(default_factory=dict)
-    rated: Mapping[str, Rated] = field(default_factory=dict)
+    rated: Mapping[str, QuestionRating] = field(default_factory=dict)
     vector_say: float = 1.0
     bm25_bound: float = math.nan
 
