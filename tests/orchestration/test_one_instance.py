@@ -194,8 +194,14 @@ def started(command: list[str], port: str, checkout: Path, log: Path, **variable
         process.wait()
 
 
+# One of Slowwave's and one of Dagster's; `slowwave ui` and `dagster dev` are in tests/e2e/test_page.py, too.
+OFTEN = ("slowwave up", "dg dev")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", commands(""))
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in OFTEN else pytest.mark.soak) for one in commands("")]
+)
 def test_all_commands_use_the_same_instance(name: str, checkout: Path, tmp_path: Path) -> None:
     before = sorted(path.name for path in checkout.iterdir())
     port = str(servers.free_port())
