@@ -16,7 +16,7 @@ from backup_helpers import FAST_MODEL
 from moving_helpers import move
 
 from slowwave.errors import JournalError, SettingsError, StoreError
-from slowwave.home.moved import refuse_stale
+from slowwave.home.moved import MoveWatch, refuse_stale
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works
 from slowwave.memory import Memory
@@ -180,6 +180,35 @@ def test_who_had_both_parts_open_is_told_by_every_call(
         assert Health(old.home).look() == (False, {"journal": MOVED, "tables": MOVED, "model": OK})
     assert (home / "lance").exists() is (part == "journal" or not removed)
     assert (home / "journal.db").exists() is (part == "tables" or not removed)
+
+
+def test_who_looked_before_a_move_is_told_when_the_turn_to_write_comes(home: Path, tmp_path: Path) -> None:
+    with Memory(load(home), namespace="ada") as old:
+        space = old.home
+        _ = old.store
+        with space.call():
+            move(home, str(tmp_path / "new"))
+            with refused(f"{tmp_path / 'new'}, {home / 'journal.db'}"), space.writing():
+                pytest.fail("it may write")
+        with refused(f"{tmp_path / 'new'}, {home / 'journal.db'}"):
+            _ = space.store  # the call is over
+
+
+def test_a_call_looks_once_and_once_more_before_it_writes(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    look = MoveWatch.__call__
+    monkeypatch.setattr(MoveWatch, "__call__", lambda watch: [looks.append(watch), look(watch)][1])
+    with Memory(load(home), namespace="ada") as memory:
+        memory.prepare()
+        for call, most in (
+            (lambda: memory.search("when is the kiln fired?"), 1),
+            (lambda: memory.save(LATE), 2),
+        ):
+            looks.clear()
+            call()
+            assert len(looks) == most
 
 
 def test_a_reader_of_tables_that_were_removed_meanwhile_is_not_told_to_make_them_again(
