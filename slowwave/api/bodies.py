@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    create_model,
+)
 
 from slowwave.common.limits import limit_of
+from slowwave.common.search_request import DAY, LABELS, MOMENT, SEARCH_ARGUMENTS
 from slowwave.serving.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating
 
@@ -36,20 +46,30 @@ def _example(**values: JsonValue) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [values]})
 
 
-class SearchBody(_Body):
-    """A search."""
-
-    model_config = _example(query="When do we deploy?", limit=5, project="spring release")
-
+class _Search(_Body):
     query: Query
     limit: StrictInt = Field(5, ge=1, le=50, description="How many memories, at most.")
     project: Project = Field("", description="What it is for; /v1/outcome says how that ended.")
-    memory_type: list[MemoryType] = Field([], description="Only these kinds; empty: all.")
-    tags: Names = Field([], description="Only what has one of these tags; empty: all.")
-    since: AwareDatetime | None = Field(None, description="Only what was created then or later.")
-    until: AwareDatetime | None = Field(None, description="Only what was created before then.")
-    superseded: StrictBool = Field(False, description="Also what a newer memory has superseded.")
-    as_of: date | None = Field(None, description="A past day (UTC): what was known at its end.")
+
+
+_KINDS: Final[dict[Any, Any]] = {
+    LABELS: Names, MOMENT: AwareDatetime | None, DAY: date | None, bool: StrictBool,
+}  # fmt: skip
+_FILTERS: Final[dict[str, Any]] = {
+    name: (
+        list[MemoryType] if name == "memory_type" else _KINDS[one.kind],
+        Field([] if one.kind == LABELS else one.default, description=one.words.data),
+    )
+    for name, one in SEARCH_ARGUMENTS.items()
+    if one.words.data
+}
+_Filtered = create_model("_Filtered", __base__=_Search, **_FILTERS)
+
+
+class SearchBody(_Filtered):
+    """A search."""
+
+    model_config = _example(query="When do we deploy?", limit=5, project="spring release")
 
 
 class SaveBody(_Body):

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Namespace, app, open_namespace
+from slowwave.cli.search_options import with_search_options
 from slowwave.views.section import Column, Columns, Table
 from slowwave.views.tables import print_table, rich_table
 from slowwave.views.terminal import PLAIN, Output, out, print_plain, prints_output, say, warn
@@ -34,43 +35,23 @@ NOTHING_YET = (
 BAR = 48  # characters of a score of 1
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
-Type = Annotated[list[str] | None, typer.Option("--type", help="Only this memory type; may be repeated.")]
-Tier = Annotated[list[str] | None, typer.Option(help="Only this importance tier; may be repeated.")]
-Tag = Annotated[list[str] | None, typer.Option(help="Only with this tag; may be repeated.")]
-Sensitivity = Annotated[
-    list[str] | None, typer.Option(help="Only of this; what is secret is only found when asked for here.")
-]
-Source = Annotated[str, typer.Option(help="Only what comes from a source that begins with this.")]
-Since = Annotated[str, typer.Option(help="Only what was created on this day (UTC) or later.")]
-Until = Annotated[str, typer.Option(help="Only what was created before this day (UTC).")]
-Superseded = Annotated[bool, typer.Option("--superseded", help="Also what a newer memory superseded.")]
-Project = Annotated[str, typer.Option(help="What the search is for; `slowwave outcome` says how it ended.")]
 Plain = Annotated[bool, PLAIN]
-AsOf = Annotated[str, typer.Option(help="A past day: what the memory would have answered at its end.")]
 
 
 @app.command()
 @prints_output
+@with_search_options
 def search(
     query: Query,
     limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 5,
-    memory_type: Type = None,
-    tier: Tier = None,
-    tag: Tag = None,
-    sensitivity: Sensitivity = None,
-    source: Source = "",
-    since: Since = "",
-    until: Until = "",
-    superseded: Superseded = False,
-    as_of: AsOf = "",
-    project: Project = "",
+    *,
+    wanted: dict[str, Any],
     plain: Plain = False,
     namespace: Namespace = "",
 ) -> Output:
     """Search the memory."""
-    wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace, known=True) as memory:
-        response = memory.search(query, limit=limit, project=project, **wanted)
+        response = memory.search(query, limit=limit, **wanted)
         short = _short(memory, response)
     if plain:
         return Output(response.to_dict, lambda: _print_words(response))
@@ -113,26 +94,18 @@ def show(
 
 @app.command()
 @prints_output
+@with_search_options
 def explain(
     query: Query,
     limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 3,
-    memory_type: Type = None,
-    tier: Tier = None,
-    tag: Tag = None,
-    sensitivity: Sensitivity = None,
-    source: Source = "",
-    since: Since = "",
-    until: Until = "",
-    superseded: Superseded = False,
-    as_of: AsOf = "",
-    project: Project = "",
+    *,
+    wanted: dict[str, Any],
     plain: Plain = False,
     namespace: Namespace = "",
 ) -> Output:
     """Search, and say how every score came about: which words, which feedback, what was left out and why."""
-    wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace, known=True) as memory:
-        response = memory.search(query, limit=limit, project=project, explain=True, **wanted)
+        response = memory.search(query, limit=limit, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
         short = _short(memory, response)
     if plain:
@@ -187,25 +160,6 @@ def wakeup(
         out.print(f"[dim]about {packet.tokens:,} of {packet.budget:,} tokens[/]", highlight=False)
 
     return Output(packet.to_dict, show)
-
-
-def _filters(
-    memory_type: list[str] | None, tier: list[str] | None, tag: list[str] | None,
-    sensitivity: list[str] | None, source: str, since: str, until: str, superseded: bool, as_of: str,
-) -> dict[str, Any]:  # fmt: skip
-    """The arguments of `Memory.search` from what was typed."""
-    from slowwave.common.arguments import parsed_day
-    from slowwave.scoring.days import day_start
-
-    def moment(name: str, text: str) -> datetime | None:
-        return day_start(parsed_day(f"--{name}", text)) if text else None
-
-    return {
-        "memory_type": memory_type or (), "tier": tier or (), "tags": tag or (),
-        "sensitivity": sensitivity or (), "source": source, "since": moment("since", since),
-        "until": moment("until", until), "superseded": superseded,
-        "as_of": parsed_day("--as-of", as_of) if as_of else None,
-    }  # fmt: skip
 
 
 def _line(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from slowwave.common.arguments import known_word, moment
+from slowwave.common.search_request import LABELS, MOMENT, SEARCH_ARGUMENTS, SearchFilters
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.tiers import tier_filter
 from slowwave.home.visibility import open_where
@@ -21,29 +21,10 @@ if TYPE_CHECKING:
     from lancedb.table import Table
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What a result has to be; what is empty does not matter.
+class Filters(SearchFilters):
+    """Filters of a search as conditions on rows; the namespace is never left out."""
 
-    Attributes:
-        memory_type: one of these types.
-        tier: one of these importance tiers.
-        tags: has one of these tags, in whatever case.
-        sensitivity: one of these; without it everything but ``secret``.
-        source: begins with this (a vault's folder, a key), of the memory or of one that it absorbed.
-        since: created at this moment or later.
-        until: created before this moment.
-        superseded: also what a newer memory has superseded.
-    """
-
-    memory_type: tuple[str, ...] = ()
-    tier: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    sensitivity: tuple[str, ...] = ()
-    source: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-    superseded: bool = False
+    __slots__ = ()
 
     @classmethod
     def of(cls, **given: object) -> Filters:
@@ -132,20 +113,19 @@ class Filters:
 _LABELS = {"memory_type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _MARK = "\x1f"  # on both sides of each tag
 _TAGS = f"concat('{_MARK}', lower(array_to_string(tags, '{_MARK}')), '{_MARK}')"
-_LISTS = frozenset({"memory_type", "tier", "tags", "sensitivity"})
-_KNOWN = frozenset(part.name for part in fields(Filters))
 
 
 def _checked(name: str, value: object) -> object:
-    if name in _LISTS:
+    kind = SEARCH_ARGUMENTS[name].kind if name in SEARCH_ARGUMENTS else None
+    if kind == LABELS:
         texts = (value,) if isinstance(value, str) else value
         if not isinstance(texts, list | tuple | set | frozenset) or not all(
             isinstance(one, str) and "\0" not in one for one in texts
         ):
             raise SlowwaveError(f"{name} = {value!r}: give a text or a list of texts.")
         return tuple(dict.fromkeys(one.strip().lower() for one in texts if one))
-    if name in ("since", "until") and value is not None:
+    if kind == MOMENT and value is not None:
         return moment(name, value)
-    if name == "source" and (not isinstance(value, str) or "\0" in value):
+    if kind is str and (not isinstance(value, str) or "\0" in value):
         raise SlowwaveError(f"source = {value!r}: give the text that sources begin with.")
     return value

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from slowwave.common.search_request import SEARCH_ARGUMENTS as _SEARCH
 from slowwave.lifecycle.gate_notice import is_near
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.saving import save
@@ -72,9 +73,9 @@ Key = Annotated[
     str, Field(description="Your own name for it, if it may change: saving the same key again replaces it.")
 ]
 Type = Annotated[MemoryType, Field(description="What kind of memory it is.")]
-Types = Annotated[tuple[MemoryType, ...], _LISTED, Field(description="Only these kinds; empty: all.")]
+Types = Annotated[tuple[MemoryType, ...], _LISTED, Field(description=_SEARCH["memory_type"].words.data)]
 NewTags = Annotated[tuple[str, ...], _LISTED, Field(description="Words to filter by and to find it by.")]
-Tags = Annotated[tuple[str, ...], _LISTED, Field(description="Only what has one of these tags; empty: all.")]
+Tags = Annotated[tuple[str, ...], _LISTED, Field(description=_SEARCH["tags"].words.data)]
 Follows = Annotated[
     str, Field(description="The key of the note that this one comes after, in a conversation or a series.")
 ]

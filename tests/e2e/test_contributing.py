@@ -30,6 +30,14 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
+with slowwave.open("home", namespace="default", embedding={"model": "wordllama-256"}) as memory:
+    from slowwave.adapters.tools import memory_tools
+    from slowwave.api.searching import router
+
+    (tool,) = memory_tools(memory, only=["memory_popularity"])
+    told = tool.call({"memory_id": saved.memory_id})
+    assert told.startswith("Searches that showed it, by day:") and told.endswith(": 1"), told
+    assert "/v1/popularity" in {one.path for one in router.routes}
 old, new = RankingPolicy(), RankingPolicy(coverage_weight=0.1)
 assert old.version != new.version
 print("version", old.version)
@@ -105,7 +113,8 @@ def run(project: Path, *words: str, code: Path | None = None) -> subprocess.Comp
 def test_the_page_shows_one_of_each():
     headings = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
     assert headings == [
-        "A rule", "A table", "A column", "An asset", "A command", "An import source", "A channel"
+        "A rule", "A table", "A column", "An asset", "A command", "An import source", "A tool",
+        "A channel"
     ]  # fmt: skip
     assert len(BLOCK.findall(PAGE)) == PAGE.count(" file=")
 

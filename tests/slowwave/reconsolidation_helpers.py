@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.home.tenant import Saved
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.reconcile import Reconciled, reconcile
-from slowwave.memory import Memory, Saved
+from slowwave.memory import Memory
 from slowwave.quality.gate import judge
 from slowwave.store import staging
 

@@ -14,8 +14,9 @@ from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
+from slowwave.home.tenant import Saved
 from slowwave.lifecycle import intake
-from slowwave.memory import Memory, Saved
+from slowwave.memory import Memory
 
 PLACES = ("harbour", "garden", "library", "station", "bakery", "theatre", "quarry", "market")
 

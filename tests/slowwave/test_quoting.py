@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from slowwave.common.quoting import json_printable, one_line, plain_line, printable, quoted
+from slowwave.home.tenant import MemoryRecord
 from slowwave.index.channels import CONFIDENCE_LABELS
-from slowwave.memory import MemoryRecord
 from slowwave.scoring.ranking.wakeup import Section
 from slowwave.search.wakeup import Packet, _item
 from slowwave.views import mcp_wording as wording

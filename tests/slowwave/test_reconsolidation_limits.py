@@ -10,7 +10,8 @@ from admission_helpers import assert_same, whole
 from reconsolidation_helpers import BATTERY, CHANGED, ROTA, THURSDAY, TUESDAY, decision, status
 
 from slowwave.errors import NotFoundError
-from slowwave.memory import Memory, Saved
+from slowwave.home.tenant import Saved
+from slowwave.memory import Memory
 from slowwave.store.checkpoints import list_checkpoints, restore_checkpoint
 
 # -- what is never decided -------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterable
 from functools import cache
 
@@ -24,21 +25,25 @@ LINE = 100  # characters of a call that stands in one line
 
 
 @cache
-def _source() -> ast.Module:
-    return ast.parse(inspect.getsource(memory))
+def _source() -> list[ast.stmt]:
+    """Statements of the modules that the class is made of, the lowest layer first."""
+    layers_of_class = [one for one in reversed(memory.Memory.__mro__) if one is not object]
+    texts = [inspect.getsource(sys.modules[one.__module__]) for one in layers_of_class]
+    return [statement for text in texts for statement in ast.parse(text).body]
 
 
 @cache
 def _of_memory() -> dict[str, ast.FunctionDef]:
-    """The methods of the class, by their names, in the order of the file."""
-    (of_class,) = [one for one in _source().body if isinstance(one, ast.ClassDef) and one.name == "Memory"]
-    return {one.name: one for one in of_class.body if isinstance(one, ast.FunctionDef)}
+    """The methods of the class, by their names, in the order of its files."""
+    classes = {one.__name__ for one in memory.Memory.__mro__}
+    bodies = [one.body for one in _source() if isinstance(one, ast.ClassDef) and one.name in classes]
+    return {one.name: one for body in bodies for one in body if isinstance(one, ast.FunctionDef)}
 
 
 @cache
 def calls() -> dict[str, tuple[str, ...]]:
     """The rooms that each public call of `Memory` uses, by its name, in the order of the file."""
-    at_top, methods = _imported(_source().body), _of_memory()
+    at_top, methods = _imported(_source()), _of_memory()
     found = {}
     for name, method in methods.items():
         if not name.startswith("_") and not _is_part(method):
