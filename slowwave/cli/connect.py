@@ -12,8 +12,8 @@ from slowwave.views.terminal import Output, out, prints_output, reports_errors, 
 
 if TYPE_CHECKING:
     from slowwave.connect.clients import Client
-    from slowwave.connect.entries import Connection
-    from slowwave.connect.plan import Change
+    from slowwave.connect.entries import HomeConnection
+    from slowwave.connect.plan import FileChange
     from slowwave.memory import Memory
 
 Principal = Annotated[str, typer.Option(help="Who acts; default: the client's name.")]
@@ -133,7 +133,7 @@ def _opened(namespace: str, principal: str) -> Memory:
     return opened(required_settings(), namespace, principal or "assistant")
 
 
-def _connection(client: Client, namespace: str, principal: str) -> tuple[Connection, tuple[str, ...]]:
+def _connection(client: Client, namespace: str, principal: str) -> tuple[HomeConnection, tuple[str, ...]]:
     """The memory to connect, and how the server is started; both have to be there."""
     from slowwave.cli.mcp import require_sdk
     from slowwave.connect import plan
@@ -153,7 +153,7 @@ def _tell_missing(client: Client) -> None:
         warn(f"{client.title} was not found on this machine; it reads the file once it is there.", "Note:")
 
 
-def _print_changes(client: Client, changes: list[Change], *, dry_run: bool) -> None:
+def _print_changes(client: Client, changes: list[FileChange], *, dry_run: bool) -> None:
     for one in changes:
         if dry_run and one.diff:
             out.print(one.diff, markup=False, highlight=False, soft_wrap=True)

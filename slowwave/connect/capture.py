@@ -22,7 +22,7 @@ TAG = "captured"
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CapturedSession:
     """What a client says of a session to the hooks that it runs.
 
     Attributes:
@@ -51,7 +51,7 @@ class Captured:
     saved: tuple[Saved, ...]
 
 
-def session_of(document: str) -> Session:
+def session_of(document: str) -> CapturedSession:
     """The session that a hook's JSON is about.
 
     Raises:
@@ -67,10 +67,10 @@ def session_of(document: str) -> Session:
     name, transcript = (_text(given, key) for key in ("session_id", "transcript_path"))
     if not name or not transcript:
         raise SlowwaveError("The hook's JSON has no session_id or no transcript_path: nothing was captured.")
-    return Session(name, Path(transcript).expanduser(), Path(_text(given, "cwd")).name)
+    return CapturedSession(name, Path(transcript).expanduser(), Path(_text(given, "cwd")).name)
 
 
-def notes_of(session: Session, written: Iterable[Message]) -> list[dict[str, Any]]:
+def notes_of(session: CapturedSession, written: Iterable[Message]) -> list[dict[str, Any]]:
     """The notes of a session, at most `MOST`, as `Memory.save_many` takes them.
 
     Each has a key of session, message and place: a session that is captured again brings nothing twice.
@@ -96,7 +96,7 @@ def notes_of(session: Session, written: Iterable[Message]) -> list[dict[str, Any
     return notes[:MOST]
 
 
-def capture(memory: Memory, session: Session) -> Captured:
+def capture(memory: Memory, session: CapturedSession) -> Captured:
     """Hand what is worth keeping of a session to the save gate.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 from slowwave.connect import json_text, toml_text
 from slowwave.connect.clients import Client
-from slowwave.connect.entries import Connection, connection_in, entry_of
+from slowwave.connect.entries import HomeConnection, connection_in, entry_of
 from slowwave.errors import SlowwaveError
 
 BOM = "\ufeff"
@@ -49,14 +49,14 @@ def servers_in(document: Mapping[str, Any], client: Client) -> dict[str, Any]:
     return dict(servers) if isinstance(servers, Mapping) else {}
 
 
-def connections(document: Mapping[str, Any], client: Client) -> dict[str, Connection]:
+def connections(document: Mapping[str, Any], client: Client) -> dict[str, HomeConnection]:
     """Those of its servers that are of the form that Slowwave writes, by name."""
     found = {name: connection_in(entry) for name, entry in servers_in(document, client).items()}
     return {name: connection for name, connection in found.items() if connection is not None}
 
 
 def connected(
-    text: str | None, client: Client, name: str, launch: Sequence[str], connection: Connection, where: str
+    text: str | None, client: Client, name: str, launch: Sequence[str], connection: HomeConnection, where: str
 ) -> str:
     """The text with an entry of that name; the same text if it has it already.
 

@@ -14,7 +14,7 @@ MODULE = ("-m", PROGRAM)
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class HomeConnection:
     """Whose memory an entry opens.
 
     Attributes:
@@ -39,13 +39,13 @@ class Connection:
         return (*launch, "--home", self.home, command, *whose, *more)
 
 
-def entry_of(client: Client, launch: Sequence[str], connection: Connection) -> dict[str, Any]:
+def entry_of(client: Client, launch: Sequence[str], connection: HomeConnection) -> dict[str, Any]:
     """The entry of a server in a client's file."""
     program, *arguments = connection.words(launch, "mcp")
     return {**client.more, "command": program, "args": arguments}
 
 
-def connection_in(entry: object) -> Connection | None:
+def connection_in(entry: object) -> HomeConnection | None:
     """Whose memory an entry opens; None of an entry that is not of the form of `entry_of`."""
     if not isinstance(entry, Mapping):
         return None
@@ -56,14 +56,14 @@ def connection_in(entry: object) -> Connection | None:
     return connection_of(words, "mcp") if all(isinstance(word, str) for word in words) else None
 
 
-def connection_of(words: Sequence[str], command: str) -> Connection | None:
-    """Whose memory words open that start a command; None of words that are not of `Connection.words`."""
+def connection_of(words: Sequence[str], command: str) -> HomeConnection | None:
+    """Whose memory words open that start a command; None of words that are not of `HomeConnection.words`."""
     rest = _after_program(words)
     if len(rest) < 7 or rest[0] != "--home" or rest[2] != command:
         return None
     if (rest[3], rest[5]) != ("--namespace", "--principal"):
         return None
-    return Connection(rest[1], rest[4], rest[6])
+    return HomeConnection(rest[1], rest[4], rest[6])
 
 
 def _after_program(words: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from slowwave.connect import json_text
 from slowwave.connect.documents import BOM, CommentsError, loosely, read, remainder
-from slowwave.connect.entries import Connection, connection_of
+from slowwave.connect.entries import HomeConnection, connection_of
 from slowwave.errors import SlowwaveError
 
 
@@ -40,7 +40,7 @@ HOOKS = (
 )
 
 
-def hooked(text: str | None, launch: Sequence[str], connection: Connection, where: str) -> str:
+def hooked(text: str | None, launch: Sequence[str], connection: HomeConnection, where: str) -> str:
     """The text of a client's settings with the hooks; the same text if it has them already.
 
     Args:
@@ -89,7 +89,7 @@ def unhooked(text: str, where: str) -> str | None:
     return remainder(text, _without(given, where))
 
 
-def hooked_for(document: Mapping[str, Any]) -> list[tuple[str, Connection]]:
+def hooked_for(document: Mapping[str, Any]) -> list[tuple[str, HomeConnection]]:
     """The commands of Slowwave that a document's hooks run, and for which memory."""
     return [found for _, group in _ours(document) for one in group["hooks"] if (found := _command(one))]
 
@@ -101,7 +101,7 @@ def _read(text: str, where: str) -> dict[str, Any]:
         raise CommentsError(f"{error} The section on hooks of docs/connect.md shows what to write.") from None
 
 
-def _group(hook: Hook, launch: Sequence[str], connection: Connection) -> dict[str, Any]:
+def _group(hook: Hook, launch: Sequence[str], connection: HomeConnection) -> dict[str, Any]:
     command = shlex.join(connection.words(launch, hook.command, *hook.options))
     group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
     return group | {"hooks": [{"type": "command", "command": command, "timeout": hook.seconds}]}
@@ -129,7 +129,7 @@ def _ours(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], dict[s
                 yield (event, number), dict(group)
 
 
-def _command(hook: object) -> tuple[str, Connection] | None:
+def _command(hook: object) -> tuple[str, HomeConnection] | None:
     """The command of Slowwave that a hook runs, and for which memory."""
     words = hook.get("command") if isinstance(hook, Mapping) else None
     if not isinstance(words, str):

@@ -28,7 +28,7 @@ Key = str | int
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Edit:
     """A member of an object or an array: where its key and its value begin, and where it ends."""
 
     key: Key
@@ -99,7 +99,7 @@ def taken_out(text: str, path: Sequence[Key]) -> str:
     return text[:at] + text[_DECODER.raw_decode(text, at)[1] :]
 
 
-def _cut_in(text: str, at: int, parts: Sequence[_Part], path: Sequence[Key], value: Any) -> str:  # noqa: ANN401
+def _cut_in(text: str, at: int, parts: Sequence[_Edit], path: Sequence[Key], value: Any) -> str:  # noqa: ANN401
     """The text with one more member in the container that begins at a place."""
     newline, step = _newline(text), _step(text)
     if not parts:
@@ -114,7 +114,7 @@ def _cut_in(text: str, at: int, parts: Sequence[_Part], path: Sequence[Key], val
     return text[: last.end] + "," + gap + own + text[last.end :]
 
 
-def _after_comma(text: str, at: int, parts: Sequence[_Part]) -> int:
+def _after_comma(text: str, at: int, parts: Sequence[_Edit]) -> int:
     """Where the white space before the last member begins."""
     if len(parts) == 1:
         return at + 1
@@ -143,13 +143,13 @@ def _lines(value: Any, indent: str, step: str, newline: str) -> str:  # noqa: AN
     return json.dumps(value, ensure_ascii=False, indent=step).replace("\n", newline + indent)
 
 
-def _parts(text: str, at: int, path: Sequence[Key], key: Key) -> list[_Part]:
+def _parts(text: str, at: int, path: Sequence[Key], key: Key) -> list[_Edit]:
     """The members of the container that begins at a place and has, or is to have, a key."""
     opened = "{" if isinstance(key, str) else "["
     if text[at : at + 1] != opened:
         kind = "an object" if opened == "{" else "a list"
         raise PathError(f"{'.'.join(map(str, path)) or 'the whole of it'} is not {kind}")
-    found: list[_Part] = []
+    found: list[_Edit] = []
     named: Key
     at = _value(text, at + 1)
     while text[at] not in "}]":
@@ -158,7 +158,7 @@ def _parts(text: str, at: int, path: Sequence[Key], key: Key) -> list[_Part]:
             named, at = _DECODER.raw_decode(text, at)
             at = _value(text, _value(text, at) + 1)
         end = _DECODER.raw_decode(text, at)[1]
-        found.append(_Part(named, begin, at, end))
+        found.append(_Edit(named, begin, at, end))
         at = _value(text, end)
         if text[at] == ",":
             at = _value(text, at + 1)

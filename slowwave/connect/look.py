@@ -9,7 +9,7 @@ from typing import Any
 
 from slowwave.connect import documents, files, hooks
 from slowwave.connect.clients import CLIENTS, Client, Places, file_of
-from slowwave.connect.entries import Connection
+from slowwave.connect.entries import HomeConnection
 from slowwave.errors import SlowwaveError
 
 
@@ -25,13 +25,13 @@ class Link:
     """
 
     file: Path
-    servers: dict[str, Connection]
-    hooks: tuple[tuple[str, Connection], ...] = ()
+    servers: dict[str, HomeConnection]
+    hooks: tuple[tuple[str, HomeConnection], ...] = ()
     fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundClient:
     """One client.
 
     Attributes:
@@ -78,7 +78,7 @@ class Found:
         return "\n".join(lines)
 
 
-def all_clients(places: Places, folder: Path) -> list[Found]:
+def all_clients(places: Places, folder: Path) -> list[FoundClient]:
     """Every client that Slowwave knows.
 
     Args:
@@ -102,7 +102,7 @@ def short(path: Path, places: Places) -> str:
     return f"~/{path.relative_to(places.home)}" if path.is_relative_to(places.home) else str(path)
 
 
-def _found(client: Client, places: Places, folder: Path) -> Found:
+def _found(client: Client, places: Places, folder: Path) -> FoundClient:
     links = [_link(client, file_of(client, places))]
     others = [_link(client, folder / client.project)] if client.project else []
     if client.hooks is not None:
@@ -112,7 +112,7 @@ def _found(client: Client, places: Places, folder: Path) -> Found:
         if (link.servers or link.hooks) and link.file not in seen:
             links.append(link)
             seen.add(link.file)
-    return Found(client, is_here(client, places), tuple(links))
+    return FoundClient(client, is_here(client, places), tuple(links))
 
 
 def _link(client: Client, file: Path) -> Link:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from slowwave.connect import documents, files, hooks
 from slowwave.connect.clients import Client, Places, file_of
-from slowwave.connect.entries import Connection
+from slowwave.connect.entries import HomeConnection
 from slowwave.errors import ArgumentError
 from slowwave.quality.structure import NAMESPACE
 
@@ -40,7 +40,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """What becomes of one file.
 
     Attributes:
@@ -57,7 +57,7 @@ class Change:
     change: Kind
     before: str | None
     after: str | None
-    connection: Connection | None = None
+    connection: HomeConnection | None = None
 
     @property
     def diff(self) -> str:
@@ -137,7 +137,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def checked(home: Path, namespace: str, principal: str) -> Connection:
+def checked(home: Path, namespace: str, principal: str) -> HomeConnection:
     """A connection that the server will start with.
 
     Raises:
@@ -150,12 +150,12 @@ def checked(home: Path, namespace: str, principal: str) -> Connection:
         )
     if not principal.strip() or principal.startswith("-"):
         raise ArgumentError(f"--principal {principal!r}: give a name that does not begin with '-'.")
-    return Connection(str(home), namespace, principal)
+    return HomeConnection(str(home), namespace, principal)
 
 
 def addition(
-    client: Client, target: Target, name: str, launch: Sequence[str], connection: Connection
-) -> Change:
+    client: Client, target: Target, name: str, launch: Sequence[str], connection: HomeConnection
+) -> FileChange:
     """What connecting does to a file.
 
     Raises:
@@ -170,10 +170,10 @@ def addition(
         after = documents.connected(before, client, name, launch, connection, where)
         was = name in documents.servers_in(documents.loosely(_bare(before), client.form, where), client)
     change: Kind = "already" if after == before else "changed" if was else "added"
-    return Change(target.what, target.file, change, before, after, connection)
+    return FileChange(target.what, target.file, change, before, after, connection)
 
 
-def removal(client: Client, target: Target, name: str) -> Change:
+def removal(client: Client, target: Target, name: str) -> FileChange:
     """What taking out does to a file.
 
     Raises:
@@ -181,13 +181,13 @@ def removal(client: Client, target: Target, name: str) -> Change:
     """
     before = files.text_of(target.file)
     if before is None:
-        return Change(target.what, target.file, "nothing", None, None)
+        return FileChange(target.what, target.file, "nothing", None, None)
     where = str(target.file)
     if target.what == "hooks":
         after = hooks.unhooked(before, where)
     else:
         after = documents.disconnected(before, client, name, where)
-    return Change(target.what, target.file, "nothing" if after == before else "removed", before, after)
+    return FileChange(target.what, target.file, "nothing" if after == before else "removed", before, after)
 
 
 def _bare(text: str | None) -> str:

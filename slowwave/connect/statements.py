@@ -92,7 +92,7 @@ _NOT_KEPT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SaidStatement:
     """A sentence worth keeping.
 
     Attributes:
@@ -106,17 +106,17 @@ class Statement:
     kind: str
 
 
-def statements(text: str) -> list[Statement]:
+def statements(text: str) -> list[SaidStatement]:
     """The sentences of a message that are worth keeping.
 
     Args:
         text: that a person wrote, with code and quotations in it.
     """
-    found: list[Statement] = []
+    found: list[SaidStatement] = []
     for sentence in _sentences(text):
         kind = _kind(sentence)
         if kind and all(one.text != sentence for one in found):
-            found.append(Statement(len(found) + 1, sentence, kind))
+            found.append(SaidStatement(len(found) + 1, sentence, kind))
     return found
 
 

@@ -38,7 +38,7 @@ PATH = "/mcp"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
-class Known(AccessToken):
+class KnownToken(AccessToken):
     """What the SDK keeps of a request's token: who calls. The token itself is handed on to nobody."""
 
     caller: Caller
@@ -59,7 +59,9 @@ class Verifier:
         caller = await self._access.caller(token)
         if caller is None:
             return None
-        return Known(token="", client_id=caller.principal, subject=caller.namespace, scopes=[], caller=caller)
+        return KnownToken(
+            token="", client_id=caller.principal, subject=caller.namespace, scopes=[], caller=caller
+        )
 
 
 def caller() -> Caller:
@@ -69,7 +71,7 @@ def caller() -> Caller:
         SlowwaveError: nobody that is known; no request comes so far without a token.
     """
     access = get_access_token()
-    if not isinstance(access, Known):
+    if not isinstance(access, KnownToken):
         raise SlowwaveError("This request has no valid bearer token.")
     return access.caller
 

@@ -31,7 +31,7 @@ from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns
 from slowwave.serving.memory_pool import MemoryPool
 from slowwave.serving.request import MemoryRequest
-from slowwave.serving.tool import Effect, Tool, short
+from slowwave.serving.tool import Tool, ToolEffect, short
 from slowwave.serving.tools import TOOLS
 from slowwave.telemetry import span
 from slowwave.views.mcp_wording import INSTRUCTIONS
@@ -168,7 +168,7 @@ class _Server(MCPServer[Any]):
             raise
 
 
-def _annotations(effect: Effect) -> ToolAnnotations:
+def _annotations(effect: ToolEffect) -> ToolAnnotations:
     """Return what the SDK tells clients of a tool's effect."""
     if effect.reads:
         return ToolAnnotations(read_only_hint=True, open_world_hint=False)

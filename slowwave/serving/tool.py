@@ -29,7 +29,7 @@ class Reply(Generic[A]):
     data: A
 
 
-class Effect(NamedTuple):
+class ToolEffect(NamedTuple):
     """What a call does to the memory; a client may ask its user first.
 
     Attributes:
@@ -45,12 +45,12 @@ class Effect(NamedTuple):
     writes_tables: bool = False
 
 
-READS: Final = Effect(reads=True)
-FEEDBACK: Final = Effect()
-FEEDBACK_ONCE: Final = Effect(idempotent=True)
-SAVES: Final = Effect(writes_tables=True)
-CHANGES: Final = Effect(destroys=True, writes_tables=True)
-FORGETS: Final = Effect(destroys=True, idempotent=True, writes_tables=True)
+READS: Final = ToolEffect(reads=True)
+FEEDBACK: Final = ToolEffect()
+FEEDBACK_ONCE: Final = ToolEffect(idempotent=True)
+SAVES: Final = ToolEffect(writes_tables=True)
+CHANGES: Final = ToolEffect(destroys=True, writes_tables=True)
+FORGETS: Final = ToolEffect(destroys=True, idempotent=True, writes_tables=True)
 
 
 class Route(NamedTuple):
@@ -75,7 +75,7 @@ class Tool:
 
     function: Callable[..., Reply[Any]]
     title: str
-    effect: Effect
+    effect: ToolEffect
     missing: str = ""
     protected: str = ""
     route: Route | None = None
@@ -154,7 +154,7 @@ REGISTRY: Final[dict[str, Tool]] = {}
 """Tools by name, in the order of their declarations in :mod:`slowwave.serving.tools`."""
 
 
-def tool(title: str, effect: Effect, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields of `Tool`
+def tool(title: str, effect: ToolEffect, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields of `Tool`
     """Declare a function as a tool of every face.
 
     Args:

@@ -41,7 +41,7 @@ from slowwave.web import deciding, learning, looking, memories, search
 from slowwave.web.guard import PageGuard
 from slowwave.web.rendering import rendered
 from slowwave.web.request import Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
-from slowwave.web.sessions import Entrances, Session, Sessions
+from slowwave.web.sessions import Entrances, PageSession, Sessions
 from slowwave.web.waits import Waits
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class PageSite:
         return answer
 
     def _answer(
-        self, way: PageRoute, request: Request, session: Session, caller: Caller, form: Mapping[str, str]
+        self, way: PageRoute, request: Request, session: PageSession, caller: Caller, form: Mapping[str, str]
     ) -> Response:
         """Do what was asked, and say what came of it; in a thread."""
         try:
@@ -177,7 +177,7 @@ class PageSite:
             told = "Something went wrong that should not have. The log of this server says what."
             return _failed(session, told, 500)
 
-    def _response(self, answer: PageAnswer, session: Session, asked: PageRequest) -> Response:
+    def _response(self, answer: PageAnswer, session: PageSession, asked: PageRequest) -> Response:
         if isinstance(answer, Image):
             return Response(answer.body, media_type=answer.media_type, headers=_OF_A_PICTURE)
         if isinstance(answer, Redirect):
@@ -258,7 +258,7 @@ class PageSite:
             return RedirectResponse("/", _SEE_OTHER)
         return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, None)
 
-    def _names(self, session: Session) -> list[str]:
+    def _names(self, session: PageSession) -> list[str]:
         store = self._memories.of(session.caller).store
         rows = pl.concat(distinct(store, name, columns=["namespace"]) for name in ("memories", "quarantine"))
         found = set(rows["namespace"])
@@ -266,7 +266,7 @@ class PageSite:
 
     # -- parts -----------------------------------------------------------------------------------
 
-    def _session(self, request: Request) -> Session | None:
+    def _session(self, request: Request) -> PageSession | None:
         """Whose request it is. A session ends with its token, and has the rights that it has now."""
         name = request.cookies.get(self.cookie, "")
         session = self.sessions.find(name)
@@ -337,12 +337,12 @@ def _require_rights(way: PageRoute, caller: Caller) -> None:
         )
 
 
-def _is_own(form: Mapping[str, str], session: Session) -> bool:
+def _is_own(form: Mapping[str, str], session: PageSession) -> bool:
     """Whether a form is one that this session was given."""
     return compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
 
 
-def _page(page: ShownPage, session: Session, counts: Any) -> Response:  # noqa: ANN401 - Counts, or none
+def _page(page: ShownPage, session: PageSession, counts: Any) -> Response:  # noqa: ANN401 - Counts, or none
     notices, session.notices = session.notices, []
     text = rendered(
         page.template, **page.data, title=page.title, place=page.place, session=session, counts=counts,
@@ -351,12 +351,12 @@ def _page(page: ShownPage, session: Session, counts: Any) -> Response:  # noqa: 
     return HTMLResponse(text, page.status)
 
 
-def _failed(session: Session, told: str, status: int) -> Response:
+def _failed(session: PageSession, told: str, status: int) -> Response:
     title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
     return _page(ShownPage("error", title, {"problem": told}, status=status), session, None)
 
 
-def _stale(session: Session) -> Response:
+def _stale(session: PageSession) -> Response:
     told = (
         "This form is of another session, so nothing was done. Open the page again and send its form "
         "from there."

@@ -14,7 +14,7 @@ from slowwave.serving.request import MemoryRequest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slowwave.web.sessions import Session
+    from slowwave.web.sessions import PageSession
     from slowwave.web.waits import Waits
 
 PAGE: Final = 20
@@ -33,7 +33,7 @@ class PageRequest(MemoryRequest):
         form: What was sent, where something was.
     """
 
-    session: Session
+    session: PageSession
     waits: Waits
     path: Mapping[str, str]
     query: Mapping[str, str]

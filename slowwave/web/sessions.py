@@ -34,7 +34,7 @@ class FoundOnce:
 
 
 @dataclass(slots=True)
-class Session:
+class PageSession:
     """Somebody who is signed in.
 
     Attributes:
@@ -91,7 +91,7 @@ class Sessions:
 
     def __init__(self, idle: float, clock: Callable[[], float] = monotonic) -> None:
         self._idle, self._clock = idle, clock
-        self._open: OrderedDict[str, Session] = OrderedDict()
+        self._open: OrderedDict[str, PageSession] = OrderedDict()
 
     def begin(self, caller: Caller, token: str = "") -> str:
         """Sign somebody in; the id that a cookie carries.
@@ -102,12 +102,12 @@ class Sessions:
         """
         name = secrets.token_urlsafe(BYTES)
         csrf = secrets.token_urlsafe(BYTES)
-        self._open[_hashed(name)] = Session(caller, token, csrf, self._clock())
+        self._open[_hashed(name)] = PageSession(caller, token, csrf, self._clock())
         while len(self._open) > MOST:
             self._open.popitem(last=False)
         return name
 
-    def find(self, name: str) -> Session | None:
+    def find(self, name: str) -> PageSession | None:
         """Whose id this is; None where nobody's, or the session is over."""
         session = self._open.get(_hashed(name)) if name else None
         if session is None:

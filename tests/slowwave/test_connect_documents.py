@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from slowwave.connect import documents, hooks, json_text
 from slowwave.connect.clients import BY_NAME, CLIENTS, Places, file_of
 from slowwave.connect.documents import CommentsError, connected, connections, disconnected
-from slowwave.connect.entries import Connection, connection_in, entry_of
+from slowwave.connect.entries import HomeConnection, connection_in, entry_of
 from slowwave.errors import SlowwaveError
 
-HOME = Connection("/home/ada/my memory's", "default", "cursor")
+HOME = HomeConnection("/home/ada/my memory's", "default", "cursor")
 LAUNCH = ("/opt/slow wave/bin/slowwave",)
 CURSOR, CODEX, CODE = BY_NAME["cursor"], BY_NAME["codex"], BY_NAME["claude-code"]
 ENTRY = entry_of(CURSOR, LAUNCH, HOME)
@@ -46,7 +46,7 @@ spellings = st.sampled_from(
 ends = st.sampled_from(["", "\n", "\n\n", " "])
 
 
-def made(text: str | None, client=CURSOR, name: str = "memory", connection: Connection = HOME) -> str:
+def made(text: str | None, client=CURSOR, name: str = "memory", connection: HomeConnection = HOME) -> str:
     return connected(text, client, name, LAUNCH, connection, "mcp.json")
 
 
