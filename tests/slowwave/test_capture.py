@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slowwave.connect.capture import MOST, Session, capture, notes_of, session_of
+from slowwave.connect.capture import MOST, CapturedSession, capture, notes_of, session_of
 from slowwave.connect.transcript import Message
 from slowwave.errors import SlowwaveError
 from slowwave.home import heartbeat
@@ -21,7 +21,7 @@ TABS = "I prefer tabs over spaces in Go code."
 
 @pytest.fixture
 def session(tmp_path):
-    def make(*texts: str, name: str = "s1") -> Session:
+    def make(*texts: str, name: str = "s1") -> CapturedSession:
         file = tmp_path / f"{name}.jsonl"
         lines = [
             {"type": "user", "uuid": f"u{number}", "timestamp": f"2026-02-0{number}T10:00:00Z",
@@ -29,7 +29,7 @@ def session(tmp_path):
             for number, text in enumerate(texts, start=1)
         ]  # fmt: skip
         file.write_text("\n".join(map(json.dumps, lines)))
-        return Session(name, file, "shop")
+        return CapturedSession(name, file, "shop")
 
     return make
 
@@ -73,7 +73,7 @@ def test_a_session_gives_a_few_notes_at_most():
     written = [
         Message(f"u{number}", f"We use tool number {number} for the job.", None) for number in range(99)
     ]
-    assert len(notes_of(Session("s", None, ""), written)) == MOST
+    assert len(notes_of(CapturedSession("s", None, ""), written)) == MOST
 
 
 def test_a_session_of_nothing_but_requests_saves_nothing(memory, session):
@@ -89,7 +89,7 @@ def test_what_is_no_hooks_json_is_an_error(given):
 
 def test_a_transcript_that_is_not_there_is_an_error(memory, tmp_path):
     with pytest.raises(SlowwaveError, match="no transcript at"):
-        capture(memory, Session("s", tmp_path / "none.jsonl", ""))
+        capture(memory, CapturedSession("s", tmp_path / "none.jsonl", ""))
 
 
 # -- the trace -----------------------------------------------------------------------------------
