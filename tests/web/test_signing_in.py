@@ -180,12 +180,11 @@ def test_another_name_reaches_nothing(site, person):
 
 
 def test_a_name_that_the_settings_allow_reaches_it(make_site):
-    site = make_site()
-    settings = site.app.user_middleware[0].kwargs["names"]
-    assert "memory.example.org" not in settings
+    named = {"Host": "memory.example.org:443"}
+    assert make_site().visitor().get("/health", headers=named).status_code == 421
     tokens = [{"token_sha256": "0" * 64, "namespace": "ada", "principal": "p"}]
     allowed = make_site(mcp={"allowed_hosts": ["memory.example.org"], "tokens": tokens})
-    assert allowed.visitor().get("/health", headers={"Host": "memory.example.org:443"}).status_code == 200
+    assert allowed.visitor().get("/health", headers=named).status_code == 200
 
 
 @pytest.mark.parametrize(
