@@ -36,6 +36,7 @@ Told = dict[str, dg.MetadataValue]
 @daily_asset(
     GROUP, ingest.memories, ingest.search_index, feedback.memory_state, evaluation.evaluation_scores,
     learning.learning_gate, kinds={"python", "polars"},
+    rules=("views/glance.py",),
 )  # fmt: skip
 def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Start here: how many memories, what was refused, how good searches were, what waits, what failed.

@@ -3,8 +3,10 @@
 import dagster as dg
 
 from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.versions import RULES
 
 GROUP = "backup"
+RULES["backup"] = ("backup/making.py",)
 
 
 @dg.asset(group_name=GROUP, kinds={"lancedb", "storage"}, code_version="1", config_schema={})

@@ -6,7 +6,7 @@ empty day and a crash at any point leave the table that one clean run leaves.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -18,6 +18,7 @@ import polars as pl
 
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.partitions import DAILY, day_before
+from slowwave.assets.versions import RULES
 from slowwave.assets.watched import watched
 from slowwave.common.progress import task
 from slowwave.home.apart import NamespaceFault
@@ -46,6 +47,7 @@ Made = Callable[[Callable[..., Any]], dg.AssetsDefinition]
 def daily_asset(
     group: str,
     *deps: dg.AssetsDefinition | dg.AssetKey | dg.AssetSpec,
+    rules: Sequence[str] = (),
     kinds: Collection[str] = KINDS,
     on_day_before: bool = False,
     **more: Any,  # noqa: ANN401 - as of Dagster
@@ -58,12 +60,14 @@ def daily_asset(
     Args:
         group: in which the page shows it.
         deps: what it rests on.
+        rules: files and folders of the package that what it makes follows from; its code version is theirs.
         kinds: technologies that the page names.
         on_day_before: it goes on from what it left on the day before, and so depends on itself.
         more: as of `dg.asset`.
     """
 
     def declare(work: Callable[..., Any]) -> dg.AssetsDefinition:
+        RULES[work.__name__] = tuple(rules)
         before = [day_before(work.__name__)] if on_day_before else []
         made: Made = dg.asset(
             partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=set(kinds),
@@ -78,14 +82,34 @@ def daily_asset(
 def whole_asset(
     group: str,
     *deps: dg.AssetsDefinition | dg.AssetKey,
+    rules: Sequence[str] = (),
     kinds: Collection[str] = KINDS,
     **more: Any,  # noqa: ANN401 - as of Dagster
 ) -> Made:
     """An asset without days, which is made anew from all that there is; see `daily_asset` for the rest."""
-    made: Made = dg.asset(
-        group_name=group, kinds=set(kinds), deps=deps, tags={"stage": group}, config_schema={}, **more
-    )
-    return lambda work: made(watched(work))
+
+    def declare(work: Callable[..., Any]) -> dg.AssetsDefinition:
+        RULES[work.__name__] = tuple(rules)
+        made: Made = dg.asset(
+            group_name=group, kinds=set(kinds), deps=deps, tags={"stage": group}, config_schema={}, **more
+        )
+        return made(watched(work))
+
+    return declare
+
+
+def defined_in(module: Mapping[str, object]) -> list[dg.AssetsDefinition]:
+    """Return the assets that a module defines, in order.
+
+    Args:
+        module: Its globals. It names the assets of other modules by their module.
+    """
+    return [value for value in module.values() if isinstance(value, dg.AssetsDefinition)]
+
+
+def names_of(assets: Iterable[dg.AssetsDefinition]) -> tuple[str, ...]:
+    """Return the names of some assets, which are those of their tables."""
+    return tuple(asset.key.path[-1] for asset in assets)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import feedback
-from slowwave.assets.daily import Metadata, daily_asset, materialized, write_days
+from slowwave.assets.daily import Metadata, daily_asset, defined_in, materialized, write_days
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
@@ -35,9 +35,14 @@ REPORTS = "reports"
 
 
 asset = partial(daily_asset, GROUP)
+TRIED = ("scoring", "evaluation/measured.py", "evaluation/variants.py", "evaluation/judgments.py")
 
 
-@asset(feedback.searches, feedback.usage_signals)  # and on notes, which signals rest on
+# and on notes, which signals rest on
+@asset(
+    feedback.searches, feedback.usage_signals,
+    rules=("evaluation/truth.py", "evaluation/judgments.py", "scoring/evaluation/judgments.py"),
+)  # fmt: skip
 def judgments(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -116,7 +121,7 @@ def _judge(
     return counted | ({"judge problems": problems} if problems else {})
 
 
-@asset(judgments, feedback.searches)
+@asset(judgments, feedback.searches, rules=TRIED)
 def evaluation_scores(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -140,50 +145,51 @@ def _means(rows: pl.DataFrame) -> pl.DataFrame:
     return by_variant.sort(NDCG.column, "variant", descending=[True, False])
 
 
-@asset(feedback.searches)
+@asset(feedback.searches, rules=TRIED)
 def shadow_scores(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """How far the results of other rankings are from what was shown: tried on what each search considered."""
     space, tried = slowwave.space, _tried(slowwave.space)
-    means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
     rows, written = write_days(
-        context, space, lambda own, days: measured.compare_days(own, days, tried), "variant", *means
-    )
-    found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
-    return materialized(context, written, {"means": table(found.sort("variant"))})
+        context, space, lambda own, days: measured.compare_days(own, days, tried),
+        "variant", *measured.DISTANCES,
+    )  # fmt: skip
+    return materialized(context, written, {"means": table(measured.mean_distances(rows))})
 
 
-@asset(feedback.searches)
+@asset(feedback.searches, rules=("scoring/evaluation/attribution.py", "evaluation/measured.py"))
 def channel_attribution(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Which channels found the results of each search, and which results only one channel found."""
     space = slowwave.space
     counts = ["results", "covered", "exclusive"]
-    rows, written = write_days(
-        context, space, lambda own, days: measured.attribute_days(own, days), "channel", *counts
-    )
+    rows, written = write_days(context, space, measured.attribute_days, "channel", *counts)
     found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
     shares = found.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
     return materialized(context, written, {"channels": table(shares)})
 
 
-@asset(feedback.searches, feedback.usage_signals)
+@asset(
+    feedback.searches, feedback.usage_signals,
+    rules=("scoring/evaluation/interleaving.py", "evaluation/interleaved.py"),
+)  # fmt: skip
 def interleavings(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Searches that showed two rankings in turn, and how many results of each were used."""
     space = slowwave.space
     counts = ["credit_a", "credit_b"]
-    rows, written = write_days(
-        context, space, lambda own, days: interleaved.interleaved_days(own, days), "policy_b", *counts
-    )
+    rows, written = write_days(context, space, interleaved.interleaved_days, "policy_b", *counts)
     found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
     return materialized(context, written, {"credit": table(found.sort("policy_b"))})
 
 
-@asset(evaluation_scores, shadow_scores, channel_attribution, interleavings, on_day_before=True)
+@asset(
+    evaluation_scores, shadow_scores, channel_attribution, interleavings, on_day_before=True,
+    rules=("scoring/evaluation", "evaluation/cycles.py"),
+)  # fmt: skip
 def evaluation_cycles(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -245,6 +251,4 @@ def _tried(space: Workspace) -> list[Tried]:
     return variants(space.policy, space.settings.evaluation, space.policy_of, keys=keys)
 
 
-ASSETS = [
-    judgments, evaluation_scores, shadow_scores, channel_attribution, interleavings, evaluation_cycles,
-]  # fmt: skip
+ASSETS = defined_in(globals())

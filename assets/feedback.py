@@ -1,23 +1,24 @@
 """searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import dagster as dg
 import polars as pl
 
-from slowwave.assets import pictures
+from slowwave.assets import ingest, pictures
 from slowwave.assets.daily import (
     DAILY_FRESH,
     Metadata,
     daily_asset,
+    defined_in,
     materialized,
+    names_of,
     rows_of,
     sizes_of,
     write_days,
 )  # fmt: skip
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.ingest import JOURNAL, memories
 from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
@@ -29,7 +30,7 @@ from slowwave.feedback.rows import FOLDED, ids_in
 from slowwave.feedback.texts import texts_in
 from slowwave.home import ledger
 from slowwave.home.workspace import Workspace
-from slowwave.journal import FEEDBACK_KINDS, drain
+from slowwave.journal import FEEDBACK_KINDS, Journal, drain
 from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.promotion import PROMOTED
 from slowwave.store import one_of
@@ -42,26 +43,48 @@ RESULTS, EVIDENCE, VOTES = 5.0, 3.0, 0.3
 asset = partial(daily_asset, GROUP)
 
 
-@asset(JOURNAL)
+class _FromJournal:
+    """Rows that the journal has of some days.
+
+    Args:
+        drain: Reads them.
+
+    Attributes:
+        last: Last seq that was read, by day.
+    """
+
+    def __init__(self, drain: Callable[[Journal, Sequence[str]], drain.Drained]) -> None:
+        self._drain, self._unreadable, self.last = drain, set[str](), dict[str, int]()
+
+    def __call__(self, own: Workspace, days: list[str]) -> pl.DataFrame:
+        """Read the rows of some days."""
+        done = self._drain(own.journal, days)
+        self._unreadable.update(done.unreadable)
+        self.last.update({day: max(seq, self.last.get(day, 0)) for day, seq in done.last.items()})
+        return done.rows
+
+    def set_aside(self, context: dg.AssetExecutionContext) -> dict[str, int]:
+        """Warn of entries that cannot be read; metadata of them."""
+        for event_id in sorted(self._unreadable)[:10]:
+            context.log.warning(
+                f"Entry {event_id} of the journal says nothing that can be used; it is left out."
+            )
+        return {"unreadable": len(self._unreadable)}
+
+
+@asset(ingest.JOURNAL, rules=("journal/drain.py", "journal/kinds"))
 def searches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every search of each day and what it showed, from the journal."""
-    space, aside, last = slowwave.space, set[str](), dict[str, int]()
-
-    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        done = drain.drain_searches(own.journal, days)
-        aside.update(done.unreadable)
-        last.update({day: max(seq, last.get(day, 0)) for day, seq in done.last.items()})
-        return done.rows
-
+    space, made = slowwave.space, _FromJournal(drain.drain_searches)
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
     rows, written = write_days(
         context, space, made, "namespace", "imported_from", "abstained", nothing,
         sizes=_entries(space, SEARCHES, RESULTS),
         numbers={"abstained": pl.col("abstained").sum(), "showed nothing": nothing.sum()},
     )  # fmt: skip
-    ledger.FEEDBACK.look(space.store, run_key(context), "searches", last)
+    ledger.FEEDBACK.look(space.store, run_key(context), "searches", made.last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
     return materialized(
         context,
@@ -70,37 +93,30 @@ def searches(
             "searches": table(by_source),
             "abstained": int(rows["abstained"].sum()),
             "showed nothing": int(rows["nothing"].sum()),
-            **_set_aside(context, aside),
+            **made.set_aside(context),
         },
     )
 
 
-@asset(JOURNAL)
+@asset(ingest.JOURNAL, rules=("journal/drain.py", "journal/kinds"))
 def events(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
-    space, aside, last = slowwave.space, set[str](), dict[str, int]()
-
-    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        done = drain.drain_events(own.journal, days)
-        aside.update(done.unreadable)
-        last.update({day: max(seq, last.get(day, 0)) for day, seq in done.last.items()})
-        return done.rows
-
+    space, made = slowwave.space, _FromJournal(drain.drain_events)
     kinds = "day", "tier", "verdict", "imported_from", "principal"
     rows, written = write_days(
         context, space, made, kept=lambda rows: counts.counted(rows, *kinds),
         sizes=_entries(space, FEEDBACK_KINDS, EVIDENCE),
     )  # fmt: skip
-    ledger.FEEDBACK.look(space.store, run_key(context), "events", last)
+    ledger.FEEDBACK.look(space.store, run_key(context), "events", made.last)
     return materialized(
         context,
         written,
         {
             **pictures.of_events(rows, context.partition_keys),
             "principals": rows["principal"].n_unique(),
-            **_set_aside(context, aside),
+            **made.set_aside(context),
         },
     )
 
@@ -111,13 +127,10 @@ def _entries(space: Workspace, kinds: Sequence[str], each: float) -> dict[str, i
     return {day: int(count * each) for day, count in by_day.iter_rows()}
 
 
-def _set_aside(context: dg.AssetExecutionContext, entries: Collection[str]) -> dict[str, int]:
-    for event_id in sorted(entries)[:10]:
-        context.log.warning(f"Entry {event_id} of the journal says nothing that can be used; it is left out.")
-    return {"unreadable": len(entries)}
-
-
-@asset(searches, events, memories)
+@asset(
+    searches, events, ingest.memories,
+    rules=("scoring/feedback/signals.py", "scoring/feedback/usage.py", "feedback/fold.py"),
+)  # fmt: skip
 def usage_signals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -174,7 +187,25 @@ def usage_signals(
     )
 
 
-@asset(usage_signals, on_day_before=True)
+def _from_signals(
+    context: dg.AssetExecutionContext, space: Workspace, rule: Callable[..., pl.DataFrame]
+) -> Callable[[Workspace, list[str]], pl.DataFrame]:
+    """What a rule makes of the signals of some days, going on from what the days before left."""
+    carried = CarryOverState(context.partition_keys[0])
+
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        signals = rows_of(own.store, "usage_signals", part, FOLDED)
+        left = carried.of(whole=own is space)
+        return rule(own.store, signals, part[0], space.feedback_policy, left, space.engine)
+
+    return made
+
+
+@asset(
+    usage_signals, on_day_before=True,
+    rules=("scoring/feedback/effectiveness.py", "scoring/feedback/votes.py", "scoring/feedback/voices.py",
+        "scoring/feedback/policy.py", "feedback/fold.py"),
+)  # fmt: skip
 def effectiveness(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -183,13 +214,7 @@ def effectiveness(
     A weighted mean with a neutral beginning, from the state that the days before left. Votes lose half of
     their weight every three months; of one principal on one memory the newest few count.
     """
-    space, days = slowwave.space, list(context.partition_keys)
-    carried = CarryOverState(days[0])
-
-    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", part, FOLDED)
-        left = carried.of(whole=own is space)
-        return fold.effectiveness(own.store, signals, part[0], space.feedback_policy, left, space.engine)
+    space = slowwave.space
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
         whole = rows.filter(pl.col("chunk_id").is_null())
@@ -198,15 +223,18 @@ def effectiveness(
     rows, written = write_days(
         context,
         space,
-        made,
+        _from_signals(context, space, fold.effectiveness),
         kept=kept,
-        sizes=sizes_of(space.store, "usage_signals", days),
+        sizes=sizes_of(space.store, "usage_signals", list(context.partition_keys)),
         numbers={"memories changed": pl.col("chunk_id").is_null().sum()},
     )
     return materialized(context, written, {**pictures.of_effectiveness(rows)})
 
 
-@asset(usage_signals, on_day_before=True)
+@asset(
+    usage_signals, on_day_before=True,
+    rules=("scoring/feedback/strength.py", "scoring/feedback/policy.py", "feedback/fold.py"),
+)  # fmt: skip
 def strength(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -214,13 +242,7 @@ def strength(
 
     It is shown, and says which memories fade; it has no weight in a ranking and deletes nothing.
     """
-    space, days = slowwave.space, list(context.partition_keys)
-    carried = CarryOverState(days[0])
-
-    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", part, FOLDED)
-        left = carried.of(whole=own is space)
-        return fold.strength(own.store, signals, part[0], space.feedback_policy, left, space.engine)
+    space = slowwave.space
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
         return counts.newest(rows.select("day", "memory_id", "strength", "stability", "last_at"))
@@ -228,16 +250,21 @@ def strength(
     rows, written = write_days(
         context,
         space,
-        made,
+        _from_signals(context, space, fold.strength),
         kept=kept,
-        sizes=sizes_of(space.store, "usage_signals", days),
+        sizes=sizes_of(space.store, "usage_signals", list(context.partition_keys)),
         numbers={"memories changed": pl.len()},
     )
     end = day_end(context.partition_keys[-1])
     return materialized(context, written, {**pictures.of_strength(rows, end)})
 
 
-@asset(usage_signals, on_day_before=True)  # and on notes, which signals rest on: its graph stays in view
+# and on notes, which signals rest on: its graph stays in view
+@asset(
+    usage_signals, on_day_before=True,
+    rules=("scoring/feedback/promotion.py", "scoring/feedback/votes.py", "scoring/feedback/policy.py",
+        "feedback/fold.py"),
+)  # fmt: skip
 def promotions(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -262,11 +289,9 @@ def promotions(
 
 
 @asset(
-    effectiveness,
-    strength,
-    promotions,
-    freshness_policy=DAILY_FRESH,
-)
+    effectiveness, strength, promotions, freshness_policy=DAILY_FRESH,
+    rules=("feedback/effect.py", "feedback/states.py"),
+)  # fmt: skip
 def memory_state(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -287,7 +312,5 @@ def memory_state(
     )
 
 
-FOLDS = (
-    "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
-)  # fmt: skip
-ASSETS = [searches, events, usage_signals, effectiveness, strength, promotions, memory_state]
+ASSETS = defined_in(globals())
+FOLDS = names_of(ASSETS)

@@ -11,7 +11,9 @@ from slowwave.assets.daily import (
     ROWS,
     Metadata,
     daily_asset,
+    defined_in,
     materialized,
+    names_of,
     rows_of,
     rows_of_run,
     sizes_of,
@@ -56,7 +58,7 @@ JOURNAL = dg.AssetSpec(
 )
 
 
-@asset(JOURNAL)
+@asset(JOURNAL, rules=("notes", "store/staging.py"))
 def staged_notes(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -106,7 +108,7 @@ def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Sca
     return vault.scan_all(space.journal, space.settings.notes, as_of=moment, before=end)
 
 
-@asset(staged_notes)
+@asset(staged_notes, rules=("quality",))
 def gate_verdicts(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -159,7 +161,7 @@ def _by_reason(faulty: pl.DataFrame) -> pl.DataFrame:
     return counts.sort("notes", "reason", descending=[True, False])
 
 
-@asset(staged_notes, gate_verdicts)
+@asset(staged_notes, gate_verdicts, rules=("notes/chunking.py", "embedding"))
 def embedded_chunks(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -201,7 +203,7 @@ def passed(staged: pl.DataFrame, verdicts: pl.DataFrame, verdict: str = "pass") 
     return staged.join(wanted, on=["day", "memory_id"], how="inner", maintain_order="left")
 
 
-@asset(staged_notes, gate_verdicts, embedded_chunks)
+@asset(staged_notes, gate_verdicts, embedded_chunks, rules=("quality", "lifecycle/admission"))
 def memories(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -287,7 +289,10 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 
 
-@asset(staged_notes, memories, kinds={"lancedb"}, freshness_policy=DAILY_FRESH)
+@asset(
+    staged_notes, memories, kinds={"lancedb"}, freshness_policy=DAILY_FRESH,
+    rules=("store/text.py", "store/indexes.py", "lifecycle/reconcile.py"),
+)  # fmt: skip
 def search_index(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -347,6 +352,6 @@ def search_index(
     )
 
 
-TAKEN_IN = ("staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index")
+ASSETS = defined_in(globals())
+TAKEN_IN = names_of(ASSETS)
 """Assets that the record of a day whose notes were taken in rests on."""
-ASSETS = [staged_notes, gate_verdicts, embedded_chunks, memories, search_index]

@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets import evaluation, feedback
-from slowwave.assets.daily import DAILY_FRESH, Metadata, daily_asset, materialized, write_days
+from slowwave.assets.daily import (
+    DAILY_FRESH,
+    Metadata,
+    daily_asset,
+    defined_in,
+    materialized,
+    names_of,
+    write_days,
+)  # fmt: skip
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
@@ -37,9 +44,10 @@ _Of = tuple[str, str, Kind]
 
 
 asset = partial(daily_asset, GROUP)
+RULES = ("scoring/feedback", "scoring/nearness.py", "learning")
 
 
-@asset(feedback.searches, feedback.usage_signals)  # and on notes, which signals rest on
+@asset(feedback.searches, feedback.usage_signals, rules=RULES)  # and on notes, which signals rest on
 def learned_proposals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -49,22 +57,12 @@ def learned_proposals(
     younger than three days, words that are frequent or on the list of those that say nothing: none teaches.
     """
     space = slowwave.space
-    rows, written = write_days(
-        context, space, lambda own, days: proposals.proposal_days(own, days), "proposal_id", "namespace"
-    )
-    became = Evidence(space, context.partition_keys[-1]).decided.reasons
-    reasons = rows.join(became, on="proposal_id").group_by("namespace", "reason")
-    return materialized(
-        context,
-        written,
-        {
-            "selections": rows.height,
-            "what became of them": table(reasons.len("selections").sort("namespace", "reason"), rows=40),
-        },
-    )
+    rows, written = write_days(context, space, proposals.proposal_days, "proposal_id", "namespace")
+    became = _became(rows, Evidence(space, context.partition_keys[-1]).decided.reasons)
+    return materialized(context, written, {"selections": rows.height, "what became of them": became})
 
 
-@asset(learned_proposals)  # of the same searches, signals and notes: its graph stays in view
+@asset(learned_proposals, rules=RULES)  # of the same searches, signals and notes: its graph stays in view
 def search_views(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -75,24 +73,20 @@ def search_views(
     memory no more than three selections in eight hours.
     """
     space = slowwave.space
-    rows, written = write_days(
-        context, space, lambda own, days: views.view_days(own, days), "view_id", "namespace", "query_id"
-    )
-    became = Evidence(space, context.partition_keys[-1]).seen.reasons
-    reasons = rows.join(became, on="view_id").group_by("namespace", "reason")
-    return materialized(
-        context,
-        written,
-        {
-            "questions": rows["query_id"].n_unique(),
-            "what became of selections": table(
-                reasons.len("selections").sort("namespace", "reason"), rows=40
-            ),
-        },
-    )
+    rows, written = write_days(context, space, views.view_days, "view_id", "namespace", "query_id")
+    became = _became(rows, Evidence(space, context.partition_keys[-1]).seen.reasons)
+    more = {"questions": rows["query_id"].n_unique(), "what became of selections": became}
+    return materialized(context, written, more)
 
 
-@asset(learned_proposals, search_views, evaluation.judgments)
+def _became(rows: pl.DataFrame, reasons: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """How many selections of each namespace came to what."""
+    by = ["namespace", "reason"]
+    counted = rows.join(reasons, on=reasons.columns[0]).group_by(by).len("selections")
+    return table(counted.sort(by), rows=40)
+
+
+@asset(learned_proposals, search_views, evaluation.judgments, rules=RULES)
 def learned_matches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -101,21 +95,16 @@ def learned_matches(
     By what was known before the day of the search. It says how much noise learning makes.
     """
     space = slowwave.space
-    rows, written = write_days(
-        context,
-        space,
-        lambda own, days: effect.match_days(own, days),
-        "namespace",
-        "kind",
-        "relevant",
-        "evidence",
-    )
     of = ["namespace", "kind", "evidence", "relevant"]
+    rows, written = write_days(context, space, effect.match_days, *of)
     counted = rows.group_by(of).len("matches")
     return materialized(context, written, {"matches": table(counted.sort(of))})
 
 
-@asset(learned_proposals, search_views, evaluation.evaluation_scores, evaluation.channel_attribution)
+@asset(
+    learned_proposals, search_views, evaluation.evaluation_scores, evaluation.channel_attribution,
+    rules=(*RULES, "scoring/ranking"),
+)  # fmt: skip
 def learned_effect(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -124,27 +113,17 @@ def learned_effect(
     Where nothing is applied yet, with it is what it would be: tried on what the search considered.
     """
     space = slowwave.space
-    rows, written = write_days(
-        context,
-        space,
-        lambda own, days: effect.effect_days(own, days),
-        "namespace",
-        "kind",
-        "live",
-        "moved",
-        *EFFECT_COLUMNS,
-    )
-    found = rows.group_by("namespace", "kind").agg(
-        pl.len().alias("searches"),
-        pl.col("moved", "live").sum(),
-        pl.col(EFFECT_COLUMNS).mean(),
+    of, flags = ["namespace", "kind"], ["moved", "live"]
+    rows, written = write_days(context, space, effect.effect_days, *of, *flags, *EFFECT_COLUMNS)
+    found = rows.group_by(of).agg(
+        pl.len().alias("searches"), pl.col(flags).sum(), pl.col(EFFECT_COLUMNS).mean()
     )
     return materialized(context, written, {"means": table(found.sort("namespace", "kind"))})
 
 
 @asset(
-    learned_matches, learned_effect, evaluation.evaluation_cycles,
-    freshness_policy=DAILY_FRESH,
+    learned_matches, learned_effect, evaluation.evaluation_cycles, freshness_policy=DAILY_FRESH,
+    rules=("quality/learning_gate.py", "quality/learning_bounds.py", "learning"),
 )  # fmt: skip
 def learning_gate(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -283,7 +262,7 @@ def _span(days: Sequence[str]) -> str:
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
-@asset(learning_gate, learned_proposals, output_required=False)
+@asset(learning_gate, learned_proposals, output_required=False, rules=RULES)
 def learned_triggers(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -302,7 +281,7 @@ def learned_triggers(
     yield from _applied(context, slowwave.space, WORDS)
 
 
-@asset(learning_gate, search_views, output_required=False)
+@asset(learning_gate, search_views, output_required=False, rules=RULES)
 def search_keys(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -346,40 +325,31 @@ def _applied(
         log.log_untaught(own.store, held.join(rows, on=key, how="anti"), evidence.now, kind)
         return rows
 
-    last = [gate for (day, _), gate in decided.items() if day == days[-1]]
+    term = "term" if kind == WORDS else "query_id"
+    rows, written = write_days(
+        context, space, made, "namespace", "memory_id", term, *(["taken"] if kind == KEYS else [])
+    )
     if kind == WORDS:
-        rows, written = write_days(context, space, made, "namespace", "memory_id", "term")
-        counted = rows.group_by("namespace").agg(
-            pl.len().alias("lessons"),
-            pl.col("memory_id").n_unique().alias("memories"),
-            pl.col("term").n_unique(),
-        )
-        told: dict[str, Any] = {
-            "lessons": table(counted.sort("namespace")),
-            "proposals so far": evidence.decided.reasons.filter(pl.col("reason") == PROPOSED).height,
-        }
+        what, so_far, reasons = "lessons", "proposals so far", evidence.decided.reasons
     else:
-        rows, written = write_days(context, space, made, "namespace", "memory_id", "query_id", "taken")
-        led = rows.filter(pl.col("taken") > 0).group_by("namespace")
-        counted = led.agg(
-            pl.len().alias("keys"),
-            pl.col("memory_id").n_unique().alias("memories"),
-            pl.col("query_id").n_unique().alias("questions"),
-        )
-        told = {
-            "keys": table(counted.sort("namespace")),
-            "selections so far": evidence.seen.reasons.filter(pl.col("reason") == PROPOSED).height,
-        }
-    yield materialized(context, written, {**told, "gates": table(_states(last))})
+        what, so_far, reasons = "keys", "selections so far", evidence.seen.reasons
+        rows = rows.filter(pl.col("taken") > 0).rename({term: "questions"})
+    counted = rows.group_by("namespace").agg(
+        pl.len().alias(what),
+        pl.col("memory_id").n_unique().alias("memories"),
+        pl.col("term" if kind == WORDS else "questions").n_unique(),
+    )
+    told = {
+        what: table(counted.sort("namespace")),
+        so_far: reasons.filter(pl.col("reason") == PROPOSED).height,
+        "gates": table(_states([gate for (day, _), gate in decided.items() if day == days[-1]])),
+    }
+    yield materialized(context, written, told)
 
 
-MEASURED = (
-    "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
-    "evaluation_cycles", "learned_proposals", "search_views", "learned_matches", "learned_effect",
-    "learning_gate",
-)  # fmt: skip
-"""Assets that the record of an evaluated day rests on."""
-PROPOSED_ASSETS = [learned_proposals, search_views, learned_matches, learned_effect, learning_gate]
-"""Those that anybody may run: they have no effect on a search."""
+ASSETS = defined_in(globals())
 GATED_ASSETS = [learned_triggers, search_keys]
-ASSETS = [*PROPOSED_ASSETS, *GATED_ASSETS]
+PROPOSED_ASSETS = [asset for asset in ASSETS if asset not in GATED_ASSETS]
+"""Those that anybody may run: they have no effect on a search."""
+MEASURED = names_of([*evaluation.ASSETS, *PROPOSED_ASSETS])
+"""Assets that the record of an evaluated day rests on."""

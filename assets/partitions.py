@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -61,9 +62,6 @@ def home_first_day(settings: Settings) -> str:
     today = datetime.now(UTC).date().isoformat()
     if not (settings.journal.url or settings.journal_file.exists()):
         return today
-    space = Workspace(settings)
-    try:
+    with closing(Workspace(settings)) as space:
         days = space.journal.days(OF_TENANTS)["day"].to_list()
-    finally:
-        space.close()
     return min((day for day in days if settings.night.first_day <= day <= today), default=today)

@@ -24,6 +24,7 @@ MOST = 5
 @whole_asset(
     at_a_glance.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
     kinds={"python", "polars"},
+    rules=("scoring/evaluation/trend.py", "scoring/evaluation/beside.py", "evaluation/trend.py"),
 )  # fmt: skip
 def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Is it getting better, week by week: hit rate at 1 and MRR@5 without what was learned and with it.

@@ -27,6 +27,7 @@ READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE
 @whole_asset(
     GROUP, *(dg.AssetKey(name) for name in READS), kinds={"duckdb", "lancedb"},
     freshness_policy=DAILY_FRESH,
+    rules=("warehouse",),
 )  # fmt: skip
 def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Small documented tables for people and chart tools, in one DuckDB file.

@@ -15,7 +15,7 @@ from _home import Home
 from _tried import beside
 
 from slowwave.embedding import profile
-from slowwave.evaluation.exchange import JsonLines, Options, import_logs
+from slowwave.evaluation.exchange import JsonlForm, LogImportOptions, import_logs
 from slowwave.feedback.context import ContextualFeedback
 from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.rows import FOLDED
@@ -103,8 +103,8 @@ def sink(home: Home, space: Workspace, targets: Sequence[Target], wordings: Word
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
         file.flush()
-        form = JsonLines(home.namespace, lambda project: 0)
-        options = Options(home.namespace, "2000-01-01", space.now().date() + timedelta(days=1))
+        form = JsonlForm(home.namespace, lambda project: 0)
+        options = LogImportOptions(home.namespace, "2000-01-01", space.now().date() + timedelta(days=1))
         import_logs(space.journal, form, [file.name], options, lambda names: names)
 
 

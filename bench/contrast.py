@@ -27,8 +27,8 @@ from rich.console import Console
 
 from slowwave.embedding import load_embedder, profile
 from slowwave.quality.divergence.difference import explain
-from slowwave.quality.divergence.guard import Guard
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.guard import DivergenceGuard
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.reconsolidation import Thresholds, decide
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def is_taken(pair: Contrast, similarity: float, thresholds: Thresholds) -> bool:
     """Whether the new text would be refused as a duplicate of the old one, or merged into it."""
-    found, subject = Guard().compare(Statement("", "", pair.new), Statement("", "", pair.old))
+    found, subject = DivergenceGuard().compare(ComparedNote("", "", pair.new), ComparedNote("", "", pair.old))
     outcome = decide(similarity, found, same_subject=subject, thresholds=thresholds, policy="guarded")
     return outcome in {"duplicate", "merge"}
 
@@ -118,7 +118,9 @@ def _show(pairs: Sequence[Contrast], taken: Sequence[bool], most: int) -> None:
         key = pair.kind, pair.changed, str(pair.made)
         shown[key] += 1
         if shown[key] <= most:
-            found = Guard().compare(Statement("", "", pair.new), Statement("", "", pair.old))[0]
+            found = DivergenceGuard().compare(ComparedNote("", "", pair.new), ComparedNote("", "", pair.old))[
+                0
+            ]
             head = f"{'LOST' if was else 'unseen'} {pair.kind}"
             console.print(f"{head}: {pair.old!r}\n    {pair.new!r}\n    {explain(found)}")
 

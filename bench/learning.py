@@ -66,8 +66,8 @@ from slowwave.home.workspace import Workspace
 from slowwave.learning import acts, lessons
 from slowwave.learning.applied import TABLES
 from slowwave.learning.evidence import Evidence
-from slowwave.learning.gate import gate
 from slowwave.learning.proposals import proposal_days
+from slowwave.learning.review import Learning
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.scoring.evaluation import MEASURES, compare
@@ -124,7 +124,7 @@ def ask(home: Home, space: Workspace, clock: Clock, asking: Asking, user: Carele
 def approve(home: Home, space: Workspace) -> None:
     """A person approves where that is all that is missing."""
     for kind in kinds_on(space):
-        says = gate(space, home.namespace, kind=kind)
+        says = Learning(space, home.namespace, "bench").gate(kind)
         if says.awaits_only_approval:
             acts.write_act(
                 space.journal, home.namespace, acts.APPROVE, who="a person", why="all else is open",
@@ -255,9 +255,8 @@ def states(home: Home, space: Workspace) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for kind in kinds_on(space):
         own = _of_words(home, space, all_of) if kind == WORDS else _of_keys(home, space, all_of)
-        noise = [
-            one.value for one in gate(space, home.namespace, kind=kind).conditions if one.name == "noise"
-        ]
+        says = Learning(space, home.namespace, "bench").gate(kind)
+        noise = [one.value for one in says.conditions if one.name == "noise"]
         mine = [one for one in done if one.about(kind)]
         approved = [str(one.at.date()) for one in mine if one.action == acts.APPROVE]
         own |= {
@@ -288,7 +287,7 @@ def _of_words(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
 def _of_keys(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
     reasons = dict(all_of.seen.reasons["reason"].value_counts().iter_rows())
     now = space.now()
-    stand = all_of.standing_views(home.namespace, now).filter(pl.col("taken") > 0, pl.col("expires_at") > now)
+    stand = all_of.standing(home.namespace, now, KEYS).filter(pl.col("taken") > 0, pl.col("expires_at") > now)
     applied = space.store.scan(TABLES[KEYS], f"namespace = '{home.namespace}' AND taken > 0")
     pair = ["memory_id", "query_id"]
     return {

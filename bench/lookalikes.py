@@ -27,8 +27,8 @@ from _report import bench, options, positive, ratio, report
 from rich.console import Console
 
 from slowwave.embedding import load_embedder, profile
-from slowwave.quality.divergence.guard import Guard
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.guard import DivergenceGuard
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.reconsolidation import Thresholds, decide
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
@@ -95,8 +95,8 @@ def pairs(families: Sequence[Family], each: int, *, same: bool) -> Iterator[Pair
 
 def supersedes(pair: Pair, cosine: float, thresholds: Thresholds) -> bool:
     """Whether the newer note supersedes the older one."""
-    old, new = (Statement("", "", text) for text in pair)
-    differences, alike = Guard().compare(new, old)
+    old, new = (ComparedNote("", "", text) for text in pair)
+    differences, alike = DivergenceGuard().compare(new, old)
     outcome = decide(
         cosine, differences, same_subject=alike, thresholds=thresholds, policy="guarded", gate=False
     )

@@ -79,7 +79,7 @@ from slowwave.feedback.questions import with_query_ids
 from slowwave.home.workspace import Workspace
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
-from slowwave.learning.gate import gate
+from slowwave.learning.review import Learning
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import NOISE
 from slowwave.scoring.days import DAY
@@ -353,7 +353,7 @@ def noise_now(home: Home, space: Workspace) -> list[dict[str, Any]]:
     """Return the noise that the gate of each kind sees now, and its other missing conditions."""
     rows = []
     for kind in kinds_on(space):
-        says = gate(space, home.namespace, kind=kind)
+        says = Learning(space, home.namespace, "bench").gate(kind)
         value = next(one.value for one in says.conditions if one.name == NOISE)
         rows.append({"what": kind, "noise": value, "missing": ", ".join(one.name for one in says.missing)})
     return rows

@@ -37,8 +37,8 @@ from rich.progress import track
 
 from slowwave.embedding import load_embedder, profile
 from slowwave.quality.divergence.difference import Difference, explain
-from slowwave.quality.divergence.guard import Guard
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.guard import DivergenceGuard
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.reconsolidation import Outcome, Thresholds, decide, is_near_duplicate
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
@@ -182,7 +182,9 @@ def judge(
     """What each policy and each baseline decides about every pair."""
     judged: dict[str, list[Judged]] = defaultdict(list)
     for pair, value in zip(pairs, similarity, strict=True):
-        found, subject = Guard().compare(Statement("", "", pair.new), Statement("", "", pair.old))
+        found, subject = DivergenceGuard().compare(
+            ComparedNote("", "", pair.new), ComparedNote("", "", pair.old)
+        )
         outcomes: dict[str, Outcome] = {
             "guarded": decide(value, found, same_subject=subject, thresholds=thresholds, policy="guarded"),
             "literal": decide(value, found, same_subject=subject, thresholds=thresholds, policy="literal"),

@@ -9,6 +9,7 @@ from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.alerts import alert
 from slowwave.journal.kinds.learning import REGRESSION
 from slowwave.learning.acts import acts
+from slowwave.orchestration.said import cause
 from slowwave.scoring.feedback.learned import RATINGS
 from slowwave.settings import Settings
 
@@ -48,10 +49,7 @@ def _reason(data: Any) -> str:  # noqa: ANN401 - Dagster exports no name of what
     """What a step said when it failed: its own words, else those of the error at the root."""
     if data.user_failure_data is not None and data.user_failure_data.description:
         return str(data.user_failure_data.description)
-    error = data.error
-    while error is not None and error.cause is not None:
-        error = error.cause
-    return "" if error is None else str(error.message).strip()
+    return "" if data.error is None else str(cause(data.error).message).strip()
 
 
 def regressions(

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import dagster as dg
 
 from slowwave.assets import backups
 from slowwave.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What Dagster has of backups."""
-
-    assets: Sequence[dg.AssetsDefinition]
-    checks: Sequence[dg.AssetChecksDefinition]
-    jobs: Sequence[Any]
-    schedules: Sequence[dg.ScheduleDefinition]
-
-
-def of(settings: Settings) -> Kept:
+def of(settings: Settings) -> dg.Definitions:
     """The asset, its checks, its job and its schedule; nothing where no place is set."""
     if not settings.backup.uri:
-        return Kept((), (), (), ())
+        return dg.Definitions()
     job = dg.define_asset_job(
         "backup",
         selection=dg.AssetSelection.assets(*backups.ASSETS),
@@ -40,4 +26,4 @@ def of(settings: Settings) -> Kept:
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description=f"Every day: a backup of the home to {settings.backup.uri}.",
     )
-    return Kept(backups.ASSETS, backups.CHECKS, (job,), (daily,))
+    return dg.Definitions(assets=backups.ASSETS, asset_checks=backups.CHECKS, jobs=[job], schedules=[daily])

@@ -1,11 +1,13 @@
 """Blocking checks: what has to hold before the next stage may read."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets import evaluation, feedback, ingest, learning
+from slowwave.assets.daily import names_of
 from slowwave.assets.partitions import PARTITION_TAG, RANGE_START_TAG
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
@@ -23,6 +25,8 @@ from slowwave.quality.contract import CheckResult, run_contract
 from slowwave.quality.learning_gate import GateDecision
 from slowwave.store import one_of
 from slowwave.store.reading import parts
+
+_warning = partial(dg.AssetCheckResult, severity=dg.AssetCheckSeverity.WARN)
 
 
 def days_of(context: dg.AssetCheckExecutionContext) -> list[str]:
@@ -133,11 +137,10 @@ def save_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         told = notice(slowwave.space, slowwave.clock())
     except Exception as error:  # a fault of one namespace; the stage itself says whose
         why = f"What the gate would refuse could not be counted: {type(error).__name__}: {error}"
-        return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.WARN, description=why)
+        return _warning(passed=False, description=why)
     begins = "not known" if told.begins is None else f"{told.begins:%F %H:%M} UTC"
-    return dg.AssetCheckResult(
+    return _warning(
         passed=not told.loud,
-        severity=dg.AssetCheckSeverity.WARN,
         description=told.words,
         metadata={
             "mode": told.mode,
@@ -175,9 +178,8 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         .agg(pl.len().alias("memories"), pl.col("memory_id").sort())
         .filter(pl.col("memories") > 1)
     )
-    return dg.AssetCheckResult(
+    return _warning(
         passed=twins.is_empty(),
-        severity=dg.AssetCheckSeverity.WARN,
         metadata={
             "live memories": rows.height,
             "examples": table(twins.drop("content_hash").sort("namespace", pl.col("memory_id").list.first())),
@@ -196,9 +198,8 @@ def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     space = slowwave.space
     folded = folded_days(space.store)
     late = [day for day in unfolded_days(space.journal, space.store) if day in folded]
-    return dg.AssetCheckResult(
+    return _warning(
         passed=not late,
-        severity=dg.AssetCheckSeverity.WARN,
         metadata={"folded days": len(folded), "to fold again": ", ".join(late[:30]) or "none"},
     )
 
@@ -220,9 +221,8 @@ def _every_namespace_check(asset: dg.AssetKey, stages: Sequence[str]) -> dg.Asse
         ]
         names = ("asset", "day", "namespace", "error")
         shown = pl.DataFrame(faults, schema=dict.fromkeys(names, pl.String), orient="row")
-        return dg.AssetCheckResult(
+        return _warning(
             passed=not faults,
-            severity=dg.AssetCheckSeverity.WARN,
             metadata={"faults": len(faults), "not done": table(shown)},
         )
 
@@ -257,9 +257,8 @@ def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """The gates of all namespaces as they are now."""
     now = gates_now(Evidence(slowwave.space))
-    return dg.AssetCheckResult(
+    return _warning(
         passed=any(one.open for one in now),
-        severity=dg.AssetCheckSeverity.WARN,
         description=" | ".join(one.describe() for one in now) or "Nothing was ever searched.",
         metadata={
             "evidence": learning.conditions_table(now),
@@ -285,9 +284,8 @@ def beside_never_used(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         f"{row['namespace']}, {row['kind']}, answers {row['answers']}: {row['difference']:+.3f}"
         for row in worse.iter_rows(named=True)
     ]
-    return dg.AssetCheckResult(
+    return _warning(
         passed=worse.is_empty(),
-        severity=dg.AssetCheckSeverity.WARN,
         description="; ".join(told) or "Use has made no namespace surely worse.",
         metadata={"compared": table(compared, rows=60), "surely worse": worse.height},
     )
@@ -309,14 +307,9 @@ CHECKS = [
     gate_contract,
     save_gate,
     no_exact_duplicates,
-    _unique_key_check("staged_notes", dg.AssetKey("staged_notes")),
-    _unique_key_check("gate_verdicts", dg.AssetKey("gate_verdicts")),
-    _unique_key_check("embedded_chunks", dg.AssetKey("embedded_chunks")),
-    _unique_key_check("memories", dg.AssetKey("memories")),
-    _unique_key_check("chunks", dg.AssetKey("search_index")),
     *(
-        _unique_key_check(asset.key.path[-1], asset.key)
-        for asset in (*feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS)
+        _unique_key_check("chunks" if name == "search_index" else name, dg.AssetKey(name))
+        for name in names_of([*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS])
     ),
     _every_namespace_check(dg.AssetKey("search_index"), ingest.TAKEN_IN),
     _every_namespace_check(dg.AssetKey("memory_state"), feedback.FOLDS),

@@ -33,7 +33,7 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     kept = backups.of(settings)
     assets: list[Any] = [
         *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
-        *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS, ingest.JOURNAL, *kept.assets,
+        *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS, ingest.JOURNAL, *(kept.assets or ()),
     ]  # fmt: skip
     return dg.Definitions(
         assets=dg.map_asset_specs(
@@ -44,9 +44,9 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
             ),
             assets,
         ),
-        asset_checks=[*CHECKS, *kept.checks],
-        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS, *kept.jobs],
-        schedules=[*schedules(settings), *kept.schedules],
+        asset_checks=[*CHECKS, *(kept.asset_checks or ())],
+        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS, *(kept.jobs or ())],
+        schedules=[*schedules(settings), *(kept.schedules or ())],
         sensors=[*sensors.sensors(settings), *alerts.sensors(settings)],
         resources={
             "slowwave": of_the_home(slowwave, "The memory of this home. There is nothing to set."),

@@ -141,8 +141,8 @@ def end_killed(folder: Path) -> list[str]:
     Args:
         folder: of the instance, as `dagster_home` gives it.
     """
-    if not (folder / "history").exists() and not os.environ.get(URL_VARIABLE):
-        return []  # nothing ever ran
+    if not _ever_ran(folder):
+        return []
     import dagster as dg
 
     from slowwave.assets.run_process import end_dead_runs
@@ -158,7 +158,7 @@ def cancel_runs_of(folder: Path, group: int) -> list[str]:
         folder: of the instance, as `dagster_home` gives it.
         group: number of the group of processes.
     """
-    if not (folder / "history").exists() and not os.environ.get(URL_VARIABLE):
+    if not _ever_ran(folder):
         return []
     import dagster as dg
 
@@ -166,6 +166,10 @@ def cancel_runs_of(folder: Path, group: int) -> list[str]:
 
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         return cancel_runs(instance, group)
+
+
+def _ever_ran(folder: Path) -> bool:
+    return (folder / "history").exists() or bool(os.environ.get(URL_VARIABLE))
 
 
 _ENV_FILE = ".env"

@@ -1,5 +1,7 @@
 """Jobs with which a person decides about learning from the web page (Launchpad)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
@@ -9,8 +11,8 @@ from pydantic import Field
 from slowwave.assets.learning import conditions_table
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.learning.acts import Act, LearningError
-from slowwave.learning.review import Learning, RefusedError
+from slowwave.learning.acts import LearningError, LearningEvent
+from slowwave.learning.review import ApprovalRefusedError, Learning
 from slowwave.scoring.feedback import learned as taught
 
 PRINCIPAL = "web page"
@@ -38,7 +40,7 @@ _KINDS: dict[Kind, taught.Kind] = dict(zip(Kind, taught.KINDS, strict=True))
 _SCOPES: dict[Scope, taught.Scope] = dict(zip(Scope, taught.SCOPES, strict=True))
 
 
-class Decision(dg.Config):
+class DecisionConfig(dg.Config):
     """Who decides about the learning of which namespace, and why."""
 
     namespace: str = Field("", description="Whose learning; empty: the namespace of the settings.")
@@ -58,7 +60,7 @@ class Decision(dg.Config):
         return Learning(space, self.namespace or space.settings.namespace, PRINCIPAL)
 
 
-class RollbackDecision(Decision):
+class RollbackDecision(DecisionConfig):
     """And what is to be taken back."""
 
     scope: Scope = Field(
@@ -71,7 +73,7 @@ class RollbackDecision(Decision):
     )
 
 
-def _form(op: str, decision: type[Decision]) -> dg.ConfigMapping:
+def _form(op: str, decision: type[DecisionConfig]) -> dg.ConfigMapping:
     """What the Launchpad asks: the fields of a decision, and nothing else."""
     return dg.ConfigMapping(
         config_fn=lambda given: {"ops": {op: {"config": given}}},
@@ -80,36 +82,30 @@ def _form(op: str, decision: type[Decision]) -> dg.ConfigMapping:
 
 
 @dg.op(description="Approve that selections teach from today on; refused while anything else is missing.")
-def approve(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
+def approve(context: dg.OpExecutionContext, config: DecisionConfig, slowwave: SlowwaveResource) -> None:
     """Approve, with the evidence in the run's log."""
-    try:
+    with _refusal():
         learning = config.learning(slowwave)
         act = learning.approve(who=config.who, why=config.why, kind=_KINDS[config.kind])
-    except LearningError as error:
-        raise _refused(error) from None
     now = learning.gate(_KINDS[config.kind])
     context.add_output_metadata(_metadata(act) | {"evidence": conditions_table([now])})
 
 
 @dg.op(description="Withdraw the approval: nothing that was learned is used from now on.")
-def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
+def withdraw(context: dg.OpExecutionContext, config: DecisionConfig, slowwave: SlowwaveResource) -> None:
     """Withdraw."""
-    try:
+    with _refusal():
         act = config.learning(slowwave).withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
-    except LearningError as error:
-        raise _refused(error) from None
     context.add_output_metadata(_metadata(act))
 
 
 @dg.op(description="Take back what was learned, as if it had never been taught.")
 def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave: SlowwaveResource) -> None:
     """Take back."""
-    try:
+    with _refusal():
         done = config.learning(slowwave).roll_back(
             _SCOPES[config.scope], config.value, who=config.who, why=config.why, kind=_KINDS[config.kind]
         )
-    except LearningError as error:
-        raise _refused(error) from None
     assert done.act is not None
     context.add_output_metadata(
         _metadata(done.act)
@@ -124,7 +120,7 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
 
 @dg.job(
     tags=_TAGS,
-    config=_form("approve", Decision),
+    config=_form("approve", DecisionConfig),
     description="Approve what selections teach in a namespace. Look at the check learning_gate of "
     "learned_triggers first, then say in the Launchpad who you are. It is recorded with your name.",
 )
@@ -135,7 +131,7 @@ def approve_learning() -> None:
 
 @dg.job(
     tags=_TAGS,
-    config=_form("withdraw", Decision),
+    config=_form("withdraw", DecisionConfig),
     description="Withdraw the approval of a namespace: what was learned is kept, not used. Say in the "
     "Launchpad who you are.",
 )
@@ -158,12 +154,21 @@ def rollback_learning() -> None:
 JOBS = [approve_learning, withdraw_learning, rollback_learning]
 
 
-def _refused(error: LearningError) -> dg.Failure:
-    shown = {"evidence": conditions_table([error.decision])} if isinstance(error, RefusedError) else {}
-    return dg.Failure(description=str(error), metadata=shown, allow_retries=False)
+@contextmanager
+def _refusal() -> Iterator[None]:
+    """Fail the run, with the evidence, where a decision is refused."""
+    try:
+        yield
+    except LearningError as error:
+        shown = (
+            {"evidence": conditions_table([error.decision])}
+            if isinstance(error, ApprovalRefusedError)
+            else {}
+        )
+        raise dg.Failure(description=str(error), metadata=shown, allow_retries=False) from None
 
 
-def _metadata(act: Act) -> dict[str, Any]:
+def _metadata(act: LearningEvent) -> dict[str, Any]:
     return {
         "namespace": act.namespace,
         "who": act.who,

@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from itertools import pairwise
 from typing import Any
@@ -77,11 +78,8 @@ def pending_days(settings: Settings) -> list[str]:
 
 def left_out(settings: Settings) -> str:
     """What to do about acts of days before the first partition, which no night takes in; empty: none."""
-    space = Workspace(settings)
-    try:
+    with closing(Workspace(settings)) as space:
         days = space.journal.days(OF_TENANTS)["day"]
-    finally:
-        space.close()
     first = min(days.to_list(), default=settings.night.first_day)
     if first >= settings.night.first_day:
         return ""
@@ -93,11 +91,8 @@ def left_out(settings: Settings) -> str:
 
 def _due(settings: Settings) -> Due:
     """The days that are due and have a partition: one act with a wrong date stops no night."""
-    space = Workspace(settings)
-    try:
+    with closing(Workspace(settings)) as space:
         found = due(space.journal, space.store)
-    finally:
-        space.close()
     now = datetime.now(UTC)
     stages = (found.notes, found.feedback, found.evaluation)
     return Due(*(tuple(partitions(days, settings, now)) for days in stages))
@@ -147,12 +142,9 @@ def _apart(days: list[str], nights: list[tuple[str, str]]) -> list[tuple[str, st
 
 def _finish_erasures(settings: Settings) -> None:
     """Go on with erasures that were interrupted, before anything is made of what they have left."""
-    space = Workspace(settings)
-    try:
+    with closing(Workspace(settings)) as space:
         if unfinished(space):
             finish(space)
-    finally:
-        space.close()
 
 
 def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
@@ -165,11 +157,8 @@ def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
 
 def learn_due(settings: Settings) -> list[dict[str, Any]]:
     """Apply what is to be learned of the days behind an open gate; a report for each run."""
-    space = Workspace(settings)
-    try:
+    with closing(Workspace(settings)) as space:
         runs = lessons.due_runs(Evidence(space))
-    finally:
-        space.close()
     now = datetime.now(UTC)
     with_partition = [days for run in runs if (days := partitions(run, settings, now))]
     return _run_all(settings, [(days[0], days[-1], "learning") for days in with_partition])

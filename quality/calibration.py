@@ -16,7 +16,7 @@ LEAST_PAIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Targets:
+class ErrorTargets:
     """Error rates to fit to: of the pairs at or above a threshold, the share that say something different.
 
     The defaults are those that 0.92, 0.88, 0.80 and 0.75, the numbers of the rules, have with
@@ -79,7 +79,7 @@ def fit_threshold(
 
 
 def fit(
-    similarity: npt.NDArray[np.floating], different: npt.NDArray[np.bool_], targets: Targets
+    similarity: npt.NDArray[np.floating], different: npt.NDArray[np.bool_], targets: ErrorTargets
 ) -> Calibration:
     """All four thresholds.
 
@@ -96,7 +96,7 @@ def report(
     similarity: npt.NDArray[np.floating],
     different: npt.NDArray[np.bool_],
     fitted: Calibration,
-    targets: Targets,
+    targets: ErrorTargets,
 ) -> pl.DataFrame:
     """What the thresholds mean on these pairs: a row each, with 95 % intervals.
 

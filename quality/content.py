@@ -12,6 +12,7 @@ from slowwave.quality.density import signal_density
 from slowwave.quality.gate_policy import Formula
 from slowwave.quality.statement import states_something
 from slowwave.quality.titles import is_from_first_words
+from slowwave.scoring.lists import lines
 
 WEIGHTS: Final[dict[str, float]] = {
     "title": 0.15,
@@ -31,22 +32,7 @@ LIFT: Final = 0.25
 LOW_CONTENT: Final = "low_quality"
 """Reason of a verdict on a note whose score is below the pass mark."""
 
-GENERIC_TITLES: Final = frozenset(
-    """
-    memory|memories|session|note|notes|untitled|context|save|update|new memory|new note|new session
-    |saved memory|session notes
-    |session summary|quick note|memo|draft|document|new document|untitled note|untitled document
-    |title|no title|none|test|todo|misc|inbox|temp|scratch|readme|index|chat|conversation
-    |notiz|notizen|neue notiz|unbenannt|ohne titel|erinnerung|sitzung|entwurf|kontext|speichern
-    |sans titre|nouvelle note|mémoire|souvenir|séance|contexte|brouillon
-    |sin título|nota|notas|nueva nota|memoria|sesión|contexto|borrador|sem título|nova nota|sessão|rascunho
-    |senza titolo|nuova nota|sessione|bozza
-    |без названия|заметка|новая заметка|память|сессия|черновик|контекст
-    |بدون عنوان|ملاحظة|ملاحظة جديدة|ذاكرة|جلسة
-    |无标题|未命名|笔记|新笔记|记忆|会话|備忘錄|無題|メモ|新規メモ|ノート|新しいノート
-    |セッション|제목 없음|메모|새 메모
-    """.replace("\n    ", "").split("|")
-)
+GENERIC_TITLES: Final = frozenset(lines("slowwave.quality", "generic_titles"))
 """Titles that say nothing (rule 1), compared without case, numbers and marks at their ends."""
 _MONTHS = (
     r"jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?"

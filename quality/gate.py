@@ -121,7 +121,7 @@ def _reasons(
 ) -> list[list[str]]:
     """Every fault of each note, in the order of the layers."""
     layers = zip(
-        structure_faults(staged, min_characters=policy.least_characters).to_list(),
+        structure_faults(staged, min_characters=policy.least_characters),
         content,
         junk_reasons(staged),
         _echo(staged, policy, served),

@@ -4,14 +4,15 @@ A piece of a licence is found by its words standing in the texts of common licen
 sentence about a licence says something else besides.
 """
 
-# ruff: noqa: E501 - texts of licences
+# ruff: noqa: E501 - patterns
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from slowwave.quality._lexicons import FUNCTION_WORDS, LICENCE_WORDS, MENU_PHRASES, MENU_WORDS
+from slowwave.quality._lexicons import FUNCTION_WORDS, LICENCE_WORDS, MENU_PHRASES, MENU_WORDS, ROOM
+from slowwave.scoring.lists import lines
 
 NOTICE_CHARACTERS = 300
 """Longest text that is looked at; a longer one has statistics."""
@@ -21,63 +22,6 @@ _RUN = 3
 _FEWEST_WORDS = 5
 _FEWEST_ITEMS = 3
 
-_STOCK = (
-    """permission is hereby granted free of charge to any person obtaining a copy of this software and associated
-    documentation files the software to deal in the software without restriction including without limitation the
-    rights to use copy modify merge publish distribute sublicense and or sell copies of the software and to permit
-    persons to whom the software is furnished to do so subject to the following conditions the above copyright notice
-    and this permission notice shall be included in all copies or substantial portions of the software the software is
-    provided as is without warranty of any kind express or implied including but not limited to the warranties of
-    merchantability fitness for a particular purpose and noninfringement in no event shall the authors or copyright
-    holders be liable for any claim damages or other liability whether in an action of contract tort or otherwise
-    arising from out of or in connection with the software or the use or other dealings in the software""",
-    """licensed under the apache license version the license you may not use this file except in compliance with the
-    license you may obtain a copy of the license at http www apache org licenses license unless required by applicable
-    law or agreed to in writing software distributed under the license is distributed on an as is basis without
-    warranties or conditions of any kind either express or implied see the license for the specific language governing
-    permissions and limitations under the license""",
-    """derivative works shall mean any work whether in source or object form that is based on or derived from the work
-    and for which the editorial revisions annotations elaborations or other modifications represent as a whole an
-    original work of authorship for the purposes of this license derivative works shall not include works that remain
-    separable from subject to the terms and conditions of this license each contributor hereby grants to you a
-    perpetual worldwide non exclusive no charge royalty free irrevocable copyright license to reproduce prepare
-    derivative works of publicly display publicly perform sublicense and distribute the work and such derivative works
-    in source or object form""",
-    """redistribution and use in source and binary forms with or without modification are permitted provided that the
-    following conditions are met redistributions of source code must retain the above copyright notice this list of
-    conditions and the following disclaimer redistributions in binary form must reproduce the above copyright notice
-    this list of conditions and the following disclaimer in the documentation and or other materials provided with the
-    distribution neither the name of the copyright holder nor the names of its contributors may be used to endorse or
-    promote products derived from this software without specific prior written permission this software is provided by
-    the copyright holders and contributors as is and any express or implied warranties including but not limited to
-    the implied warranties of merchantability and fitness for a particular purpose are disclaimed in no event shall
-    the copyright owner or contributors be liable for any direct indirect incidental special exemplary or
-    consequential damages including but not limited to procurement of substitute goods or services loss of use data or
-    profits or business interruption however caused and on any theory of liability whether in contract strict
-    liability or tort including negligence or otherwise arising in any way out of the use of this software even if
-    advised of the possibility of such damage""",
-    """this program is free software you can redistribute it and or modify it under the terms of the gnu lesser affero
-    general public license as published by the free software foundation either version of the license or at your
-    option any later version this program is distributed in the hope that it will be useful but without any warranty
-    without even the implied warranty of merchantability or fitness for a particular purpose see the gnu general
-    public license for more details you should have received a copy of the gnu general public license along with this
-    program if not see https www gnu org licenses under the terms of the gnu general public license everyone is
-    permitted to copy and distribute verbatim copies of this license document but changing it is not allowed""",
-    """this source code form is subject to the terms of the mozilla public license v if a copy of the mpl was not
-    distributed with this file you can obtain one at https mozilla org mpl permission to use copy modify and or
-    distribute this software for any purpose with or without fee is hereby granted provided that the above copyright
-    notice and this permission notice appear in all copies the software is provided as is and the author disclaims all
-    warranties with regard to this software including all implied warranties of merchantability and fitness""",
-    """this is free and unencumbered software released into the public domain anyone is free to copy modify publish
-    use compile sell or distribute this software either in source code form or as a compiled binary for any purpose
-    commercial or non commercial and by any means this work is licensed under a creative commons attribution share
-    alike non commercial no derivatives international license to view a copy of this license visit creativecommons
-    org licenses by sa or send a letter to creative commons""",
-    """all rights reserved no part of this publication book website may be reproduced stored in a retrieval system
-    distributed or transmitted in any form or by any means electronic mechanical photocopying recording or otherwise
-    without the prior written permission of the publisher copyright owner the names and trademarks may not be used in
-    advertising or publicity pertaining to distribution of the software without specific written prior permission""",
-)  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 _COPYRIGHT = re.compile(
     r"(?m)^\W*(?:copyright\W+)?(?:©|\(c\))\W*\d{4}\b[^\n]{0,60}?(?:\n|\Z|[.](?=\s)|inc[.]?|ltd[.]?|gmbh)"
@@ -171,5 +115,5 @@ def _is_stock(found: list[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def _runs() -> frozenset[tuple[str, ...]]:
-    texts = [text.split() for text in _STOCK]
+    texts = [text.split() for text in lines(ROOM, "licences")]
     return frozenset(tuple(text[at : at + _RUN]) for text in texts for at in range(len(text) - _RUN + 1))

@@ -28,18 +28,13 @@ KNOWN_WORDS: dict[str, frozenset[str]] = {
 }  # fmt: skip
 
 
-def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> pl.Series:
-    """Faults of each note as a list of reason names (empty: none). Shape (n,).
+def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> list[list[str]]:
+    """Faults of each note as reason names (none: it has none), in the order of the notes.
 
     Args:
         notes: columns title, content, namespace, source, metadata (JSON text) and those of `KNOWN_WORDS`.
         min_characters: least length of the content after trimming.
     """
-    return pl.Series("faults", faults_of(notes, min_characters=min_characters), dtype=pl.List(pl.String))
-
-
-def faults_of(notes: pl.DataFrame, *, min_characters: int) -> list[list[str]]:
-    """`structure_faults` as plain lists."""
     columns = ("title", "content", "namespace", "source", "metadata", *KNOWN_WORDS)
     plain = zip(*(notes[name].to_list() for name in columns), strict=True)
     return [_faults(min_characters, *row) for row in plain]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from slowwave.quality.divergence.difference import Difference
-    from slowwave.quality.divergence.guard import Guard
-    from slowwave.quality.divergence.note import Statement
+    from slowwave.quality.divergence.guard import DivergenceGuard
+    from slowwave.quality.divergence.note import ComparedNote
 
 LOOKED_BACK = 8
 """Tenures, the newest, that the guard compares a new text with (count); an older text is only known again
@@ -24,7 +24,9 @@ Lexicon = Callable[[str], bool]
 _TYPO_FROM = 4  # letters; of shorter words most neighbours are words
 
 
-def tenures(texts: Sequence[Statement], similarity: Similarity, is_word: Lexicon, merge: float) -> list[int]:
+def tenures(
+    texts: Sequence[ComparedNote], similarity: Similarity, is_word: Lexicon, merge: float
+) -> list[int]:
     """The tenure of each version of a memory's text, named by the place of its first version.
 
     A version says the same as the last one of a tenure if the divergence guard finds no difference but in
@@ -40,10 +42,10 @@ def tenures(texts: Sequence[Statement], similarity: Similarity, is_word: Lexicon
     Returns:
         (n,) places, the first of which is 0.
     """
-    from slowwave.quality.divergence.guard import Guard
+    from slowwave.quality.divergence.guard import DivergenceGuard
 
-    guard, found = Guard(), list[int]()
-    last: dict[int, Statement] = {}  # of each tenure, the one spoken last at the end
+    guard, found = DivergenceGuard(), list[int]()
+    last: dict[int, ComparedNote] = {}  # of each tenure, the one spoken last at the end
     word_for_word: dict[tuple[str, str], int] = {}
     for place, text in enumerate(texts):
         key = text.title.strip(), " ".join(text.content.split())
@@ -61,7 +63,12 @@ def tenures(texts: Sequence[Statement], similarity: Similarity, is_word: Lexicon
 
 
 def _same(
-    guard: Guard, new: Statement, old: Statement, similarity: Similarity, is_word: Lexicon, merge: float
+    guard: DivergenceGuard,
+    new: ComparedNote,
+    old: ComparedNote,
+    similarity: Similarity,
+    is_word: Lexicon,
+    merge: float,
 ) -> bool:
     differences, _ = guard.compare(new, old)
     if not all(_is_spelling(one, is_word) for one in differences):

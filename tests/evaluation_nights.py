@@ -24,7 +24,7 @@ from slowwave.assets import evaluation, learning
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.common import ids
 from slowwave.embedding import load_embedder
-from slowwave.evaluation.judging.entries import Judgment, write_judgments
+from slowwave.evaluation.judging.entries import NewJudgment, write_judgments
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
@@ -68,7 +68,7 @@ def label(
 ) -> None:
     """Labels by hand: query, memory, grade and moment."""
     rows = [
-        Judgment(query, memory, grade, "graded" if grade is not None else "unrateable", "", "ann", when)
+        NewJudgment(query, memory, grade, "graded" if grade is not None else "unrateable", "", "ann", when)
         for query, memory, grade, when in said
     ]
     with Journal.open_path(settings.journal_file) as opened:

@@ -16,7 +16,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.learning import lessons
 from slowwave.lifecycle.calibration import calibrate
 from slowwave.lifecycle.reconsolidate import reconsolidate
-from slowwave.quality.calibration import Targets
+from slowwave.quality.calibration import ErrorTargets
 from slowwave.settings import Settings, load
 from slowwave.store.damage import missing
 from slowwave.store.text import create_full_text_indexes
@@ -113,7 +113,7 @@ def lived(home: Path, folder: Path, embedder: Any) -> Settings:
             f"{one}\t{one} indeed\tsame\n{one}\tthe moon is made of cheese {n}\tdifferent\n"
             for n, one in enumerate(march.NOTES.values())))  # fmt: skip
         try:
-            calibrate(life.space, [pairs], Targets(), clock.moment)
+            calibrate(life.space, [pairs], ErrorTargets(), clock.moment)
         except Exception:  # a fit that keeps to no target is a fact of its own here
             life.space.store.put_meta("calibration-other", {"duplicate": 0.9, "merge": 0.8, "conflict": 0.7})
         reconsolidate(memory.tenant, policy="literal")

@@ -20,8 +20,8 @@ from slowwave.quality.admission.records import (
 )
 from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.divergence.difference import explain
-from slowwave.quality.divergence.guard import Guard
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.guard import DivergenceGuard
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.neighbours import Also
 from slowwave.quality.reconsolidation import band, decide
 from slowwave.quality.titles import is_from_first_words
@@ -37,7 +37,7 @@ class Decider:
 
     def __init__(self, around: Surroundings, memories: BatchMemories) -> None:
         self._around, self._memories = around, memories
-        self._guard = Guard()
+        self._guard = DivergenceGuard()
         self.by_hand = False  # whether all that may be near is loaded, so that it is looked for there
         self._also: dict[str, Also] = {}  # by sensitivity
         self._as_of = 0
@@ -196,10 +196,10 @@ class Decider:
         more = different_types(new.labels, old.labels) or unite(old.labels, [new.labels]) != old.labels
         return "its labels say more" if more else ""
 
-    def _statement(self, record: AdmissionRecord) -> Statement:
+    def _statement(self, record: AdmissionRecord) -> ComparedNote:
         content = self._memories.content(record)
         derived = is_from_first_words(record.title, record.content)  # which says nothing of the subject
-        return Statement("" if derived else record.title, record.source, content)
+        return ComparedNote("" if derived else record.title, record.source, content)
 
     def _nearest(self, note: AdmissionRecord) -> list[tuple[str, float]]:
         """The most similar live memories of its sensitivity at or above the floor, the most similar first.

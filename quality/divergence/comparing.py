@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from slowwave.quality.divergence.difference import Difference, between, contradicts, places
+from slowwave.quality.divergence.difference import Difference, between, contradicts, surplus
 from slowwave.quality.divergence.lexicon import mistyped, word_key
 from slowwave.quality.divergence.order import reordered
 from slowwave.quality.divergence.small import exchanged, inflected, qualified, restricted
@@ -61,7 +61,8 @@ class _Pair:
 
     def __init__(self, left: Traits, right: Traits) -> None:
         self.texts = (left.text, right.text)
-        self.left, self.right = _excess(left, right), _excess(right, left)
+        self.left = surplus(left.tokens, left.counts, right.counts)
+        self.right = surplus(right.tokens, right.counts, left.counts)
         self._join_compounds(left, right)
         self._forgive_typing()
         exact = _exact(left, right), _exact(right, left)
@@ -100,25 +101,6 @@ class _Pair:
             self.left + _label(left, right, self.left, self.right),
             self.right + _label(right, left, self.right, self.left),
         )
-
-
-def _excess(one: Traits, other: Traits) -> list[Token]:
-    """The tokens of which one text has more; of a word that both hold, its last ones."""
-    return _surplus(one.tokens, one.counts, other.counts)
-
-
-def _surplus(tokens: Sequence[Token], mine: Counter[str], theirs: Counter[str]) -> list[Token]:
-    more = {key: count - theirs[key] for key, count in mine.items() - theirs.items() if count > theirs[key]}
-    left = sum(more.values())
-    found = []
-    for token in reversed(tokens):
-        if not left:
-            break
-        if more.get(token.key, 0) > 0:
-            more[token.key] -= 1
-            left -= 1
-            found.append(token)
-    return found[::-1]
 
 
 def _exact(one: Traits, other: Traits) -> list[Token]:
@@ -166,8 +148,8 @@ def _values(pair: _Pair) -> list[Difference]:
     for kind in sorted(kinds):
         left = [token for token in pair.left if _kind(token) == kind]
         right = [token for token in pair.right if _kind(token) == kind]
-        found.append((kind, left, right))
-    return [_difference(_unit_or(kind, left, right, pair), left, right, pair) for kind, left, right in found]
+        found.append(between(_unit_or(kind, left, right, pair), *pair.texts, left, right))
+    return found
 
 
 def _kind(token: Token) -> str:
@@ -196,14 +178,7 @@ def _lexical(pair: _Pair) -> list[Difference]:
         kind = "addition"
     else:
         kind = "word" if "word" in kinds else "entity"
-    return [_difference(kind, left, right, pair)]
-
-
-def _difference(kind: str, left: Sequence[Token], right: Sequence[Token], pair: _Pair) -> Difference:
-    (left_said, left_at), (right_said, right_at) = (
-        places(text, side) for text, side in zip(pair.texts, (left, right), strict=True)
-    )
-    return Difference(kind, left_said, right_said, left_at, right_at)
+    return [between(kind, *pair.texts, left, right)]
 
 
 def _negation(left: Traits, right: Traits) -> list[Difference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -68,3 +69,24 @@ def between(kind: str, left: str, right: str, mine: Sequence[Token], theirs: Seq
     left_said, left_at = places(left, mine)
     right_said, right_at = places(right, theirs)
     return Difference(kind, left_said, right_said, left_at, right_at)
+
+
+def surplus(tokens: Sequence[Token], mine: Counter[str], theirs: Counter[str]) -> list[Token]:
+    """Return the tokens of which one text has more; of a word that both hold, its last ones.
+
+    Args:
+        tokens: Tokens of the text, in order.
+        mine: Their keys, counted.
+        theirs: Those of the other text.
+    """
+    more = {key: count - theirs[key] for key, count in mine.items() - theirs.items() if count > theirs[key]}
+    left = sum(more.values())
+    found = []
+    for token in reversed(tokens):
+        if not left:
+            break
+        if more.get(token.key, 0) > 0:
+            more[token.key] -= 1
+            left -= 1
+            found.append(token)
+    return found[::-1]

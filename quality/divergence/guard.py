@@ -5,20 +5,20 @@ from __future__ import annotations
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference, contradicts
 from slowwave.quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.divergence.statements import answers
 from slowwave.quality.divergence.subject import Subject, different_places, same_subject
 from slowwave.quality.divergence.tokens import Traits, traits
 
 
-class Guard:
+class DivergenceGuard:
     """Compares notes; each text is analysed once in the life of a guard."""
 
     def __init__(self) -> None:
         self._traits: dict[str, Traits] = {}
         self._words: dict[str, frozenset[str]] = {}
 
-    def compare(self, new: Statement, old: Statement) -> tuple[tuple[Difference, ...], bool]:
+    def compare(self, new: ComparedNote, old: ComparedNote) -> tuple[tuple[Difference, ...], bool]:
         """What the two state differently, left being new, and whether the new one replaces the old one.
 
         Long texts are looked at only where their lines differ. Titles that name different things are a
@@ -41,7 +41,7 @@ class Guard:
         right = Subject(old.title, old.source, self._traits_of(old.content))
         return differences, same_subject(left, right, differences)
 
-    def _of_titles(self, new: Statement, old: Statement) -> tuple[Difference, ...]:
+    def _of_titles(self, new: ComparedNote, old: ComparedNote) -> tuple[Difference, ...]:
         if new.title == old.title or not new.title.strip() or not old.title.strip():
             return ()
         if not contradicts(compare(self._traits_of(new.title), self._traits_of(old.title))):

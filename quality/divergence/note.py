@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ComparedNote:
     """A note as the guard reads it.
 
     Attributes:

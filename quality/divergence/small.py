@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from slowwave.quality.divergence.difference import Difference, between, places
+from slowwave.quality.divergence.difference import Difference, between, places, surplus
 from slowwave.quality.divergence.lexicon import (
     DEGREES,
     ENGLISH_WORDS,
@@ -71,7 +71,7 @@ def exchanged(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
 
     Where content was added, only an opposite counts: the words around what was added come with it.
     """
-    mine, theirs = _surplus(left, right), _surplus(right, left)
+    mine, theirs = _added(left, right), _added(right, left)
     if not mine or not theirs:
         return []
     found: list[list[Token]] = [[], []]
@@ -106,8 +106,8 @@ def _unlike(mine: list[Token], theirs: list[Token]) -> tuple[list[Token], list[T
 
 def qualified(left: Traits, right: Traits, found: Sequence[Difference]) -> list[Difference]:
     """Words that turn the meaning and that one text alone has."""
-    mine = [one for one in _surplus(left, right) if _group(one) in TURNS]
-    theirs = [one for one in _surplus(right, left) if _group(one) in TURNS]
+    mine = [one for one in _added(left, right) if _group(one) in TURNS]
+    theirs = [one for one in _added(right, left) if _group(one) in TURNS]
     added = [one for one in found if not (one.left and one.right)]
     if not mine and not theirs and not added:
         return []
@@ -291,14 +291,8 @@ def _inflection(token: Token, text: str) -> str:
     return "base"
 
 
-def _surplus(one: Traits, other: Traits) -> list[Token]:
-    more = one.light_counts - other.light_counts
-    found = []
-    for token in reversed(one.light):
-        if more[token.key] > 0:
-            more[token.key] -= 1
-            found.append(token)
-    return found[::-1]
+def _added(one: Traits, other: Traits) -> list[Token]:
+    return surplus(one.light, one.light_counts, other.light_counts)
 
 
 def _group(token: Token) -> str:

@@ -14,50 +14,14 @@ from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference
 from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.tokens import Traits, traits
+from slowwave.scoring.lists import words as word_list
 
 # Share of the words outside the exchanged values that both statements hold, of those of the shorter one.
 FRAME = 0.6
 # The same for two texts that one title or one source already ties together.
 TIED_FRAME = 0.3
 _VALUES = frozenset({"number", "unit", "date", "time", "version", "negation"})
-_GENERIC = frozenset(
-    [
-        "note",
-        "notes",
-        "untitled",
-        "todo",
-        "todos",
-        "meeting",
-        "journal",
-        "diary",
-        "daily",
-        "log",
-        "readme",
-        "index",
-        "draft",
-        "summary",
-        "idea",
-        "ideas",
-        "misc",
-        "new",
-        "memory",
-        "chat",
-        "message",
-        "conversation",
-        "session",
-        "inbox",
-        "scratch",
-        "overview",
-        "introduction",
-        "changelog",
-        "update",
-        "updates",
-        "document",
-        "page",
-        "file",
-        "test",
-    ]
-)
+_GENERIC = frozenset(word_list("slowwave.quality", "generic"))
 _CHANGED = re.compile(
     r"\b(?:since|as of|no longer|any ?more|now|from now on|instead|changed (?:to|from)|moved (?:to|from)"
     r"|switched|replaces|replaced|used to|updated|corrected|starting (?:on|from|in|with)"

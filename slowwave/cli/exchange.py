@@ -20,7 +20,7 @@ from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, bars, err, out, prints_output, reports_errors, warn
 
 if TYPE_CHECKING:
-    from slowwave.evaluation.exchange import ImportReport
+    from slowwave.evaluation.exchange import LogImportReport
     from slowwave.evaluation.exchange.importing import Form
     from slowwave.memory import Memory
 
@@ -69,10 +69,10 @@ def import_jsonl(
     dry_run: DryRun = False,
 ) -> Output:
     """Bring in searches and feedback as JSON lines, as `slowwave export` writes them."""
-    from slowwave.evaluation.exchange import JsonLines
+    from slowwave.evaluation.exchange import JsonlForm
 
     with open_namespace(namespace) as memory:
-        form = JsonLines(
+        form = JsonlForm(
             memory.namespace, lambda project: memory.journal.searches_of(memory.namespace, project)
         )
         report = _import(memory, form, files, since=since, dry_run=dry_run)
@@ -135,10 +135,12 @@ def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
         yield lines.write
 
 
-def _import(memory: Memory, form: Form, files: Sequence[str], *, since: str, dry_run: bool) -> ImportReport:
+def _import(
+    memory: Memory, form: Form, files: Sequence[str], *, since: str, dry_run: bool
+) -> LogImportReport:
     from datetime import UTC, datetime
 
-    from slowwave.evaluation.exchange import Options, import_logs
+    from slowwave.evaluation.exchange import LogImportOptions, import_logs
     from slowwave.evaluation.exchange.moments import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
@@ -146,7 +148,7 @@ def _import(memory: Memory, form: Form, files: Sequence[str], *, since: str, dry
         found = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=mine)
         return set(found["memory_id"].to_list())
 
-    options = Options(
+    options = LogImportOptions(
         namespace=memory.namespace,
         first_day=memory.settings.night.first_day,
         today=datetime.now(UTC).date(),
@@ -157,7 +159,7 @@ def _import(memory: Memory, form: Form, files: Sequence[str], *, since: str, dry
         return import_logs(memory.journal, form, files, options, is_memory)
 
 
-def _tell(report: ImportReport) -> None:
+def _tell(report: LogImportReport) -> None:
     days = (
         report.first_day
         if report.first_day == report.last_day

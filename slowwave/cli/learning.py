@@ -85,7 +85,7 @@ def learning_approve(
     Words and search keys are approved apart; with both, each kind is approved of which only the approval is
     missing. Of keys what was proposed before comes in, too.
     """
-    from slowwave.learning.review import RefusedError
+    from slowwave.learning.review import ApprovalRefusedError
 
     kinds, done = kinds_of(kind), dict[Any, Any]()
     with open_namespace(namespace) as memory:
@@ -94,7 +94,7 @@ def learning_approve(
             tell(Output(shown=partial(_print_gate, gate)))
         ready = [gate for gate in gates_now if gate.awaits_only_approval or gate.open]
         if not ready:
-            raise RefusedError(gates_now[0])
+            raise ApprovalRefusedError(gates_now[0])
         for gate in ready:
             if gate.open:
                 tell(Output(shown=f"{OF[gate.kind]} is approved already. Nothing was recorded."))

@@ -372,10 +372,10 @@ def calibrate(
     from datetime import UTC, datetime
 
     from slowwave.lifecycle.calibration import calibrate as run
-    from slowwave.quality.calibration import Targets
+    from slowwave.quality.calibration import ErrorTargets
 
     asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
-    targets = replace(Targets(), **{name: rate for name, rate in asked.items() if rate is not None})
+    targets = replace(ErrorTargets(), **{name: rate for name, rate in asked.items() if rate is not None})
     with open_home() as space, bars():
         done = run(space, pairs, targets, datetime.now(UTC))
 

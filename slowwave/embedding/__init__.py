@@ -13,8 +13,9 @@ name                        what it is
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
-from slowwave.embedding.base import Embedder, ModelProfile, knows, profile
+from slowwave.embedding.base import MODELS, Embedder, ModelProfile, knows, profile
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
@@ -31,14 +32,10 @@ def load_embedder(settings: EmbeddingSettings) -> Embedder:
         ModelError: no such model, or its files are missing or damaged.
     """
     name = settings.model
-    if name == "bge-small-en-v1.5":
-        from slowwave.embedding.bundled import BundledEmbedder
-
-        return BundledEmbedder(settings)
-    if name == "wordllama-256":
-        from slowwave.embedding.static import WordLlamaEmbedder
-
-        return WordLlamaEmbedder()
+    if name in MODELS:
+        module, _, embedder = MODELS[name].embedder.partition(".")
+        found: Embedder = getattr(import_module(f"{__name__}.{module}"), embedder)(settings)
+        return found
     kind, _, rest = name.partition(":")
     if kind == "fastembed" and rest:
         from slowwave.embedding.catalogue import catalogue_model
@@ -49,7 +46,7 @@ def load_embedder(settings: EmbeddingSettings) -> Embedder:
 
         return RegistryEmbedder(*rest.split("/", 1))
     raise ModelError(
-        f"embedding.model = {name!r} is not known. Use bge-small-en-v1.5, wordllama-256, fastembed:NAME "
+        f"embedding.model = {name!r} is not known. Use {', '.join(MODELS)}, fastembed:NAME "
         f"(for instance fastembed:BAAI/bge-base-en-v1.5) or lancedb:PROVIDER/NAME (for instance "
         f"lancedb:openai/text-embedding-3-small)."
     )

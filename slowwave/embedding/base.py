@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -68,26 +68,49 @@ class ModelProfile:
     cased: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model that the settings name without a provider.
+
+    Attributes:
+        embedder: Module of this room and class; the class takes the settings.
+        profile: Measured for this model.
+        texts_per_call: Texts that it embeds in one call, where that is no setting (count).
+    """
+
+    embedder: str
+    profile: ModelProfile
+    texts_per_call: int | None = None
+
+
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
 # (`slowwave calibrate`); docs/measurements.md and docs/gate.md have them.
-_PROFILES = {
-    "bge-small-en-v1.5": ModelProfile(vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5),
-    "wordllama-256": ModelProfile(
-        vector_weight=0.4,
-        cosine_floor=0.2,
-        thresholds=Thresholds(duplicate=0.94, merge=0.87, conflict=0.61),
-        recall_distance=0.28,
-        abstention_floor=0.2,
-        same_question=(0.77, 0.88),
-        cased=True,
+MODELS: Final = {
+    "bge-small-en-v1.5": NamedModel(
+        "bundled.BundledEmbedder",
+        ModelProfile(vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5),
+    ),
+    "wordllama-256": NamedModel(
+        "static.WordLlamaEmbedder",
+        ModelProfile(
+            vector_weight=0.4,
+            cosine_floor=0.2,
+            thresholds=Thresholds(duplicate=0.94, merge=0.87, conflict=0.61),
+            recall_distance=0.28,
+            abstention_floor=0.2,
+            same_question=(0.77, 0.88),
+            cased=True,
+        ),
+        texts_per_call=512,
     ),
 }
+"""Models by name; one that is new is a line here and a module."""
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)
 
 
 def profile(model: str) -> ModelProfile:
     """The measured profile of a model; a cautious one for models nobody has measured yet."""
-    return _PROFILES.get(model, _TRANSFORMER)
+    return MODELS[model].profile if model in MODELS else _TRANSFORMER
 
 
 def in_batches(

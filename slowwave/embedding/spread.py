@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slowwave.embedding import Embedder, knows, load_embedder
-from slowwave.embedding.base import Progress, Vectors
+from slowwave.embedding.base import MODELS, Progress, Vectors
 
 if TYPE_CHECKING:
     from slowwave.engine import Engine
     from slowwave.settings import EmbeddingSettings
     from slowwave.settings.groups import EngineSettings
-
-WHOLE_CALLS = {"wordllama-256": 512}
-"""Texts of a call of the models that say how many they take (count); of others it is a setting."""
 
 
 def shared_out(
@@ -50,7 +47,8 @@ class SpreadEmbedder:
         self._own, self._engine, self._least = own, engine, engine_settings.least_texts
         self._settings = settings.model_copy(update={"threads": 1})  # a worker is one of many
         self.name = own.name
-        call = WHOLE_CALLS.get(own.name, settings.batch_size)
+        named = MODELS.get(own.name)
+        call = (named.texts_per_call if named else None) or settings.batch_size
         self._size = -(-engine_settings.texts // call) * call
 
     @property

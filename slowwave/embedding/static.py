@@ -7,17 +7,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from slowwave.embedding.base import Progress, Vectors, in_batches
+from slowwave.embedding.base import MODELS, Progress, Vectors, in_batches
 from slowwave.embedding.known import known
+from slowwave.settings import EmbeddingSettings
 
-_BATCH = 512
+_NAME = "wordllama-256"
+_BATCH = MODELS[_NAME].texts_per_call or 1
 
 
 class WordLlamaEmbedder:
     """The 256-number model that the wordllama wheel carries."""
 
-    name = "wordllama-256"
+    name = _NAME
     dimension = 256
+
+    def __init__(self, _settings: EmbeddingSettings) -> None:
+        """Take what every model is given; none of it concerns this one."""
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401 - wordllama inference object

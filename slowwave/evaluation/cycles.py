@@ -19,7 +19,7 @@ from slowwave.evaluation.code import code_version
 from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.judging.agreement import agreements, as_summary
 from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.measured import COLUMNS, attribute, score, searches_of
+from slowwave.evaluation.measured import COLUMNS, attribute, mean_distances, score, searches_of
 from slowwave.evaluation.truth import asked_of
 from slowwave.evaluation.variants import Tried
 from slowwave.feedback.questions import with_query_ids
@@ -300,10 +300,8 @@ def _summary(
 
 def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
     where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
-    rows = space.store.scan("shadow_scores", where)
-    means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
-    found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
-    return {row.pop("variant"): row for row in found.sort("variant").iter_rows(named=True)}
+    found = mean_distances(space.store.scan("shadow_scores", where))
+    return {row.pop("variant"): row for row in found.iter_rows(named=True)}
 
 
 def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:

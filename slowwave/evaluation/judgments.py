@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -60,15 +59,19 @@ def judgment_list(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = N
     return Judgments(grades, pl.concat([part.conflicts for part in parts]), version(grades))
 
 
-def judgment_lists(said: pl.DataFrame, asked: pl.DataFrame, bar: float) -> Mapping[str, Judgments]:
-    """What was known at the end of each day of the queries that were asked on it.
+def daily_grades(said: pl.DataFrame, asked: pl.DataFrame, bar: float) -> pl.DataFrame:
+    """Return the grades that were known at the end of each day, of the queries that were asked on it.
 
     Args:
-        said: up to the last of these days.
-        asked: day, namespace and query_id.
-        bar: agreement with people from which a judge is heard.
+        said: Judgments up to the last of these days.
+        asked: Columns day, namespace and query_id.
+        bar: Agreement with people from which a judge is heard.
+
+    Returns:
+        Rows of `Judgments.grades`, with their day.
     """
-    return {
-        str(day): judgment_list(said.filter(pl.col("day") <= day), bar, queries)
+    by_day = [
+        judgment_list(said.filter(pl.col("day") <= day), bar, queries).grades.with_columns(day=pl.lit(day))
         for (day,), queries in asked.group_by("day")
-    }
+    ]
+    return pl.concat([resolve(said.clear()).grades.with_columns(day=pl.lit("")), *by_day])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import progress
-from slowwave.evaluation.judgments import judgment_lists, judgments_until
+from slowwave.evaluation.judgments import daily_grades, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.variants import LOGGED, Tried
 from slowwave.feedback.questions import with_query_ids
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 COLUMNS = tuple(measure.column for measure in MEASURES)
 """Of the tables, for what a ranking was measured by."""
+DISTANCES = ("overlap", "mean_score_change", "mean_rank_change", "rank_correlation")
+"""Of rows of ``shadow_scores``: how far a ranking is from what was shown."""
 COMPARED_ROLES = ("in force", "shadow", "baseline")
 """Rankings whose results are compared with what was shown; those of ablations only by their quality."""
 _SEARCH = [
@@ -49,11 +51,10 @@ def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) ->
     """Rows of ``evaluation_scores``: each day by the judgments that were known at its end."""
     searches = searches_of(space, days)
     asked = searches.select("day", "namespace", "query_id").unique()
-    known = judgment_lists(judgments_until(space.store, max(days)), asked, space.settings.judge.agreement)
-    grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in known.items()]
-    if not grades:
+    if asked.is_empty():
         return space.store.empty("evaluation_scores")
-    return score(space, searches, pl.concat(grades), tried)
+    grades = daily_grades(judgments_until(space.store, max(days)), asked, space.settings.judge.agreement)
+    return score(space, searches, grades, tried)
 
 
 def score(
@@ -116,6 +117,12 @@ def compare_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) 
         .with_columns(shadow_id=pl.concat_str("search_id", "variant", separator=":"))
         .select(space.store.specs["shadow_scores"].schema.names)
     )
+
+
+def mean_distances(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the number of searches and the mean `DISTANCES` of each variant."""
+    means = pl.col(DISTANCES).mean()
+    return rows.group_by("variant").agg(pl.len().alias("searches"), means).sort("variant")
 
 
 def attribute_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.embedding.bundled import is_word
 from slowwave.journal.kinds.note import text_in
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.tenure import Similarity, tenures
 from slowwave.quality.titles import is_from_first_words
 
@@ -139,11 +139,11 @@ def of_text(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
     return rows.filter(pl.col("text").fill_null(FIRST) == has)
 
 
-def _statement(entry: Entry) -> Statement:
+def _statement(entry: Entry) -> ComparedNote:
     title, content = entry.payload.get("title"), text_in(entry.payload)
     title = title if isinstance(title, str) else ""
     given = "" if is_from_first_words(title, content or "") else title
-    return Statement(
+    return ComparedNote(
         given, entry.subject,  # a title that follows from the text says nothing beside it
         entry.event_id if content is None else content,  # erased or malformed: like no other
     )  # fmt: skip

@@ -47,7 +47,7 @@ class LearningError(SlowwaveError):
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class LearningEvent:
     """Something that was decided.
 
     Attributes:
@@ -88,7 +88,9 @@ def mark(journal: Journal, namespace: str) -> tuple[int, ...]:
     return tuple(journal.count(namespace, kind) for kind in (LEARNING, ERASURE))
 
 
-def acts(journal: Journal, namespace: str | None = None, *, until: datetime | None = None) -> list[Act]:
+def acts(
+    journal: Journal, namespace: str | None = None, *, until: datetime | None = None
+) -> list[LearningEvent]:
     """What was decided, in the order in which it was said; of one namespace or of all, up to a moment."""
     return _read(journal, namespace, until)[0]
 
@@ -98,9 +100,11 @@ def malformed_acts(journal: Journal) -> list[str]:
     return _read(journal, None, None)[1]
 
 
-def _read(journal: Journal, namespace: str | None, until: datetime | None) -> tuple[list[Act], list[str]]:
+def _read(
+    journal: Journal, namespace: str | None, until: datetime | None
+) -> tuple[list[LearningEvent], list[str]]:
     rows = journal.read(kinds=(LEARNING,), namespace=namespace)
-    found, malformed = list[Act](), list[str]()
+    found, malformed = list[LearningEvent](), list[str]()
     columns = ["event_id", "namespace", "subject", "occurred_at", "principal", "payload", "ordered_at"]
     for event_id, space, action, at, who, data, order in rows.select(columns).iter_rows():
         if until is None or at <= until:
@@ -109,18 +113,18 @@ def _read(journal: Journal, namespace: str | None, until: datetime | None) -> tu
                 continue
             if is_sound(action, payload):
                 why, detail = why_and_detail(payload)
-                found.append(Act(space, action, at, who, why, detail, event_id, order))
+                found.append(LearningEvent(space, action, at, who, why, detail, event_id, order))
             else:
                 malformed.append(event_id)
     return found, malformed
 
 
-def as_said_by(decided: list[Act], now: datetime) -> list[Act]:
+def as_said_by(decided: list[LearningEvent], now: datetime) -> list[LearningEvent]:
     """The same acts, none of them in the future: what was dated there, a clock that is ahead has dated."""
     return [act if act.at < now else replace(act, at=now - _JUST_NOW) for act in decided]
 
 
-def rollbacks(decided: list[Act], kind: Kind = WORDS) -> list[Rollback]:
+def rollbacks(decided: list[LearningEvent], kind: Kind = WORDS) -> list[Rollback]:
     """What of it takes something of a kind back; a regression takes back everything."""
     found = []
     for act in decided:
@@ -134,7 +138,7 @@ def rollbacks(decided: list[Act], kind: Kind = WORDS) -> list[Rollback]:
     return found
 
 
-def last_word(decided: list[Act], kind: Measured = WORDS) -> tuple[Approval | None, str]:
+def last_word(decided: list[LearningEvent], kind: Measured = WORDS) -> tuple[Approval | None, str]:
     """Of the acts of one namespace: the last approval or withdrawal, and the regression found after it."""
     approval, regression = None, ""
     for act in decided:
@@ -149,7 +153,7 @@ def last_word(decided: list[Act], kind: Measured = WORDS) -> tuple[Approval | No
     return approval, regression
 
 
-def ratings_off(decided: list[Act]) -> str:
+def ratings_off(decided: list[LearningEvent]) -> str:
     """Why ratings of one namespace do not count; empty where they do, as they do from the beginning."""
     why = ""
     for act in decided:
@@ -158,15 +162,15 @@ def ratings_off(decided: list[Act]) -> str:
     return why
 
 
-def approved(decided: list[Act], kind: Kind = WORDS) -> bool:
+def approved(decided: list[LearningEvent], kind: Kind = WORDS) -> bool:
     """Whether the last word of one namespace on a kind is an approval that no regression followed."""
     approval, regression = last_word(decided, kind)
     return approval is not None and approval.given and not regression
 
 
-def approved_namespaces(decided: Iterable[Act], kind: Kind = WORDS) -> list[str]:
+def approved_namespaces(decided: Iterable[LearningEvent], kind: Kind = WORDS) -> list[str]:
     """Namespaces with an approval of a kind that stands."""
-    by_namespace: dict[str, list[Act]] = {}
+    by_namespace: dict[str, list[LearningEvent]] = {}
     for act in decided:
         by_namespace.setdefault(act.namespace, []).append(act)
     return sorted(namespace for namespace, mine in by_namespace.items() if approved(mine, kind))
@@ -175,7 +179,7 @@ def approved_namespaces(decided: Iterable[Act], kind: Kind = WORDS) -> list[str]
 def write_act(
     journal: Journal, namespace: str, action: str, *, who: str, why: str, at: datetime,
     detail: Mapping[str, Any],
-) -> Act:  # fmt: skip
+) -> LearningEvent:  # fmt: skip
     """Write something that was decided, as the next word on this namespace; said again it is that word.
 
     Args:
@@ -203,7 +207,7 @@ def write_act(
     )  # fmt: skip
     journal.append([entry])
     written = journal.entries([event_id])[event_id]
-    return Act(namespace, action, at, who, why, detail, event_id, written.ordered_at or at)
+    return LearningEvent(namespace, action, at, who, why, detail, event_id, written.ordered_at or at)
 
 
 def rollback_of(namespace: str, at: datetime, scope: Scope, value: str) -> Rollback:

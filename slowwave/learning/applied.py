@@ -24,7 +24,7 @@ from slowwave.index.questions import QuestionIndexes
 from slowwave.index.table_cache import TableCache
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
-from slowwave.learning.isolation import QUESTIONS, Watch
+from slowwave.learning.isolation import QUESTIONS, IsolationWatch
 from slowwave.learning.keys import KeyIndex, KeyRules, LedTo, key_rules
 from slowwave.scoring.days import day_end, day_start
 from slowwave.scoring.feedback.learned import KEYS, LESSON, WORDS, Kind, Rollback, live
@@ -55,7 +55,7 @@ Version = tuple[tuple[int, ...], tuple[int, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Held(Generic[T]):
+class _CachedLearning(Generic[T]):
     """What was learned in a namespace as it was put together.
 
     Attributes:
@@ -106,14 +106,14 @@ class _Behind(ABC, Generic[T]):
     ) -> None:
         self._texts, self._store, self._journal, self._until = texts, store, journal, until
         self._table = TABLES[self.kind]
-        self._watch = Watch(store, self._table)
+        self._watch = IsolationWatch(store, self._table)
         self._lock = threading.Lock()
         self._has_any = TableCache(lambda _: self._version(), self._look_for_any)
         self._acts = TableCache(
             lambda namespace: acts.mark(self._journal(), namespace),
             self._read_acts,
         )
-        self._held: dict[str, _Held[T]] = {}
+        self._held: dict[str, _CachedLearning[T]] = {}
         self._refused: dict[str, str] = {}
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class _Behind(ABC, Generic[T]):
     @abstractmethod
     def _put_together(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
-    ) -> _Held[T]:
+    ) -> _CachedLearning[T]:
         """What has an effect at a moment, with the moments between which it is the same."""
 
     def _where(self, namespace: str) -> str:
@@ -177,7 +177,7 @@ class _Behind(ABC, Generic[T]):
     def _look_for_any(self, namespace: str, *_: object) -> bool:
         return self._store.count(self._table, self._where(namespace)) > 0
 
-    def _read_acts(self, namespace: str, *_: object) -> tuple[list[acts.Act], tuple[Rollback, ...]]:
+    def _read_acts(self, namespace: str, *_: object) -> tuple[list[acts.LearningEvent], tuple[Rollback, ...]]:
         """Read the decisions, and what was taken back, also after a past day."""
         decided = acts.acts(self._journal(), namespace)
         return decided, tuple(acts.rollbacks(decided, self.kind))
@@ -255,13 +255,13 @@ class LearnedTriggers(_Behind[LearnedTerms]):
 
     def _put_together(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
-    ) -> _Held[LearnedTerms]:
+    ) -> _CachedLearning[LearnedTerms]:
         lessons, memories, texts = self._standing(namespace, _COLUMNS, "added_at", taken_back)
         to_come = lessons.filter(pl.col("taught_at") >= now)["taught_at"].min()
         assert to_come is None or isinstance(to_come, datetime)
         terms = live_terms(lessons, now, self._policy)
         learned = LearnedTerms(terms, self._policy.ttl)
-        return _Held(version, taken_back, now, to_come, learned, texts, memories)
+        return _CachedLearning(version, taken_back, now, to_come, learned, texts, memories)
 
 
 class SearchKeys(_Behind[KeyIndex]):
@@ -307,13 +307,13 @@ class SearchKeys(_Behind[KeyIndex]):
 
     def _put_together(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
-    ) -> _Held[KeyIndex]:
+    ) -> _CachedLearning[KeyIndex]:
         begin = day_start(now.astimezone(UTC).date())
         until = day_end(now.astimezone(UTC).date())
         rows, memories, texts = self._standing(namespace, _VIEW, "at", taken_back)
         views = rows.filter(pl.col("taught_at") < begin, pl.col("expires_at") > begin)
         index = KeyIndex(views, self._indexes.of(namespace), begin, self._rules)
-        return _Held(version, taken_back, begin, until, index, texts, memories)
+        return _CachedLearning(version, taken_back, begin, until, index, texts, memories)
 
 
 def in_use(space: Workspace, kind: Kind) -> bool:

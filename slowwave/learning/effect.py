@@ -17,7 +17,7 @@ import polars as pl
 
 from slowwave.common import progress
 from slowwave.common.ids import normalised_query
-from slowwave.evaluation.judgments import judgment_lists, judgments_until
+from slowwave.evaluation.judgments import daily_grades, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.truth import clicked_results
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 _COLUMNS = [measure.column for measure in OF_LEARNING]
+_GRADED = ["day", "namespace", "query_id", "memory_id", "grade"]
 _TOUCHED = {
     "day": pl.String, "namespace": pl.String, "search_id": pl.String, "memory_id": pl.String,
     "term": pl.String, "weight": pl.Float64, "share": pl.Float64,
@@ -190,9 +191,7 @@ def _judged(space: Workspace, asked: pl.DataFrame) -> pl.DataFrame:
     about = asked.select("day", "namespace", "query_id").unique()
     said = judgments_until(space.store, max(about["day"].to_list()), own=True)
     said = said.filter(pl.col("source").is_in(["manual", "judge"]))
-    found = judgment_lists(said, about, space.settings.judge.agreement)
-    grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in found.items()]
-    return pl.concat(grades).select("day", "namespace", "query_id", "memory_id", "grade")
+    return daily_grades(said, about, space.settings.judge.agreement).select(_GRADED)
 
 
 def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
@@ -305,11 +304,7 @@ def _known_then(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
     """The grades of what searches asked, as they were known at the end of the day of each."""
     asked = searches.select("day", "namespace", "query_id").unique()
     said = judgments_until(space.store, max(asked["day"].to_list(), default=""), own=True)
-    by_day = judgment_lists(said, asked, space.settings.judge.agreement)
-    empty = pl.DataFrame(schema={"namespace": pl.String, "query_id": pl.String, "memory_id": pl.String,
-                                 "grade": pl.Float64, "day": pl.String})  # fmt: skip
-    grades = [one.grades.with_columns(day=pl.lit(day)).select(empty.columns) for day, one in by_day.items()]
-    return pl.concat([empty, *grades])
+    return daily_grades(said, asked, space.settings.judge.agreement).select(_GRADED)
 
 
 def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame, kind: Kind) -> pl.DataFrame:

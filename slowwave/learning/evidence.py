@@ -14,7 +14,7 @@ from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.texts import in_force, of_text, texts
 from slowwave.home.ledger import EVALUATION, Record
 from slowwave.index.questions import QuestionIndex, Questions
-from slowwave.learning.acts import Act, acts, approved, as_said_by, rollbacks
+from slowwave.learning.acts import LearningEvent, acts, approved, as_said_by, rollbacks
 from slowwave.learning.applied import TABLES, in_use, lessons_of
 from slowwave.learning.isolation import prove
 from slowwave.learning.keys import KeyIndex, key_rules
@@ -75,7 +75,7 @@ class Evidence:
         return [str(name) for name in found.unique().sort()]
 
     @cached_property
-    def acts(self) -> list[Act]:
+    def acts(self) -> list[LearningEvent]:
         """Everything that was decided about learning in these namespaces, at any time up to now."""
         one = self.among[0] if self.among is not None and len(self.among) == 1 else None
         said = as_said_by(acts(self.space.journal, one), self.now)
@@ -158,25 +158,20 @@ class Evidence:
 
     # -- what follows from it ----------------------------------------------------------------------
 
-    def acts_of(self, namespace: str, as_of: datetime | None = None) -> list[Act]:
+    def acts_of(self, namespace: str, as_of: datetime | None = None) -> list[LearningEvent]:
         """What was decided in a namespace, up to a moment or at any time."""
         return [act for act in self.acts if act.namespace == namespace and (as_of is None or act.at <= as_of)]
 
-    def standing(self, namespace: str, as_of: datetime) -> pl.DataFrame:
-        """Lessons of a namespace that stood at a moment, the expired among them."""
-        mine = self.decided.lessons.filter(pl.col("namespace") == namespace)
-        return standing(mine, self.rollbacks[WORDS], as_of)
-
-    def standing_views(self, namespace: str, as_of: datetime) -> pl.DataFrame:
-        """What had been seen in a namespace and stood at a moment, the expired among it."""
-        mine = self.seen.views.filter(pl.col("namespace") == namespace)
-        return standing(mine, self.rollbacks[KEYS], as_of)
+    def standing(self, namespace: str, as_of: datetime, kind: Kind = WORDS) -> pl.DataFrame:
+        """Lessons, or views, of a namespace that stood at a moment, the expired among them."""
+        rows = self.decided.lessons if kind == WORDS else self.seen.views
+        return standing(rows.filter(pl.col("namespace") == namespace), self.rollbacks[kind], as_of)
 
     def keys_at(self, namespace: str, as_of: datetime) -> KeyIndex:
         """Search keys as they would be at a moment if every selection before it had been applied."""
         at = (namespace, as_of)
         if at not in self._indexes:
-            views = self.standing_views(namespace, as_of).filter(pl.col("expires_at") > as_of)
+            views = self.standing(namespace, as_of, KEYS).filter(pl.col("expires_at") > as_of)
             views = of_text(views, in_force(self.texts, as_of))
             self._indexes[at] = KeyIndex(views, self._index(namespace), as_of, key_rules(self.space))
         return self._indexes[at]

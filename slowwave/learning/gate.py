@@ -28,19 +28,6 @@ DRAWS = 2_000
 """Of the intervals beside the conditions; none of them is decided by an interval (count)."""
 
 
-def gate(space: Workspace, namespace: str, day: str = "", kind: Kind = WORDS) -> GateDecision:
-    """What the gate of a namespace says of a kind of learning.
-
-    Args:
-        space: has the evidence.
-        namespace: whose gate.
-        day: at whose end, by the evidence of then; empty, or a day that is not over: now.
-        kind: of learning.
-    """
-    evidence = Evidence(space, day, among=[namespace])
-    return decide(evidence, namespace, min(day_end(day), evidence.now) if day else evidence.now, kind)
-
-
 def gates_now(evidence: Evidence, among: Sequence[str] | None = None) -> list[GateDecision]:
     """What the gates say now of each kind of learning, of some namespaces or of all that are asked about.
 
@@ -121,9 +108,9 @@ def evidence_at(
         open_cycle: whether to say how far that is.
     """
     space = evidence.space
-    taught = evidence.standing(namespace, as_of)
+    taught = evidence.standing(namespace, as_of, kind)
     if kind == KEYS:
-        taught = evidence.standing_views(namespace, as_of).filter(pl.col("taken") > 0)
+        taught = taught.filter(pl.col("taken") > 0)
     approval, regression = last_word(evidence.acts_of(namespace, as_of), kind)
     first = taught["taught_at"].min()
     assert first is None or isinstance(first, datetime)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slowwave.evaluation.truth import asked_of
 from slowwave.journal.kinds.learning import REGRESSION
 from slowwave.learning.acts import (
-    Act,
+    LearningEvent,
     acts,
     approved_namespaces,
     last_word,
@@ -150,7 +150,7 @@ def _close(space: Workspace, namespace: str, why: str, kind: Measured) -> None:
     _take_back(space, act)
 
 
-def _take_back(space: Workspace, act: Act) -> None:
+def _take_back(space: Workspace, act: LearningEvent) -> None:
     for kind in KINDS:
         for rollback in rollbacks([act], kind):
             taken_back(space.store, rollback, kind, log=REGRESSION if act.action == REGRESSION else "")

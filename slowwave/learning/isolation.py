@@ -90,7 +90,7 @@ def contaminated_chunks(store: Store) -> pl.DataFrame:
     return chunks.filter(wrong).select("chunk_id", "memory_id", "revision")
 
 
-class Watch:
+class IsolationWatch:
     """The proof, asked again when there is reason to: at first, and when a table that matters has changed.
 
     What failed is asked again each time: another process may have mended it.

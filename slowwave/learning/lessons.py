@@ -17,7 +17,7 @@ from slowwave.learning.acts import approved_namespaces
 from slowwave.learning.applied import TABLES, lessons_of
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import decide, gates
-from slowwave.learning.log import append
+from slowwave.learning.log import append, described
 from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, Rollback, standing
 from slowwave.store.frames import batches, one_of, quote
 from slowwave.store.tenancy import within
@@ -132,7 +132,7 @@ def taken_back(store: Store, act: Rollback, kind: Kind = WORDS, log: str = "") -
     name = f"{act.scope} {act.value}".strip()
     append(
         store,
-        _told(gone, kind).drop("expires_at").with_columns(
+        described(gone, kind).with_columns(
             at=pl.lit(act.at), action=pl.lit("rollback"), reason=pl.lit(log or act.scope),
             detail=pl.concat_str(pl.lit(f"{name}; "), "detail"),
         ),
@@ -157,27 +157,10 @@ def swept(store: Store, now: datetime) -> int:
 def _swept(store: Store, kind: Kind, moment: str) -> int:
     gone = store.read(TABLES[kind], f"expires_at <= CAST({quote(moment)} AS TIMESTAMP)")
     if gone.height:
-        told = _told(gone, kind).rename({"expires_at": "at"})
+        told = described(gone, kind).with_columns(at="expires_at")
         append(store, told.with_columns(action=pl.lit("expire"), reason=pl.lit("ttl")))
         _delete(store, kind, gone)
     return gone.height
-
-
-def _told(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
-    """What the audit log says of rows of the table of a kind: of keys, those that led somewhere."""
-    term = pl.col("term") if kind == WORDS else pl.lit(None, pl.String).alias("term")
-    if kind == KEYS:
-        rows = rows.filter(pl.col("taken") > 0)
-    return rows.select(
-        "namespace",
-        "memory_id",
-        term,
-        "search_id",
-        "principal",
-        "expires_at",
-        detail=KEY[kind],
-        kind=pl.lit(kind),
-    )
 
 
 def _delete(store: Store, kind: Kind, rows: pl.DataFrame) -> None:

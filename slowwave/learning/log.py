@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.learning.acts import Act
+from slowwave.learning.acts import LearningEvent
 from slowwave.scoring.feedback.learned import PROPOSED, WORDS, Kind
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def append(store: Store, rows: pl.DataFrame) -> None:
             ``term``, ``search_id``, ``principal``, ``detail``, ``kind`` (of learning; words, where it is not
             said).
     """
+    if rows.is_empty():
+        return
     empty = store.empty(TABLE)
     named = (*_NAMED, _KIND)
     lacking = [pl.lit(None, empty.schema[name]).alias(name) for name in named if name not in rows.columns]
@@ -53,28 +55,18 @@ def append(store: Store, rows: pl.DataFrame) -> None:
         store.upsert(TABLE, new, insert_only=True)
 
 
-def write(store: Store, rows: Iterable[Mapping[str, Any]]) -> None:
-    """The same, of rows as mappings."""
-    schema = {name: pl.String() for name in (*_NAMED, _KIND) if name != "at"} | {
-        "at": pl.Datetime("us", "UTC")
-    }
-    frame = pl.DataFrame(
-        [{**row, "at": row["at"].astimezone(UTC)} for row in rows], schema=schema, orient="row"
-    )
-    if frame.height:
-        append(store, frame)
-
-
-def log_acts(store: Store, decided: Iterable[Act]) -> None:
+def log_acts(store: Store, decided: Iterable[LearningEvent]) -> None:
     """Write what was decided."""
-    write(store, [
+    schema = dict.fromkeys((*_NAMED, _KIND), pl.String()) | {"at": pl.Datetime("us", "UTC")}
+    rows = [
         {
-            "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at,
+            "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at.astimezone(UTC),
             "principal": act.who, "kind": act.detail.get("kind"),
             "detail": " ".join(str(act.detail[name]) for name in ("scope", "value") if name in act.detail),
         }
         for act in decided
-    ])  # fmt: skip
+    ]  # fmt: skip
+    append(store, pl.DataFrame(rows, schema=schema, orient="row"))
 
 
 def log_refusals(
@@ -127,35 +119,30 @@ def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame, kind: Kin
         before: those that were there.
         kind: of learning.
     """
-    rows, before = (_lessons(part, kind) for part in (rows, before))
-    held = ["namespace", "memory_id", "term"]
-    new = rows.join(before.select("trigger_id"), on="trigger_id", how="anti").sort("added_at", "trigger_id")
-    earlier = before.group_by(held).agg(earliest=pl.col("added_at").min())
-    again = pl.col("earliest").is_not_null() & (pl.col("earliest") < pl.col("added_at"))
+    rows, before = described(rows, kind), described(before, kind)
+    held = ["namespace", "memory_id", "what"]
+    new = rows.join(before.select("detail"), on="detail", how="anti").sort("at", "detail")
+    earlier = before.group_by(held).agg(earliest=pl.col("at").min())
+    again = pl.col("earliest").is_not_null() & (pl.col("earliest") < pl.col("at"))
     first = pl.int_range(pl.len()).over(held) == 0
     marked = new.join(earlier, on=held, how="left", maintain_order="left")
-    append(
-        store,
-        marked.select(
-            "namespace", "memory_id", _term(kind), "search_id", "principal", kind=pl.lit(kind),
-            at="added_at", reason=pl.lit("applied"), detail="trigger_id",
-            action=pl.when(first & ~again).then(pl.lit("add")).otherwise(pl.lit("refresh")),
-        ),
+    action = pl.when(first & ~again).then(pl.lit("add")).otherwise(pl.lit("refresh"))
+    append(store, marked.with_columns(action=action, reason=pl.lit("applied")))
+
+
+def described(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """Return what the log says of rows of the table of a kind; of keys, of those that led somewhere.
+
+    Returns:
+        Columns of the log, at the moment when they were taught; ``expires_at``, and ``what`` was learned: a
+        term, or the id of a past question, which the log does not name.
+    """
+    key, at, what = ("trigger_id", "added_at", "term") if kind == WORDS else ("key_id", "at", "query_id")
+    return (rows if kind == WORDS else rows.filter(pl.col("taken") > 0)).select(
+        "namespace", "memory_id", "search_id", "principal", "expires_at",
+        term=pl.col(what) if kind == WORDS else pl.lit(None, pl.String),
+        what=what, at=at, detail=key, kind=pl.lit(kind),
     )  # fmt: skip
-
-
-def _lessons(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
-    """Rows of the table of a kind as those of words: a past question stands for the term."""
-    if kind == WORDS:
-        return rows
-    return rows.filter(pl.col("taken") > 0).rename(
-        {"key_id": "trigger_id", "at": "added_at", "query_id": "term"}
-    )
-
-
-def _term(kind: Kind) -> pl.Expr:
-    """The term that the log names: of a key there is the search."""
-    return pl.col("term") if kind == WORDS else pl.lit(None, pl.String).alias("term")
 
 
 def log_untaught(store: Store, rows: pl.DataFrame, at: datetime, kind: Kind = WORDS) -> None:
@@ -167,14 +154,9 @@ def log_untaught(store: Store, rows: pl.DataFrame, at: datetime, kind: Kind = WO
         at: when.
         kind: of learning.
     """
-    rows = _lessons(rows, kind)
-    if rows.is_empty():
-        return
     append(
         store,
-        rows.select(
-            "namespace", "memory_id", _term(kind), "search_id", "principal", kind=pl.lit(kind),
-            at=pl.lit(at.astimezone(UTC)), action=pl.lit("rollback"), reason=pl.lit(UNTAUGHT),
-            detail="trigger_id",
+        described(rows, kind).with_columns(
+            at=pl.lit(at.astimezone(UTC)), action=pl.lit("rollback"), reason=pl.lit(UNTAUGHT)
         ),
-    )  # fmt: skip
+    )

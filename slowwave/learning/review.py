@@ -14,8 +14,8 @@ from slowwave.common.progress import task
 from slowwave.journal.kinds.learning import APPROVE, ROLLBACK, WITHDRAW
 from slowwave.learning import lessons, shown
 from slowwave.learning.acts import (
-    Act,
     LearningError,
+    LearningEvent,
     acts,
     approved,
     known_kind,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 WAITING: Final = "waiting for the night"
 
 
-class RefusedError(LearningError):
+class ApprovalRefusedError(LearningError):
     """An approval that may not be given yet; `decision` says what is missing."""
 
     def __init__(self, decision: GateDecision) -> None:
@@ -95,7 +95,7 @@ class TakenBack:
     applied: pl.DataFrame
     proposed: pl.DataFrame
     live: int
-    act: Act | None = None
+    act: LearningEvent | None = None
     kind: Kind = WORDS
 
 
@@ -156,10 +156,7 @@ class Learning:
         Raises:
             LearningError: an unknown state.
         """
-        if state and state not in STATES:
-            raise LearningError(f"state = {state!r}: say {', '.join(STATES)}.")
-        rows = shown.terms(self._evidence(), self._namespace, memory_id=memory_id)
-        return rows.filter(state=state) if state else rows
+        return self._in_state(shown.terms, state, memory_id)
 
     def keys(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
         """Every past question that led to a memory; those of a secret one only where it is named.
@@ -177,10 +174,7 @@ class Learning:
         Raises:
             LearningError: an unknown state.
         """
-        if state and state not in STATES:
-            raise LearningError(f"state = {state!r}: say {', '.join(STATES)}.")
-        rows = shown.keys(self._evidence(), self._namespace, memory_id=memory_id)
-        return rows.filter(state=state) if state else rows
+        return self._in_state(shown.keys, state, memory_id)
 
     def selections(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
         """Every selection, and what became of it as a search key; the newest first.
@@ -227,7 +221,7 @@ class Learning:
 
     # -- what people decide ----------------------------------------------------------------------
 
-    def approve(self, *, who: str, why: str = "", kind: Kind = WORDS) -> Act:
+    def approve(self, *, who: str, why: str = "", kind: Kind = WORDS) -> LearningEvent:
         """Approve that selections teach from today on; it stands until it is withdrawn or learning does harm.
 
         Words and search keys are approved apart: each has evidence of its own.
@@ -243,7 +237,7 @@ class Learning:
             The approval that stands.
 
         Raises:
-            RefusedError: something but the approval is missing; says what.
+            ApprovalRefusedError: something but the approval is missing; says what.
             LearningError: nobody was named, an unknown kind, or a clock that is behind the memory.
         """
         standing = self._approval(known_kind(kind))
@@ -253,12 +247,12 @@ class Learning:
         refuse_late_clock(self._space)
         decision = self.gate(kind)
         if not decision.awaits_only_approval:
-            raise RefusedError(decision)
+            raise ApprovalRefusedError(decision)
         conditions = [asdict(one) for one in decision.conditions]
         shown_then = {"evidence": conditions, "as_of": decision.as_of.isoformat(), "kind": kind}
         return self._write(APPROVE, who, why, shown_then)
 
-    def withdraw(self, *, who: str, why: str = "", kind: Kind = WORDS) -> Act:
+    def withdraw(self, *, who: str, why: str = "", kind: Kind = WORDS) -> LearningEvent:
         """Withdraw the approval: from now on nothing learned is used, and nothing more is learned.
 
         What was learned is kept: a new approval brings back what has not expired. `roll_back` deletes it.
@@ -276,7 +270,7 @@ class Learning:
         """Why ratings do not count in searches; empty where they do, as they do from the beginning."""
         return ratings_off(self._acts())
 
-    def switch_ratings(self, *, on: bool, who: str, why: str = "") -> Act:
+    def switch_ratings(self, *, on: bool, who: str, why: str = "") -> LearningEvent:
         """Let ratings count in searches, or not; feedback is taken and folded either way.
 
         Raises:
@@ -347,10 +341,18 @@ class Learning:
 
     # -- parts -----------------------------------------------------------------------------------
 
-    def _acts(self) -> list[Act]:
+    def _in_state(
+        self, listing: Callable[..., pl.DataFrame], state: State | Literal[""], memory_id: str
+    ) -> pl.DataFrame:
+        if state and state not in STATES:
+            raise LearningError(f"state = {state!r}: say {', '.join(STATES)}.")
+        rows = listing(self._evidence(), self._namespace, memory_id=memory_id)
+        return rows.filter(state=state) if state else rows
+
+    def _acts(self) -> list[LearningEvent]:
         return acts(self._space.journal, self._namespace)
 
-    def _approval(self, kind: Kind) -> Act | None:
+    def _approval(self, kind: Kind) -> LearningEvent | None:
         """The approval of a kind that stands, if one does."""
         decided = self._acts()
         if not approved(decided, kind):
@@ -366,7 +368,7 @@ class Learning:
 
     def _write(
         self, action: str, who: str, why: str, detail: Mapping[str, Any], *, at: datetime | None = None
-    ) -> Act:
+    ) -> LearningEvent:
         """Into the journal, then into the audit log, with what a killed process left out of it."""
         moment = at or self._space.now()
         through = {"through": self._principal}

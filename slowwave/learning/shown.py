@@ -78,10 +78,7 @@ def terms(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.Data
         .join(stand.select(*_TERM, stands=True).unique(), on=_TERM, how="left")
         .with_columns(
             pl.col("questions", "principals").fill_null(0),
-            state=pl.when(pl.col("live")).then(pl.lit("live"))
-            .when(pl.col("questions").is_not_null()).then(pl.lit("proposed"))
-            .when(pl.col("stands")).then(pl.lit("expired"))
-            .otherwise(pl.lit("taken back")),
+            state=_state(pl.col("questions").is_not_null()),
             weight=((pl.coalesce("until", "expires_at") - now) / policy.ttl).clip(0, 1),
         )
     )  # fmt: skip
@@ -94,6 +91,16 @@ def terms(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.Data
     columns = ["memory_id", "title", "term", "state", "questions", "principals", "taught_at", "expires_at",
                "weight", "searches"]  # fmt: skip
     return titled(evidence.space.store, namespace, found, named=[memory_id]).select(columns)
+
+
+def _state(proposed: pl.Expr) -> pl.Expr:
+    """Which of `STATES` each row is in, by ``live``, ``stands`` and whether it may have an effect later."""
+    return (
+        pl.when("live").then(pl.lit("live"))
+        .when(proposed).then(pl.lit("proposed"))
+        .when("stands").then(pl.lit("expired"))
+        .otherwise(pl.lit("taken back"))
+    )  # fmt: skip
 
 
 def proposals(
@@ -186,10 +193,7 @@ def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataF
         .join(stand.select(*_KEY, stands=True).unique(), on=_KEY, how="left")
         .with_columns(pl.col("query").fill_null(""))
         .with_columns(
-            state=pl.when(pl.col("live")).then(pl.lit("live"))
-            .when(pl.col("stands") & (pl.col("expires_at") > now)).then(pl.lit("proposed"))
-            .when(pl.col("stands")).then(pl.lit("expired"))
-            .otherwise(pl.lit("taken back")),
+            state=_state(pl.col("stands") & (pl.col("expires_at") > now)),
             weight=((pl.col("expires_at") - now) / evidence.space.key_teaching.ttl).clip(0, 1),
         )
         .with_columns(order=pl.col("state").cast(_ORDER).to_physical())

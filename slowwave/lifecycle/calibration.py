@@ -13,7 +13,7 @@ import polars as pl
 from slowwave.common import progress
 from slowwave.errors import SlowwaveError
 from slowwave.home.thresholds import calibration_of
-from slowwave.quality.calibration import Calibration, Targets, fit, report
+from slowwave.quality.calibration import Calibration, ErrorTargets, fit, report
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -75,7 +75,7 @@ def read_pairs(path: Path) -> pl.DataFrame:
     return pairs.drop("given")
 
 
-def calibrate(space: Workspace, files: list[Path], targets: Targets, as_of: datetime) -> Calibrated:
+def calibrate(space: Workspace, files: list[Path], targets: ErrorTargets, as_of: datetime) -> Calibrated:
     """Fit the thresholds of the home's model to pairs, and remember them under its name.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from slowwave.common.plurals import counted
 from slowwave.errors import NotFoundError
-from slowwave.learning.review import RefusedError
+from slowwave.learning.review import ApprovalRefusedError
 from slowwave.scoring.feedback.learned import KINDS, Kind
 from slowwave.views import learned
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage
@@ -53,7 +53,7 @@ def about_to_approve(asked: PageRequest) -> ShownPage:
     kind = _named(asked)
     gate = asked.memory.learning.gate(kind)
     if not gate.awaits_only_approval and not gate.open:
-        raise RefusedError(gate)
+        raise ApprovalRefusedError(gate)
     return ShownPage("approve", f"Approve: {learned.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
 
 

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 BLOCK = re.compile(r"```(python|diff) file=(\S+)\n(.*?)```", re.DOTALL)
+OWN_TESTS = ("tests/scoring", "tests/quality", "tests/slowwave")
 USE = """
 import slowwave
 from slowwave.cli import main
@@ -113,16 +114,16 @@ def run(project: Path, *words: str, code: Path | None = None) -> subprocess.Comp
 def test_the_page_shows_one_of_each():
     headings = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
     assert headings == [
-        "A rule", "A table", "A column", "An asset", "A command", "An import source", "A tool",
-        "A channel"
+        "A rule", "A table", "A column", "An asset", "A command", "An import source", "A tool", "A model",
+        "A duplicate rule", "A channel",
     ]  # fmt: skip
     assert len(BLOCK.findall(PAGE)) == PAGE.count(" file=")
 
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_the_tests_of_the_rule_and_of_rankings_pass(project):
-    done = run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/scoring")
+def test_the_tests_of_the_examples_and_of_rankings_pass(project):
+    done = run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *OWN_TESTS)
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-1_000:]
 
 

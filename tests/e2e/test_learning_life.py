@@ -24,7 +24,7 @@ from learning_life import (
 from quick_dagster import _quick_nights as _quick_nights
 from quick_dagster import quick_nights
 
-from slowwave.learning.review import RefusedError
+from slowwave.learning.review import ApprovalRefusedError
 from slowwave.settings import Settings, load
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -173,7 +173,7 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
         gate = {one.name: one for one in life.memory.learning.gate().conditions}
         assert "worse" in gate["regression"].value
         assert gate["shadow week"].state == "insufficient"  # it begins anew
-        with pytest.raises(RefusedError):
+        with pytest.raises(ApprovalRefusedError):
             life.memory.learning.approve(who="Ishbel")
         log = life.memory.learning.log(limit=None)
         counts = dict(log["action"].value_counts().iter_rows())

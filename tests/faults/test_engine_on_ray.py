@@ -145,7 +145,7 @@ def refused(number: int) -> int:
 
 
 def test_one_worker_then_two_make_the_tables_that_this_process_makes(cluster, saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("slowwave.embedding.spread.WHOLE_CALLS", {})  # or all is one piece
+    monkeypatch.setattr("slowwave.embedding.spread.MODELS", {})  # or all is one piece
     monkeypatch.setattr("slowwave.embedding.static._BATCH", 16)
     here = rebuilt(Path(shutil.copytree(saved, tmp_path / "here")), {"kind": "local"})
     assert here[1].height >= 60

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
-import polars as pl
 import pytest
 from prepared import take_over
 
@@ -151,7 +150,7 @@ def test_exact_duplicates_are_a_warning_that_stops_nothing(settings, home, act, 
 def test_a_gate_that_lets_a_bad_note_in_stops_the_night(settings, home, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_GATE__MODE", "enforce")
     monkeypatch.setattr(
-        "slowwave.quality.gate.structure_faults", lambda notes, **_: pl.Series([[]] * notes.height)
+        "slowwave.quality.gate.structure_faults", lambda notes, **_: [[] for _ in range(notes.height)]
     )
     success, made, found = run(home, "2026-03-01", "2026-03-01")
     assert not success

@@ -14,8 +14,8 @@ from bench._contrast_edits import CHANGES, HARMLESS
 from bench._contrast_templates import CHANGED, KEPT, SENTENCES
 from slowwave.quality.divergence.comparing import divergence
 from slowwave.quality.divergence.difference import contradicts, says_more
-from slowwave.quality.divergence.guard import Guard
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.guard import DivergenceGuard
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.reconsolidation import Thresholds, decide
 
 LOST, RECOGNISED = 0.01, 0.70
@@ -24,7 +24,7 @@ DATA = Path("../shared/data")
 
 def taken(pair: Contrast) -> bool:
     """Whether the new one is refused or merged at a cosine of 1."""
-    found, alike = Guard().compare(Statement("", "", pair.new), Statement("", "", pair.old))
+    found, alike = DivergenceGuard().compare(ComparedNote("", "", pair.new), ComparedNote("", "", pair.old))
     outcome = decide(1.0, found, same_subject=alike, thresholds=Thresholds(), policy="guarded")
     return outcome in {"duplicate", "merge"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from slowwave.quality.divergence import naming
-from slowwave.quality.divergence.guard import Guard
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.guard import DivergenceGuard
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.divergence.token_collector import Token
 from slowwave.quality.divergence.tokens import traits
 from slowwave.quality.reconsolidation import Thresholds, decide
@@ -19,7 +19,7 @@ from lookalikes import FAMILIES, HELD_OUT, pairs, supersedes
 
 
 def outcome(new: str, old: str) -> str:
-    differences, alike = Guard().compare(Statement("", "", new), Statement("", "", old))
+    differences, alike = DivergenceGuard().compare(ComparedNote("", "", new), ComparedNote("", "", old))
     return decide(
         1.0, differences, same_subject=alike, thresholds=Thresholds(), policy="guarded", gate=False
     )  # fmt: skip

@@ -22,7 +22,7 @@ SOUND = {
 
 def faults(**changes: object) -> list[str]:
     frame = pl.DataFrame([{**SOUND, **changes}], schema=dict.fromkeys(SOUND, pl.String))
-    return structure_faults(frame, min_characters=50)[0].to_list()
+    return structure_faults(frame, min_characters=50)[0]
 
 
 def test_a_sound_note_has_no_fault():
@@ -55,7 +55,7 @@ def test_a_content_is_measured_in_characters_after_trimming(content, expected):
 
 def test_the_least_length_is_a_parameter():
     frame = pl.DataFrame([{**SOUND, "content": ""}])
-    assert structure_faults(frame, min_characters=0)[0].to_list() == []
+    assert structure_faults(frame, min_characters=0)[0] == []
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_every_fault_is_listed_at_once():
 
 def test_each_note_gets_its_own_faults_in_order():
     frame = pl.DataFrame([SOUND, {**SOUND, "title": ""}, {**SOUND, "source": "..", "state": "?"}, SOUND])
-    assert structure_faults(frame, min_characters=50).to_list() == [
+    assert structure_faults(frame, min_characters=50) == [
         [],
         ["empty_title"],
         ["bad_path", "unknown_state"],
         [],
     ]
-    assert structure_faults(frame.clear(), min_characters=50).to_list() == []
+    assert structure_faults(frame.clear(), min_characters=50) == []

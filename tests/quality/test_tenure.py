@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.divergence.note import Statement
+from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.tenure import LOOKED_BACK, tenures
 
 TUESDAY = "We deploy on Tuesday at nine, from the office in Kirkwall."
@@ -20,7 +20,7 @@ WORDS = frozenset(["office", "black", "block", "deploy", "notes", "harbour", "ar
 
 
 def of(*texts: str, cosine: float = 0.95) -> list[int]:
-    said = [Statement("", "k", text) for text in texts]
+    said = [ComparedNote("", "k", text) for text in texts]
     return tenures(said, lambda one, other: cosine, WORDS.__contains__, 0.88)
 
 
@@ -89,6 +89,6 @@ def test_a_note_that_says_something_else_every_day_is_compared_with_few():
         return 0.0
 
     same = [f"Close the archive at six{'!' * n}" for n in range(40)]
-    said = [Statement("", "k", text) for text in same]
+    said = [ComparedNote("", "k", text) for text in same]
     assert tenures(said, cosine, WORDS.__contains__, 0.88) == list(range(40))
     assert len(asked) <= 40 * LOOKED_BACK

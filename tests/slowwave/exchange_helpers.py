@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange import ImportReport, JsonLines, Options, Ubi, import_logs
+from slowwave.evaluation.exchange import JsonlForm, LogImportOptions, LogImportReport, Ubi, import_logs
 from slowwave.evaluation.exchange.importing import Form
 from slowwave.journal import FEEDBACK_KINDS, Journal
 
@@ -76,21 +76,21 @@ def take(
     namespace: str = "ada",
     is_memory: Callable[[Sequence[str]], Collection[str]] = lambda memories: memories,
     **options: Any,
-) -> ImportReport:
+) -> LogImportReport:
     """Import files on the tenth of March 2026."""
     given = {"first_day": FIRST_DAY, "today": TODAY, **options}
-    return import_logs(journal, form, files, Options(namespace, **given), is_memory)
+    return import_logs(journal, form, files, LogImportOptions(namespace, **given), is_memory)
 
 
-def take_ubi(journal: Journal, *files: str, namespace: str = "ada", **options: Any) -> ImportReport:
+def take_ubi(journal: Journal, *files: str, namespace: str = "ada", **options: Any) -> LogImportReport:
     """Import UBI files."""
     reading = {name: options.pop(name) for name in ("source_prefix", "actions") if name in options}
     return take(journal, Ubi(namespace, **reading), *files, namespace=namespace, **options)
 
 
-def take_jsonl(journal: Journal, *files: str, namespace: str = "ada", **options: Any) -> ImportReport:
+def take_jsonl(journal: Journal, *files: str, namespace: str = "ada", **options: Any) -> LogImportReport:
     """Import JSONL files."""
-    form = JsonLines(namespace, lambda project: journal.searches_of(namespace, project))
+    form = JsonlForm(namespace, lambda project: journal.searches_of(namespace, project))
     return take(journal, form, *files, namespace=namespace, **options)
 
 

@@ -10,7 +10,8 @@ from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
 from slowwave.evaluation.judging.agreement import agreements
-from slowwave.evaluation.judgments import judgment_list, judgment_lists, judgments_until
+from slowwave.evaluation.judgments import daily_grades, judgment_list, judgments_until
+from slowwave.scoring.evaluation.judgments import version
 
 BAR = 0.8
 
@@ -102,16 +103,14 @@ def test_the_end_of_each_day_knows_what_was_said_by_then(store):
     days = [name(day) for day in range(1, 6)]
     everything = judgments_until(store, days[-1])
     queries = everything.select("namespace", "query_id").unique()
-    together = judgment_lists(everything, queries.join(pl.DataFrame({"day": days}), how="cross"), BAR)
+    together = daily_grades(everything, queries.join(pl.DataFrame({"day": days}), how="cross"), BAR)
     for day in days:
         alone = judgment_list(judgments_until(store, day), BAR)
-        assert together[day].version == alone.version
-        assert_frame_equal(together[day].grades, alone.grades)
-        assert_frame_equal(together[day].conflicts, alone.conflicts)
+        assert_frame_equal(together.filter(day=day).drop("day"), alone.grades)
     last = ids.query_id("ada", "q7")
-    heard = [day for day in days if last in together[day].grades["query_id"].to_list()]
+    heard = together.filter(query_id=last)["day"].to_list()
     assert heard == days[2:3]  # then a person corrects a label, and the judge agrees on 3 of 5
-    assert len({together[day].version for day in days}) == 4
+    assert len({version(together.filter(day=day)) for day in days}) == 4
 
 
 def test_what_is_said_in_a_namespace_is_read_alone(store):

@@ -220,12 +220,12 @@ def test_any_payload_comes_back_from_its_line(
 ) -> None:
     line = orjson.dumps(payloads.line_of(act("search", OLD, searched, at, event_id=OLD, origin="p")))
     read = forms.read_act(line)
-    assert isinstance(read, forms.Search)
+    assert isinstance(read, forms.SearchLine)
     assert (read.at, read.search_id, read.project) == (at, OLD, "p")
     assert _plain(payloads.search_payload(read, "ada")) == _plain(searched)
     line = orjson.dumps(payloads.line_of(act("feedback", OLD, rated, at)))
     read = forms.read_act(line)
-    assert isinstance(read, forms.Feedback)
+    assert isinstance(read, forms.FeedbackLine)
     assert _plain(payloads.feedback_payload(read, "ada", {})) == _plain(rated)
 
 

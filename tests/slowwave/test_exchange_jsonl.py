@@ -261,8 +261,10 @@ def test_the_documentation_of_the_forms_is_true(journal: Journal, tmp_path: Path
     [block] = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     report = take_jsonl(journal, log(tmp_path, *block.splitlines()))
     assert (report.new, report.malformed, report.not_shown) == (4, 0, 0)
-    lines = (forms.Search, forms.Feedback, forms.Observation, forms.Outcome)
-    names = {name for form in (*lines, forms.ShownResult, forms.ResultVerdict) for name in form.model_fields}
+    lines = (forms.SearchLine, forms.FeedbackLine, forms.ObservationLine, forms.OutcomeLine)
+    names = {
+        name for form in (*lines, forms.ShownResultLine, forms.ResultVerdict) for name in form.model_fields
+    }
     shown_by_example = {"type", "query", "shown", "verdicts"}
     assert {name for name in names - shown_by_example if f"`{name}`" not in page} == set()
     assert {action for action in ACTIONS if f"`{action}`" not in page} == set()

@@ -19,7 +19,7 @@ from warehouse_rows import put
 from bench._user import Clock
 from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
-from slowwave.evaluation.judging.entries import Judgment, drain_judgments, write_judgments
+from slowwave.evaluation.judging.entries import NewJudgment, drain_judgments, write_judgments
 from slowwave.evaluation.variants import variants
 from slowwave.journal import Entry, Journal
 from slowwave.learning import effect, proposals
@@ -128,7 +128,8 @@ def test_imported_labels_open_no_cycle_and_the_same_label_given_here_does(quiet:
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
     quiet.journal.append(searches)
     said = [
-        Judgment(f"question {number}", searches[0].payload["shown"][0]["memory_id"], 3, "graded", "", "ann",
+        NewJudgment(
+            f"question {number}", searches[0].payload["shown"][0]["memory_id"], 3, "graded", "", "ann",
              march.at(1 + number // 10, 11), more={"imported_from": "jsonl"})
         for number in range(300)
     ]  # fmt: skip

@@ -15,7 +15,7 @@ import slowwave
 from slowwave.common import ids
 from slowwave.errors import StoreError
 from slowwave.learning import acts
-from slowwave.learning.isolation import Watch, canary, prove
+from slowwave.learning.isolation import IsolationWatch, canary, prove
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
 from slowwave.store.tables import CANARY_NAMESPACE
@@ -206,7 +206,7 @@ def test_a_watch_asks_only_when_something_has_changed(taught, monkeypatch):
 
     asked = []
     monkeypatch.setattr(isolation, "prove", lambda store, tables=None: asked.append(tables) or ())
-    watch = Watch(taught.store)
+    watch = IsolationWatch(taught.store)
     assert watch.problems() == watch.problems() == ()
     taught.save(
         "The paint of the mast holds for about six winters at sea, the harbour master says.", key="new"

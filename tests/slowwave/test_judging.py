@@ -16,7 +16,7 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.evaluation.judging import Grade, JudgmentError, Pair
 from slowwave.evaluation.judging.agreement import agreement_now, as_row
 from slowwave.evaluation.judging.anchors import drift, judge_again
-from slowwave.evaluation.judging.entries import Judgment, drain_judgments, write_judgments
+from slowwave.evaluation.judging.entries import NewJudgment, drain_judgments, write_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.judging.running import run
@@ -188,7 +188,7 @@ def test_entries_that_are_no_judgments_are_counted_and_stop_nothing(memory, note
 
 @pytest.mark.parametrize("later", [timedelta(days=2), timedelta(0), -timedelta(days=2)])
 def test_the_last_word_written_wins_whatever_its_date(memory, later):
-    first = Judgment(QUERY, "m", 1, "graded", "", "ann", NOON)
+    first = NewJudgment(QUERY, "m", 1, "graded", "", "ann", NOON)
     last = replace(first, grade=3, at=NOON + later)
     write_judgments(memory.journal, "ada", [first])
     write_judgments(memory.journal, "ada", [last])
@@ -198,7 +198,7 @@ def test_the_last_word_written_wins_whatever_its_date(memory, later):
 
 
 def test_what_was_said_elsewhere_keeps_its_date(memory):
-    first = Judgment(QUERY, "m", 1, "graded", "", "ann", NOON)
+    first = NewJudgment(QUERY, "m", 1, "graded", "", "ann", NOON)
     early = replace(first, grade=3, at=NOON - timedelta(days=2), more={"imported_from": "a file"})
     write_judgments(memory.journal, "ada", [first])
     write_judgments(memory.journal, "ada", [early])

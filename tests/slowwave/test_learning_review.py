@@ -14,8 +14,7 @@ from learning_rows import TERMS, night, put_effect, put_progress, put_proposals,
 from slowwave.home.ledger import FEEDBACK
 from slowwave.journal import payload_of
 from slowwave.learning.acts import REGRESSION, LearningError, acts, approved, write_act
-from slowwave.learning.gate import gate
-from slowwave.learning.review import RefusedError
+from slowwave.learning.review import ApprovalRefusedError, Learning
 from slowwave.memory import Memory
 
 pytestmark = pytest.mark.usefixtures("learning_on")
@@ -63,7 +62,7 @@ def test_a_new_namespace_has_learned_nothing_and_says_what_is_missing(memory):
     status = memory.learning.status()
     assert (status.gate.state, set(status.terms.values()), status.proposals) == ("insufficient", {0}, {})
     with pytest.raises(
-        RefusedError, match=r"Missing: cycles: 0/2 closed .*; isolation|; shadow week"
+        ApprovalRefusedError, match=r"Missing: cycles: 0/2 closed .*; isolation|; shadow week"
     ) as refused:
         memory.learning.approve(who="ann")
     assert "approval" not in str(refused.value)
@@ -109,7 +108,7 @@ def test_it_is_refused_while_anything_else_is_missing(memory, now, fault):
     if fault != "proposals":
         put_proposals(memory.store, now, days=6 if fault == "shadow week" else 10)
     put_effect(memory.store, now, relevant=fault != "noise", after=0.4 if fault == "quality" else 0.6)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApprovalRefusedError):
         memory.learning.approve(who="ann", why="I insist")
     assert journal(memory) == []
 
@@ -129,7 +128,7 @@ def test_the_word_of_another_namespace_opens_nothing(ready, open_memory):
     put_ready(ready.store, ready._space.now(), "bob")
     open_memory("bob").learning.approve(who="bob")
     assert not ready.learning.gate().open
-    assert gate(ready._space, "bob").open
+    assert Learning(ready._space, "bob", "ann").gate().open
 
 
 @pytest.mark.slow
@@ -269,7 +268,7 @@ def test_what_is_only_proposed_is_taken_back_too(ready):
     done = ready.learning.roll_back("principal", "bob", who="ann")
     assert (done.applied.height, done.proposed.height, done.live) == (0, 24, 0)
     assert set(done.proposed["principal"]) == {"bob"}
-    with pytest.raises(RefusedError, match="noise"):
+    with pytest.raises(ApprovalRefusedError, match="noise"):
         ready.learning.approve(who="ann")  # nothing is left that two questions taught
 
 

@@ -301,7 +301,7 @@ def test_what_is_taken_back_does_not_stand_and_what_comes_later_does(life, scope
     )  # fmt: skip
     life.take(f"{QUESTION} again", "deploy", when=at(6), by="bob")
     life.view(1, 6)
-    stand = Evidence(life.space).standing_views("ada", at(7)).filter("selected")
+    stand = Evidence(life.space).standing("ada", at(7), KEYS).filter("selected")
     assert stand["query_id"].to_list() == [ids.query_id("ada", f"{QUESTION} again")]
 
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from slowwave.evaluation.exchange.errors import ExchangeError
 from slowwave.evaluation.exchange.export import FORMATS, ExportReport, export
-from slowwave.evaluation.exchange.frame import Problem
-from slowwave.evaluation.exchange.importing import Options, import_logs
-from slowwave.evaluation.exchange.jsonl import JsonLines
-from slowwave.evaluation.exchange.report import ImportReport
+from slowwave.evaluation.exchange.frame import LineProblem
+from slowwave.evaluation.exchange.importing import LogImportOptions, import_logs
+from slowwave.evaluation.exchange.jsonl import JsonlForm
+from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.ubi import Ubi, parse_actions
 
 __all__ = [
     "FORMATS",
     "ExchangeError",
     "ExportReport",
-    "ImportReport",
-    "JsonLines",
-    "Options",
-    "Problem",
+    "JsonlForm",
+    "LineProblem",
+    "LogImportOptions",
+    "LogImportReport",
     "Ubi",
     "export",
     "import_logs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +82,7 @@ def export(
     first, last = parse_day(first), parse_day(last)
     known = journal.days(_KINDS).filter(pl.col("namespace") == namespace)
     days = [day for day in sorted(known["day"]) if (not first or day >= first) and (not last or day <= last)]
-    lines_of = _ubi_lines if form == "ubi" else _jsonl_lines
+    lines_of = documents_of if form == "ubi" else lambda entry, _: [line_of(entry)]
     report = ExportReport()
     earlier: set[str] = set()
     projects: list[set[str]] = []  # looked for once, with the first outcome
@@ -134,8 +134,9 @@ def _searches(journal: Journal, page: Sequence[Entry]) -> dict[str, Entry]:
 
 
 def _write(
-    entry: Entry, lines: Sequence[Mapping[str, Any]], write: Callable[[bytes], object], report: ExportReport
+    entry: Entry, lines: Iterable[Mapping[str, Any]], write: Callable[[bytes], object], report: ExportReport
 ) -> None:
+    lines = list(lines)
     if entry.kind == "search":
         report.searches += 1
     else:
@@ -143,14 +144,6 @@ def _write(
     report.left_out += not lines
     report.lines += len(lines)
     write(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-
-
-def _jsonl_lines(entry: Entry, _search: Entry | None) -> list[dict[str, Any]]:
-    return [line_of(entry)]
-
-
-def _ubi_lines(entry: Entry, search: Entry | None) -> list[dict[str, Any]]:
-    return list(documents_of(entry, search))
 
 
 def _pages(

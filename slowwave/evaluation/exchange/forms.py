@@ -29,7 +29,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Result(Strict):
+class ResultLine(Strict):
     """A memory, by its source or by its id; `chunk` is which part of it, from 0, null all of it."""
 
     source: str = Field("", min_length=1)
@@ -59,7 +59,7 @@ class Result(Strict):
         return None if self.chunk is None else ids.chunk_id(self.memory(namespace), self.chunk)
 
 
-class ShownResult(Result):
+class ShownResultLine(ResultLine):
     """A result as it was shown."""
 
     rank: Annotated[int, Field(strict=True, ge=1)] | None = None
@@ -67,7 +67,7 @@ class ShownResult(Result):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
-class ResultVerdict(Result):
+class ResultVerdict(ResultLine):
     """What an answer made of a result (rule 4.1)."""
 
     verdict: Literal["used", "ignored"]
@@ -85,7 +85,7 @@ class _Act(Strict):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
-class Search(_Act):
+class SearchLine(_Act):
     """A search and what it showed."""
 
     type: Literal["search"]
@@ -93,10 +93,10 @@ class Search(_Act):
     project: str = ""
     query: str
     limit: Count | None = None
-    shown: list[ShownResult]
+    shown: list[ShownResultLine]
 
 
-class Feedback(_Act, Result):
+class FeedbackLine(_Act, ResultLine):
     """What a person or an assistant said of one result."""
 
     type: Literal["feedback"]
@@ -105,7 +105,7 @@ class Feedback(_Act, Result):
     rating: Literal["helpful", "neutral", "unhelpful"]
 
 
-class Observation(_Act):
+class ObservationLine(_Act):
     """Which results an answer used."""
 
     type: Literal["observation"]
@@ -115,7 +115,7 @@ class Observation(_Act):
     verdicts: list[ResultVerdict]
 
 
-class Outcome(_Act):
+class OutcomeLine(_Act):
     """How a project ended, for all searches that were made for it."""
 
     type: Literal["outcome"]
@@ -124,12 +124,12 @@ class Outcome(_Act):
     outcome: Literal["success", "failure"]
 
 
-_LINE: TypeAdapter[Search | Feedback | Observation | Outcome] = TypeAdapter(
-    Annotated[Search | Feedback | Observation | Outcome, Field(discriminator="type")]
+_LINE: TypeAdapter[SearchLine | FeedbackLine | ObservationLine | OutcomeLine] = TypeAdapter(
+    Annotated[SearchLine | FeedbackLine | ObservationLine | OutcomeLine, Field(discriminator="type")]
 )
 
 
-def read_act(text: bytes) -> Search | Feedback | Observation | Outcome:
+def read_act(text: bytes) -> SearchLine | FeedbackLine | ObservationLine | OutcomeLine:
     """The act on a line.
 
     Raises:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TypeVar
 
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
-from slowwave.evaluation.exchange.lines import Line
+from slowwave.evaluation.exchange.lines import LogLine
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LineProblem:
     """A line that was not taken: where it stands, and why."""
 
     file: str
@@ -42,16 +42,16 @@ class LineCounts:
 
     lines: int
     malformed: int
-    problems: list[Problem]
+    problems: list[LineProblem]
 
     def refuse(self, file: str, line: int, reason: str) -> None:
         """Count a line that is not taken."""
         self.malformed += 1
         if len(self.problems) < FEW:
-            self.problems.append(Problem(file, line, reason))
+            self.problems.append(LineProblem(file, line, reason))
 
 
-class Nothing(Enum):
+class NotTaken(Enum):
     """Why nothing is made of a line that is as it should be."""
 
     TO_LEARN = "a document that says nothing of a result"
@@ -59,13 +59,13 @@ class Nothing(Enum):
 
 
 def read_each(
-    lines: Iterable[Line],
-    read: Callable[[bytes], T | Nothing],
+    lines: Iterable[LogLine],
+    read: Callable[[bytes], T | NotTaken],
     report: LineCounts,
-    otherwise: Callable[[Problem], str],
+    otherwise: Callable[[LineProblem], str],
     *,
     patience: int | None = None,
-) -> Iterator[tuple[Line, T]]:
+) -> Iterator[tuple[LogLine, T]]:
     """What each line says that says anything; the report counts the lines, and those that are refused.
 
     Args:
@@ -86,12 +86,12 @@ def read_each(
         except Malformed as reason:
             report.refuse(line.file, line.number, str(reason))
             wrong += 1
-            first = first or Problem(line.file, line.number, str(reason))
+            first = first or LineProblem(line.file, line.number, str(reason))
             if not taken and wrong == patience:
                 break
             continue
-        taken |= said is not Nothing.IN_IT
-        if not isinstance(said, Nothing):
+        taken |= said is not NotTaken.IN_IT
+        if not isinstance(said, NotTaken):
             yield line, said
     if first and not taken:
         raise ExchangeError(otherwise(first))

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 from slowwave.common import progress
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
-from slowwave.evaluation.exchange.frame import Nothing, Problem, read_each
+from slowwave.evaluation.exchange.frame import LineProblem, NotTaken, read_each
 from slowwave.evaluation.exchange.lines import read_lines
-from slowwave.evaluation.exchange.report import ImportReport
+from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact, Staging
 from slowwave.journal import Entry, Journal, JournalEntryError
 from slowwave.scoring.days import day_of, day_start, from_microseconds, to_microseconds
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
     content: bytes
 
 
-class Act(NamedTuple):
+class ImportedEvent(NamedTuple):
     """The fields of an entry to be (but the namespace), and what it comes from."""
 
     fields: dict[str, Any]
@@ -47,15 +47,17 @@ class Form(Protocol):
     name: str
     expected: str
 
-    def read(self, text: bytes, report: ImportReport) -> Reading | Nothing:
+    def read(self, text: bytes, report: LogImportReport) -> Reading | NotTaken:
         """What a line says; the report counts what is no feedback. Raises `Malformed`."""
 
-    def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
+    def build(
+        self, facts: Sequence[Fact], known: Entry | None, report: LogImportReport
+    ) -> Iterator[ImportedEvent]:
         """The acts of one search: of all that was said of it, and the search as the journal has it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LogImportOptions:
     """What is imported, and what is not.
 
     Attributes:
@@ -77,9 +79,9 @@ def import_logs(
     journal: Journal,
     form: Form,
     files: Sequence[str],
-    options: Options,
+    options: LogImportOptions,
     is_memory: Callable[[Sequence[str]], Collection[str]],
-) -> ImportReport:
+) -> LogImportReport:
     """Write the history that logs hold to the journal; what is there already is left as it is.
 
     Nothing is written before every file was read. An import that is killed is run again.
@@ -96,7 +98,7 @@ def import_logs(
         OSError: a file cannot be read.
         JournalError: the journal cannot be written; what was written until then stays.
     """
-    staging, report = Staging(), ImportReport(dry_run=options.dry_run)
+    staging, report = Staging(), LogImportReport(dry_run=options.dry_run)
     try:
         for file in files:
             _read(file, form, options, staging, report)
@@ -112,14 +114,16 @@ def import_logs(
     return report
 
 
-def _read(file: str, form: Form, options: Options, staging: Staging, report: ImportReport) -> None:
-    def read(text: bytes) -> Reading | Nothing:
+def _read(
+    file: str, form: Form, options: LogImportOptions, staging: Staging, report: LogImportReport
+) -> None:
+    def read(text: bytes) -> Reading | NotTaken:
         found = form.read(text, report)
         if isinstance(found, Reading):
             _require_past(found.at, options)
         return found
 
-    def otherwise(one: Problem) -> str:
+    def otherwise(one: LineProblem) -> str:
         said = f"line {one.line} of {one.file}: {one.reason.rstrip('.')}"
         return f"{file} is no {form.name}; nothing was written. Expected: {form.expected}. But {said}."
 
@@ -127,13 +131,13 @@ def _read(file: str, form: Form, options: Options, staging: Staging, report: Imp
         staging.add(Fact(found.search, to_microseconds(found.at), line.file, line.number, found.content))
 
 
-def _require_past(at: datetime, options: Options) -> None:
+def _require_past(at: datetime, options: LogImportOptions) -> None:
     day = at.astimezone(UTC).date()
     if day > options.today:
         raise Malformed(f"{day} is in the future (days are UTC)")
 
 
-def _require_partitions(staging: Staging, options: Options) -> None:
+def _require_partitions(staging: Staging, options: LogImportOptions) -> None:
     first = staging.earliest()
     if first is None:
         return
@@ -146,7 +150,9 @@ def _require_partitions(staging: Staging, options: Options) -> None:
         )
 
 
-def _write(journal: Journal, form: Form, options: Options, staging: Staging, report: ImportReport) -> None:
+def _write(
+    journal: Journal, form: Form, options: LogImportOptions, staging: Staging, report: LogImportReport
+) -> None:
     with progress.task("writing the journal", len(staging)) as advance:
         for groups in _batches(staging.groups()):
             searches = journal.entries([group[0].search for group in groups])
@@ -163,7 +169,7 @@ def _write(journal: Journal, form: Form, options: Options, staging: Staging, rep
             advance(sum(map(len, groups)))
 
 
-def _taken(known: Entry, options: Options) -> str:
+def _taken(known: Entry, options: LogImportOptions) -> str:
     if known.namespace != options.namespace:
         return f"another namespace has a search with the id {known.event_id}"
     return f"the id {known.event_id} is not of a search, but of a {known.kind}"
@@ -182,7 +188,12 @@ def _batches(groups: Iterator[list[Fact]]) -> Iterator[list[list[Fact]]]:
         yield batch
 
 
-def _collect(act: Act, acts: dict[str, tuple[Entry, Fact]], options: Options, report: ImportReport) -> None:
+def _collect(
+    act: ImportedEvent,
+    acts: dict[str, tuple[Entry, Fact]],
+    options: LogImportOptions,
+    report: LogImportReport,
+) -> None:
     try:
         entry = Entry(namespace=options.namespace, **act.fields)
     except JournalEntryError as error:
@@ -201,9 +212,9 @@ def _collect(act: Act, acts: dict[str, tuple[Entry, Fact]], options: Options, re
 def _append(
     journal: Journal,
     acts: Mapping[str, tuple[Entry, Fact]],
-    options: Options,
+    options: LogImportOptions,
     staging: Staging,
-    report: ImportReport,
+    report: LogImportReport,
 ) -> None:
     there = journal.entries(list(acts))
     new = []

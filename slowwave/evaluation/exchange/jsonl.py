@@ -9,10 +9,10 @@ import orjson
 
 from slowwave.common import ids
 from slowwave.evaluation.exchange import forms, payloads
-from slowwave.evaluation.exchange.frame import Nothing
+from slowwave.evaluation.exchange.frame import NotTaken
 from slowwave.evaluation.exchange.identity import own_id
-from slowwave.evaluation.exchange.importing import ORIGIN, Act, Reading
-from slowwave.evaluation.exchange.report import ImportReport
+from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading
+from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
 from slowwave.journal.kinds.search import results_in
@@ -20,7 +20,7 @@ from slowwave.journal.kinds.search import results_in
 NAME = "jsonl"
 
 
-class JsonLines:
+class JsonlForm:
     """Reads lines of the JSONL form.
 
     Args:
@@ -39,22 +39,24 @@ class JsonLines:
         self._searches_of = searches_of
         self._projects: set[str] = set()
 
-    def read(self, text: bytes, _report: ImportReport) -> Reading | Nothing:
+    def read(self, text: bytes, _report: LogImportReport) -> Reading | NotTaken:
         """Which search a line is about; see `Form`."""
         act = forms.read_act(text)
-        if isinstance(act, forms.Outcome):
+        if isinstance(act, forms.OutcomeLine):
             return Reading(self._line_id(text), act.at, text)
-        if isinstance(act, forms.Search):
+        if isinstance(act, forms.SearchLine):
             self._projects.add(act.project)
         return Reading(own_id("search", self._namespace, act.search_id), act.at, text)
 
-    def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
+    def build(
+        self, facts: Sequence[Fact], known: Entry | None, report: LogImportReport
+    ) -> Iterator[ImportedEvent]:
         """The search and what was said of its results, or one outcome; see `Form`."""
         shown = None if known is None else results_in(known.payload)
         about = []
         for fact in facts:
             act = forms.read_act(fact.content)
-            if not isinstance(act, forms.Search):
+            if not isinstance(act, forms.SearchLine):
                 about.append((fact, act))
                 continue
             payload = self._search(fact, act)
@@ -62,7 +64,7 @@ class JsonLines:
             yield _act(fact, act, fact.search, fact.search, payload, origin=act.project)
         best = None if shown is None else {row["memory_id"]: row.get("best") for row in shown}
         for fact, act in about:
-            if isinstance(act, forms.Outcome):
+            if isinstance(act, forms.OutcomeLine):
                 if act.project in self._projects or self._searches_of(act.project):
                     yield _act(
                         fact, act, self._event_id(fact, act), act.project, payloads.outcome_payload(act)
@@ -77,18 +79,20 @@ class JsonLines:
                 report.not_shown += sum(row["memory_id"] not in best for row in rows)
                 yield _act(fact, act, self._event_id(fact, act), fact.search, payload)
 
-    def _search(self, fact: Fact, act: forms.Search) -> dict[str, Any]:
+    def _search(self, fact: Fact, act: forms.SearchLine) -> dict[str, Any]:
         payload = payloads.search_payload(act, self._namespace)
         return payload if fact.search == act.search_id else payload | {"client": {"search_id": act.search_id}}
 
     def _said(
-        self, fact: Fact, act: forms.Feedback | forms.Observation, best: Mapping[str, str | None]
+        self, fact: Fact, act: forms.FeedbackLine | forms.ObservationLine, best: Mapping[str, str | None]
     ) -> dict[str, Any]:
-        if isinstance(act, forms.Feedback):
+        if isinstance(act, forms.FeedbackLine):
             return payloads.feedback_payload(act, self._namespace, best)
         return payloads.observation_payload(act, self._namespace, best, self._line_id(fact.content))
 
-    def _event_id(self, fact: Fact, act: forms.Feedback | forms.Observation | forms.Outcome) -> str:
+    def _event_id(
+        self, fact: Fact, act: forms.FeedbackLine | forms.ObservationLine | forms.OutcomeLine
+    ) -> str:
         if act.event_id:
             return own_id(act.type, self._namespace, act.event_id)
         return self._line_id(fact.content)
@@ -101,12 +105,12 @@ class JsonLines:
 
 def _act(
     fact: Fact,
-    act: forms.Search | forms.Feedback | forms.Observation | forms.Outcome,
+    act: forms.SearchLine | forms.FeedbackLine | forms.ObservationLine | forms.OutcomeLine,
     event_id: str,
     subject: str,
     payload: dict[str, Any],
     origin: str = "",
-) -> Act:
+) -> ImportedEvent:
     fields = {
         "event_id": event_id,
         "kind": act.type,
@@ -116,4 +120,4 @@ def _act(
         "origin": origin,
         "payload": {**payload, ORIGIN: NAME},
     }
-    return Act(fields, fact)
+    return ImportedEvent(fields, fact)

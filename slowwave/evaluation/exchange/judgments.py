@@ -15,10 +15,10 @@ from pydantic import AwareDatetime, Field, ValidationError
 from slowwave.common import ids
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.forms import Number, Strict
-from slowwave.evaluation.exchange.frame import FEW, LineCounts, Problem, read_each
+from slowwave.evaluation.exchange.frame import FEW, LineCounts, LineProblem, read_each
 from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.moments import written_moment
-from slowwave.evaluation.judging.entries import Judgment, write_judgments
+from slowwave.evaluation.judging.entries import NewJudgment, write_judgments
 from slowwave.evaluation.judging.labels import known_memories
 from slowwave.evaluation.judging.model import JudgmentError
 from slowwave.evaluation.judging.worth import last_words
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "qrels")
 """Forms of judgments."""
 
-Named = tuple[str, Callable[[str], Judgment]]
+Named = tuple[str, Callable[[str], NewJudgment]]
 """The name of a memory, by id or source, and what is said of it, as a function of its id."""
 
 
@@ -58,7 +58,7 @@ class JudgmentsReport(LineCounts):
     unknown: int = 0
     unknown_names: list[str] = field(default_factory=list)
     malformed: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[LineProblem] = field(default_factory=list)
 
     def miss(self, name: str) -> None:
         """Count a line about something that is no memory."""
@@ -134,7 +134,7 @@ def import_judgments(
             raise Malformed(str(error)) from error
         return name, make
 
-    def otherwise(problem: Problem) -> str:
+    def otherwise(problem: LineProblem) -> str:
         return f"No line is a judgment of form {form}; nothing was written. {problem}"
 
     report = JudgmentsReport()
@@ -177,7 +177,7 @@ def _jsonl_line(text: bytes, options: JudgmentOptions) -> Named:
         more |= Payload(judge=by, text_hash=line.text_hash)
     who = line.principal or (line.judge.name if line.judge else options.principal)
     source = JUDGE if line.judge else MANUAL
-    return line.memory_id or line.source, lambda memory: Judgment(
+    return line.memory_id or line.source, lambda memory: NewJudgment(
         line.query, memory, line.grade, line.state, line.explanation, who, at, source, more
     )
 
@@ -191,7 +191,7 @@ def _qrels_line(text: bytes, options: JudgmentOptions) -> Named:
     query = options.queries.get(query_id)
     if query is None:
         raise Malformed(f"no query has the id {query_id!r}")
-    return name, lambda memory: Judgment(
+    return name, lambda memory: NewJudgment(
         query,
         memory,
         number,

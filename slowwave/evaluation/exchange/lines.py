@@ -21,7 +21,7 @@ _BOM = b"\xef\xbb\xbf"
 _OF_A_MAC = "__MACOSX/"  # what macOS packs beside the files
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line without its end: of which file, which (from 1), and its bytes."""
 
     file: str
@@ -29,7 +29,7 @@ class Line(NamedTuple):
     text: bytes
 
 
-def read_lines(path: str) -> Iterator[Line]:
+def read_lines(path: str) -> Iterator[LogLine]:
     """Every line of a log that is not blank, of a .zip those of each file in it; `-` is standard input.
 
     Raises:
@@ -51,7 +51,7 @@ def read_lines(path: str) -> Iterator[Line]:
         advance(size - reached)
 
 
-def _unpacked(path: str, file: IO[bytes]) -> Iterator[Line]:
+def _unpacked(path: str, file: IO[bytes]) -> Iterator[LogLine]:
     first = file.read(len(_ZIP))
     file.seek(0)
     if first.startswith(_GZIP):
@@ -67,11 +67,11 @@ def _unpacked(path: str, file: IO[bytes]) -> Iterator[Line]:
         yield from _lines(path, file)
 
 
-def _lines(name: str, file: Iterable[bytes]) -> Iterator[Line]:
+def _lines(name: str, file: Iterable[bytes]) -> Iterator[LogLine]:
     for number, text in enumerate(file, start=1):
         line = (text.removeprefix(_BOM) if number == 1 else text).strip()
         if line:
-            yield Line(name, number, line)
+            yield LogLine(name, number, line)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ _OF_FEEDBACK = ("rating", "object")
 _OF_VERDICT = ("verdict", "evidence", *_MEASURES, "object")
 
 
-def search_payload(search: forms.Search, namespace: str) -> dict[str, Any]:
+def search_payload(search: forms.SearchLine, namespace: str) -> dict[str, Any]:
     """What the journal keeps of a search."""
     return {
         **search.extra,
@@ -27,7 +27,7 @@ def search_payload(search: forms.Search, namespace: str) -> dict[str, Any]:
     }
 
 
-def _shown(row: forms.ShownResult, rank: int, namespace: str) -> dict[str, Any]:
+def _shown(row: forms.ShownResultLine, rank: int, namespace: str) -> dict[str, Any]:
     shown = {**row.extra, "memory_id": row.memory(namespace), "rank": rank, **_given(row, _OF_SHOWN)}
     # What Slowwave itself wrote is left as it was.
     if "chunk" in row.model_fields_set or not row.extra:
@@ -36,14 +36,14 @@ def _shown(row: forms.ShownResult, rank: int, namespace: str) -> dict[str, Any]:
 
 
 def feedback_payload(
-    feedback: forms.Feedback, namespace: str, best: Mapping[str, str | None]
+    feedback: forms.FeedbackLine, namespace: str, best: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """What the journal keeps of a rating; without a chunk it is of the one that was shown."""
     return {**feedback.extra, **_about(feedback, namespace, best), "rating": feedback.rating}
 
 
 def observation_payload(
-    observation: forms.Observation, namespace: str, best: Mapping[str, str | None], response: str
+    observation: forms.ObservationLine, namespace: str, best: Mapping[str, str | None], response: str
 ) -> dict[str, Any]:
     """What the journal keeps of an observed answer, whose digest is `response` if it has none."""
     verdicts = [
@@ -59,13 +59,13 @@ def observation_payload(
     return {**observation.extra, "response": observation.response or response, "verdicts": verdicts}
 
 
-def outcome_payload(outcome: forms.Outcome) -> dict[str, Any]:
+def outcome_payload(outcome: forms.OutcomeLine) -> dict[str, Any]:
     """What the journal keeps of how a project ended."""
     return {**outcome.extra, "outcome": outcome.outcome}
 
 
 def _about(
-    row: forms.Feedback | forms.ResultVerdict, namespace: str, best: Mapping[str, str | None]
+    row: forms.FeedbackLine | forms.ResultVerdict, namespace: str, best: Mapping[str, str | None]
 ) -> dict[str, Any]:
     memory = row.memory(namespace)
     chunk = row.extra.get("chunk_id", best.get(memory))
@@ -74,7 +74,7 @@ def _about(
     return {"memory_id": memory, "chunk_id": chunk, **_given(row, ("object",))}
 
 
-def _given(row: forms.Result, names: tuple[str, ...]) -> dict[str, Any]:
+def _given(row: forms.ResultLine, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names if name in row.model_fields_set}
 
 

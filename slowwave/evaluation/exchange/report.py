@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from slowwave.evaluation.exchange.frame import LineCounts, Problem
+from slowwave.evaluation.exchange.frame import LineCounts, LineProblem
 from slowwave.journal import Entry
 from slowwave.journal.kinds.feedback import words_in
 from slowwave.scoring.days import day_of
 
 
 @dataclass(slots=True)
-class ImportReport(LineCounts):
+class LogImportReport(LineCounts):
     """Counts of one import; all of what the logs say, of which `new` was not in the journal before.
 
     Attributes:
@@ -44,7 +44,7 @@ class ImportReport(LineCounts):
     left_out: int = 0
     not_shown: int = 0
     malformed: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[LineProblem] = field(default_factory=list)
     new: int = 0
     already: int = 0
     kept: int = 0

@@ -15,10 +15,10 @@ import orjson
 from slowwave.common import ids
 from slowwave.evaluation.exchange import ubi_documents as ubi
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
-from slowwave.evaluation.exchange.frame import Nothing
+from slowwave.evaluation.exchange.frame import NotTaken
 from slowwave.evaluation.exchange.identity import is_memory_id, own_id
-from slowwave.evaluation.exchange.importing import ORIGIN, Act, Reading
-from slowwave.evaluation.exchange.report import ImportReport
+from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading
+from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
 from slowwave.scoring.days import from_microseconds
@@ -85,11 +85,11 @@ class Ubi:
         self._prefix = source_prefix
         self._actions = actions
 
-    def read(self, text: bytes, report: ImportReport) -> Reading | Nothing:
+    def read(self, text: bytes, report: LogImportReport) -> Reading | NotTaken:
         """What a line says of its search; see `Form`."""
         found = ubi.document(text)
         if found is None:
-            return Nothing.IN_IT
+            return NotTaken.IN_IT
         if ubi.is_event(found):
             return self._event(found, report)
         query_id = ubi.text_of(found, "query_id")
@@ -103,7 +103,7 @@ class Ubi:
         }
         return self._said(found, query_id, content)
 
-    def _event(self, found: Mapping[str, Any], report: ImportReport) -> Reading | Nothing:
+    def _event(self, found: Mapping[str, Any], report: LogImportReport) -> Reading | NotTaken:
         action = ubi.text_of(found, "action_name")
         query_id = ubi.text_of(found, "query_id")
         verdict = self._actions.get(_plain(action), SKIP)
@@ -122,7 +122,7 @@ class Ubi:
             }
             return self._said(found, query_id, content)
         asked = ubi.text_of(found, "message") if found.get("message_type") == "QUERY" else ""
-        said: Reading | Nothing = Nothing.TO_LEARN
+        said: Reading | NotTaken = NotTaken.TO_LEARN
         if asked and query_id:  # the text of a search whose own document is missing
             said = self._said(found, query_id, {"kind": _ASKED, "text": asked})
         report.skip(action if verdict == SKIP else f"{action} ({reason})")
@@ -137,9 +137,11 @@ class Ubi:
         search = own_id("search", self._namespace, query_id)
         return Reading(search, ubi.moment_of(found), orjson.dumps(content))
 
-    def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
+    def build(
+        self, facts: Sequence[Fact], known: Entry | None, report: LogImportReport
+    ) -> Iterator[ImportedEvent]:
         """The search and what was said of its results; see `Form`."""
-        parts = [_Part(fact, orjson.loads(fact.content)) for fact in facts]
+        parts = [_UbiPart(fact, orjson.loads(fact.content)) for fact in facts]
         if known is not None and ORIGIN not in known.payload:
             # Our own search: what we exported of it is in the journal, what others saw of it may not be.
             ours = [part for part in parts if part.said["application"] == APPLICATION]
@@ -155,7 +157,9 @@ class Ubi:
             report.not_shown += stands is not None and self._row(part.said)["memory_id"] not in stands
             yield self._act(part)
 
-    def _search(self, parts: Sequence[_Part], queries: Sequence[_Part], events: Sequence[_Part]) -> Act:
+    def _search(
+        self, parts: Sequence[_UbiPart], queries: Sequence[_UbiPart], events: Sequence[_UbiPart]
+    ) -> ImportedEvent:
         # Applications log a query several times: counting its facets, say, finds no results.
         first = next((part for part in queries if part.said["hits"]), (*queries, *events)[0])
         shown: dict[str, dict[str, Any]] = {}
@@ -173,7 +177,7 @@ class Ubi:
         }
         return self._entry(first, "search", first.fact.search, payload)
 
-    def _results(self, queries: Sequence[_Part], events: Sequence[_Part]) -> Iterator[dict[str, Any]]:
+    def _results(self, queries: Sequence[_UbiPart], events: Sequence[_UbiPart]) -> Iterator[dict[str, Any]]:
         """What was shown, in the order that is known of it; a result may come more than once.
 
         First what the query returned; then what was seen, by its place on the page; last what was acted on
@@ -196,7 +200,7 @@ class Ubi:
         memory = ids.memory_id(self._namespace, self._prefix + identity)
         return {"memory_id": memory, "best": None, "object": identity, **place}
 
-    def _act(self, part: _Part) -> Act:
+    def _act(self, part: _UbiPart) -> ImportedEvent:
         said, search = part.said, part.fact.search
         row = self._row(said)
         about = {"memory_id": row["memory_id"], "chunk_id": None}
@@ -218,7 +222,7 @@ class Ubi:
             part, "observation", event_id, {"response": response, "verdicts": [verdict], **payload}
         )
 
-    def _entry(self, part: _Part, kind: str, event_id: str, payload: dict[str, Any]) -> Act:
+    def _entry(self, part: _UbiPart, kind: str, event_id: str, payload: dict[str, Any]) -> ImportedEvent:
         fields = {
             "event_id": event_id,
             "kind": kind,
@@ -227,10 +231,10 @@ class Ubi:
             "principal": part.said["principal"],
             "payload": payload,
         }
-        return Act(fields, part.fact)
+        return ImportedEvent(fields, part.fact)
 
 
-class _Part(NamedTuple):
+class _UbiPart(NamedTuple):
     fact: Fact
     said: dict[str, Any]
 

@@ -31,7 +31,7 @@ _AT_ONCE = 4  # numbers of one pair that are looked up together
 
 
 @dataclass(frozen=True, slots=True)
-class Judgment:
+class NewJudgment:
     """A judgment that is to be written.
 
     Attributes:
@@ -74,7 +74,9 @@ def require(query: str, grade: float | None, state: str) -> None:
         raise JudgmentError(f"grade = {grade!r}: give a number from 0 to {HIGHEST}")
 
 
-def write_judgments(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list[tuple[Entry, bool]]:
+def write_judgments(
+    journal: Journal, namespace: str, said: Sequence[NewJudgment]
+) -> list[tuple[Entry, bool]]:
     """Write judgments, all or none, each as the next word of its principal on its pair.
 
     One that says what that principal said last is not written again, unless that was imported and this is
@@ -93,7 +95,7 @@ def write_judgments(journal: Journal, namespace: str, said: Sequence[Judgment]) 
         return found
 
 
-def _entries(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list[tuple[Entry, bool]]:
+def _entries(journal: Journal, namespace: str, said: Sequence[NewJudgment]) -> list[tuple[Entry, bool]]:
     last = _last(journal, namespace, {_key(namespace, one) for one in said if one.source == MANUAL})
     judged = {_judge_id(namespace, one) for one in said if one.source == JUDGE}
     known: dict[str, Entry] = journal.entries(judged)
@@ -118,14 +120,14 @@ def _entries(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list
     return found
 
 
-def _entry(namespace: str, one: Judgment, event_id: str) -> Entry:
+def _entry(namespace: str, one: NewJudgment, event_id: str) -> Entry:
     return Entry(
         event_id=event_id, kind=JUDGMENT, namespace=namespace, subject=ids.query_id(namespace, one.query),
         occurred_at=one.at, principal=one.principal, origin=one.source, payload=_payload_of(one),
     )  # fmt: skip
 
 
-def _payload_of(one: Judgment) -> Payload:
+def _payload_of(one: NewJudgment) -> Payload:
     """What the journal keeps of a judgment."""
     said = Payload(
         query=one.query,
@@ -146,7 +148,7 @@ def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
 Key = tuple[str, str, str]  # query id, memory id, principal
 
 
-def _key(namespace: str, one: Judgment) -> Key:
+def _key(namespace: str, one: NewJudgment) -> Key:
     return ids.query_id(namespace, one.query), one.memory_id, one.principal
 
 
@@ -154,7 +156,7 @@ def _number_id(namespace: str, key: Key, number: int) -> str:
     return ids.digest("judgment", namespace, *key, MANUAL, str(number))
 
 
-def _judge_id(namespace: str, one: Judgment) -> str:
+def _judge_id(namespace: str, one: NewJudgment) -> str:
     return judged_id(namespace, one.query, one.memory_id, one.more["text_hash"], one.more["judge"])
 
 

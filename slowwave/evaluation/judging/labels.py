@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.errors import NotFoundError
-from slowwave.evaluation.judging.entries import Judgment, require, write_judgments
+from slowwave.evaluation.judging.entries import NewJudgment, require, write_judgments
 from slowwave.evaluation.judging.model import JudgmentError, Pair
 from slowwave.home.visibility import Viewer, may_see
 from slowwave.store.tenancy import within
@@ -57,7 +57,7 @@ def label(
             f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search(); "
             f"`slowwave show` lists those of the last one."
         )
-    said = Judgment(query, memory_id, grade, state, explanation, principal, now)
+    said = NewJudgment(query, memory_id, grade, state, explanation, principal, now)
     [(entry, new)] = write_judgments(space.journal, namespace, [said])
     return Judged(entry.event_id, entry.subject, memory_id, grade, state, new)
 
