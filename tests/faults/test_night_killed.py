@@ -166,7 +166,6 @@ def test_how_large_the_commits_are_makes_no_difference(first: Night, tmp_path: P
     assert_same_tables(tables(home), first.after, "the command, with its own commit sizes")
 
 
-@pytest.mark.soak  # the second night is killed at the same writes, and has more to lose
 def test_first_night_killed_at_a_write_and_run_again(driver: Driver, first: Night) -> None:
     assert_points_heal(driver, first, 2)
 
