@@ -309,7 +309,7 @@ def killed(self, *arguments, **named):
     return original(self, *arguments, **named)
 
 where, left_over = sys.argv[1], int(sys.argv[2])
-owner, name = {"put": (place.Place, "put"), "acts": (carrying.StoredRows, "put"),
+owner, name = {"put": (place.FileStorage, "put"), "acts": (carrying.StoredRows, "put"),
                "end": (carrying.StoredRows, "reopen"),
                "switch": (left, "switch"), "switched": (left, "switch"),
                "closing": (carrying.StoredRows, "put_sources")}[where]
