@@ -77,7 +77,7 @@ class Lifts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _ExaminedRows:
     """r rows of keys that are near to a query.
 
     Attributes:
@@ -96,9 +96,9 @@ class _Rows:
     taken: Floats
     examined: Floats
 
-    def at(self, rows: npt.NDArray[np.bool_] | Integers, group: Integers | None = None) -> _Rows:
+    def at(self, rows: npt.NDArray[np.bool_] | Integers, group: Integers | None = None) -> _ExaminedRows:
         """Some of them, summed into other groups where these are given."""
-        return _Rows(
+        return _ExaminedRows(
             self.group[rows] if group is None else group,
             self.turn[rows],
             self.near[rows],
@@ -150,7 +150,7 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     counts = keys.starts[search + 1] - keys.starts[search]
     rows, turn = _ranges(keys.starts[search], counts), np.repeat(np.arange(len(search)), counts)
     memory, group = np.unique(keys.memory[rows], return_inverse=True)
-    shown = _Rows(group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows])
+    shown = _ExaminedRows(group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows])
     lift, led = _lift(shown, len(memory), policy)
     if keys.crowd >= CROWD:
         reach = policy.reach * CROWD / keys.crowd
@@ -168,7 +168,7 @@ def _ranges(starts: Integers, counts: Integers) -> Integers:
     return np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
 
 
-def _lift(rows: _Rows, size: int, policy: KeyPolicy) -> tuple[Floats, Integers]:
+def _lift(rows: _ExaminedRows, size: int, policy: KeyPolicy) -> tuple[Floats, Integers]:
     """The lift of each group without regard to voices, and the questions from which it was taken, (size,)."""
     took = rows.taken > 0
     best = np.zeros(size)
@@ -192,7 +192,7 @@ def minority_of(crowd: int, policy: KeyPolicy) -> int:
     return max(1, floor(policy.minority * crowd + 1e-9))
 
 
-def _bounded(rows: _Rows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:
+def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:
     """Lifts that so few voices raise by no more than their reach, (m,), of those of all voices.
 
     The few are looked for twice: who is missed most, then who is missed most of the others, and so on, since
@@ -218,7 +218,9 @@ def _bounded(rows: _Rows, lift: Floats, policy: KeyPolicy, reach: float, minorit
     return bounded
 
 
-def _missed(rows: _Rows, high: npt.NDArray[np.bool_], policy: KeyPolicy) -> tuple[Integers, Integers, Floats]:
+def _missed(
+    rows: _ExaminedRows, high: npt.NDArray[np.bool_], policy: KeyPolicy
+) -> tuple[Integers, Integers, Floats]:
     """Each voice that took a memory whose lift is high, and what the lift is without it, (k,) each."""
     took = (rows.taken > 0) & high[rows.group]  # only who took it can have lifted it
     memory, voice = np.unique(np.stack([rows.group[took], rows.voice[took]]), axis=1)
@@ -237,7 +239,7 @@ def _first(memory: Integers, voice: Integers, order: Integers, most: int) -> tup
     return memory[few], voice[few]
 
 
-def _others(rows: _Rows, memory: Integers, voice: Integers) -> npt.NDArray[np.bool_]:
+def _others(rows: _ExaminedRows, memory: Integers, voice: Integers) -> npt.NDArray[np.bool_]:
     """Which rows are of none of these memories and voices."""
     voices = int(rows.voice.max(initial=0)) + 1
     return ~np.isin(rows.group * voices + rows.voice, memory * voices + voice)

@@ -59,7 +59,7 @@ def asked_words(query: str) -> list[str]:
     return as_asked(query).translate(_APART).split()
 
 
-class _Apart(dict[int, int]):
+class _Separators(dict[int, int]):
     """By code point: what is in no word becomes a space."""
 
     def __missing__(self, code: int) -> int:
@@ -69,7 +69,7 @@ class _Apart(dict[int, int]):
         return self[code]
 
 
-_APART = _Apart()
+_APART = _Separators()
 
 
 def as_asked(text: str) -> str:
