@@ -1,7 +1,7 @@
 """The maths of quality (rule 6): metrics of a run, comparison of two, separation by a signal, attribution."""
 
 from slowwave.scoring.evaluation.agreement import Agreement, agreement
-from slowwave.scoring.evaluation.attribution import Contribution, attribution, contributions
+from slowwave.scoring.evaluation.attribution import ChannelContribution, attribution, contributions
 from slowwave.scoring.evaluation.comparison import Comparison, MeanInterval, compare, mean_interval
 from slowwave.scoring.evaluation.cycles import Cycle, CyclePlan, SearchDay, counted_questions, plan_cycles
 from slowwave.scoring.evaluation.evaluate import evaluate
@@ -13,9 +13,9 @@ from slowwave.scoring.evaluation.separation import AnswerRate, answer_rate, auro
 from slowwave.scoring.measures import MEASURES, Measure, parse_measure
 
 __all__ = [
-    "MEASURES", "Agreement", "AnswerRate", "Comparison", "Contribution", "Cycle", "CyclePlan", "Interleaved",
-    "Judgments", "MeanInterval", "Measure", "SearchDay", "SelectionPolicy", "agreement", "answer_rate",
-    "attribution", "auroc", "compare", "contributions", "counted_questions", "credit", "evaluate",
-    "mean_interval", "parse_measure", "plan_cycles", "preference", "resolve", "selections", "team_draft",
-    "winner", "worth_judging",
+    "MEASURES", "Agreement", "AnswerRate", "ChannelContribution", "Comparison", "Cycle", "CyclePlan",
+    "Interleaved", "Judgments", "MeanInterval", "Measure", "SearchDay", "SelectionPolicy", "agreement",
+    "answer_rate", "attribution", "auroc", "compare", "contributions", "counted_questions", "credit",
+    "evaluate", "mean_interval", "parse_measure", "plan_cycles", "preference", "resolve", "selections",
+    "team_draft", "winner", "worth_judging",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ _COUNTS = ("results", "covered", "exclusive", "single", "multi", "unattributed")
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class ChannelContribution:
     """What one channel brought to many searches.
 
     Attributes:
@@ -109,7 +109,7 @@ def contributions(
     level: float = LEVEL,
     n_draws: int = DRAWS,
     seed: int = 0,
-) -> list[Contribution]:
+) -> list[ChannelContribution]:
     """What each channel brought to all searches of `rows`, by channel.
 
     Rates are those of all results together, so that a search with two results weighs less than one with ten.
@@ -143,13 +143,13 @@ def contributions(
 
 def _contribution(
     channel: str, questions: pl.DataFrame, level: float, n_draws: int, seed: int
-) -> Contribution:
+) -> ChannelContribution:
     counts = questions.select("whole", "covered", "exclusive").to_numpy().astype(np.float64)
     drawn = resampled_totals(counts, n_draws=n_draws, seed=seed)
     results, covered, exclusive = (int(total) for total in counts.sum(axis=0))
     coverage = percentiles(ratio(drawn[:, 1], drawn[:, 0]), level)
     ecr = percentiles(ratio(drawn[:, 2], drawn[:, 0]), level)
-    return Contribution(
+    return ChannelContribution(
         channel, int(questions["searches"].sum()), results, covered, exclusive,
         covered / results, *coverage, exclusive / results, *ecr,
     )  # fmt: skip

@@ -74,7 +74,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PacketSection:
     """The memories of one type, best first.
 
     Attributes:
@@ -119,7 +119,7 @@ def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
 
 def pack(
     candidates: Mapping[str, Sequence[Item]], counts: Mapping[str, int], budget: int
-) -> tuple[Section, ...]:
+) -> tuple[PacketSection, ...]:
     """Fill the sections from the front: a less important one gets what those before it leave over.
 
     The first item that does not fit is cut, and ends the packet: nothing worse comes in because it is
@@ -130,10 +130,10 @@ def pack(
         counts: memories of each section in all.
         budget: tokens for everything, headings and line breaks with them.
     """
-    found: list[Section] = []
+    found: list[PacketSection] = []
     room, whole = budget, True
     for name in SECTIONS:
-        section = Section(name, (), counts.get(name, 0))
+        section = PacketSection(name, (), counts.get(name, 0))
         chosen: list[Item] = []
         for item in candidates.get(name, ()) if whole else ():
             left = room - (0 if chosen else tokens(section.heading) + 1)

@@ -15,7 +15,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import CONFIDENCE_LABELS
-from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens, wakeup_scores
+from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, PacketSection, pack, tokens, wakeup_scores
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import confidence
 
@@ -49,7 +49,7 @@ class Packet:
     as_of: datetime
     budget: int
     tokens: int
-    sections: tuple[Section, ...]
+    sections: tuple[PacketSection, ...]
 
     @property
     def text(self) -> str:

@@ -82,7 +82,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PolicyScores:
     """One policy on one collection's other half.
 
     Attributes:
@@ -115,7 +115,7 @@ class Fitted:
 
     policy: RankingPolicy
     present: RankingPolicy
-    lines: tuple[Line, ...]
+    lines: tuple[PolicyScores, ...]
     tried: int
     abstention: tuple[Mapping[str, Any], ...]
 
@@ -193,7 +193,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     )
 
 
-def judge(labelled: Labelled, policies: Mapping[str, RankingPolicy]) -> list[Line]:
+def judge(labelled: Labelled, policies: Mapping[str, RankingPolicy]) -> list[PolicyScores]:
     """Every policy on a collection, compared with the first one."""
     before: np.ndarray | None = None
     lines = []
@@ -203,7 +203,7 @@ def judge(labelled: Labelled, policies: Mapping[str, RankingPolicy]) -> list[Lin
         before = values if before is None else before
         mean = mean_interval(values)
         lines.append(
-            Line(
+            PolicyScores(
                 labelled.name,
                 name,
                 len(values),

@@ -16,7 +16,7 @@ from rich.text import Text
 from slowwave.common.quoting import json_printable, one_line, plain_line, printable, quoted
 from slowwave.home.tenant import MemoryRecord
 from slowwave.index.channels import CONFIDENCE_LABELS
-from slowwave.scoring.ranking.wakeup import Section
+from slowwave.scoring.ranking.wakeup import PacketSection
 from slowwave.search.wakeup import Packet, _item
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Found, FoundMemory, History, HistoryEvent
@@ -120,7 +120,7 @@ def test_no_field_of_a_note_leaves_its_quote(title, text, memory_type, tags, sou
         "title": title, "content": text, "memory_id": "id", "section": "note", "source": source, "score": 0.5,
         "importance_tier": "normal", "updated_at": NOON, **dict.fromkeys(CONFIDENCE_LABELS, "note"),
     })  # fmt: skip
-    packet = Packet("ada", NOON, 100, 10, (Section("note", (item,), 0),))
+    packet = Packet("ada", NOON, 100, 10, (PacketSection("note", (item,), 0),))
     assert_quoted(packet.text)
     assert len(packet.text.split("\n")) == 3
 

@@ -17,7 +17,7 @@ from slowwave.scoring.ranking.wakeup import (
     SECTIONS,
     TIERS,
     Item,
-    Section,
+    PacketSection,
     pack,
     tokens,
     wakeup_scores,
@@ -160,7 +160,7 @@ def test_a_line_has_the_confidence_the_title_and_the_text():
 
 def test_nothing_is_packed_into_nothing():
     assert pack({}, {}, 1_000) == ()
-    assert pack({"note": [item("x")]}, {"note": 1}, 0) == (Section("note", (), 1),)
+    assert pack({"note": [item("x")]}, {"note": 1}, 0) == (PacketSection("note", (), 1),)
 
 
 def test_what_is_important_takes_all_that_it_needs():
@@ -214,7 +214,7 @@ def test_an_item_that_was_cut_ends_the_packet():
     candidates = {"constraint": [best, long, short], "note": [sized(5)]}
     constraints, notes = pack(candidates, {"constraint": 3, "note": 1}, 60)
     assert [one.cut > 0 for one in constraints.items] == [False, True]
-    assert (constraints.left_out, notes) == (1, Section("note", (), 1))
+    assert (constraints.left_out, notes) == (1, PacketSection("note", (), 1))
 
 
 def test_a_few_letters_of_the_next_item_are_not_worth_it():
@@ -226,7 +226,7 @@ def test_a_few_letters_of_the_next_item_are_not_worth_it():
 def test_what_was_never_read_is_left_out_too():
     (section,) = pack({"note": [sized(10)]}, {"note": 1_000}, 1_000)
     assert (len(section.items), section.left_out) == (1, 999)
-    assert pack({}, {"person": 3}, 1_000) == (Section("person", (), 3),)
+    assert pack({}, {"person": 3}, 1_000) == (PacketSection("person", (), 3),)
 
 
 def test_sections_stand_in_their_order():
