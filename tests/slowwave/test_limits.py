@@ -224,17 +224,17 @@ def test_work_ends_when_its_time_is_over_and_when_nobody_waits(memory):
 def test_a_save_that_ends_in_the_middle_is_taken_in_later(memory):
     memory.save(GOOD["content"])
     journal = memory.journal
-    append = journal.append
+    append = journal.append_next
 
-    def and_then_it_is_over(entries: Any) -> Any:
-        done = append(entries)
+    def and_then_it_is_over(*arguments: Any) -> Any:
+        done = append(*arguments)
         one.is_left = True
         return done
 
-    journal.append = and_then_it_is_over
+    journal.append_next = and_then_it_is_over
     with deadline.within(60) as one, pytest.raises(Exception, match="It is in the journal"):
         memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
-    journal.append = append
+    journal.append_next = append
     assert [one.subject for one in lacking(memory.home)]
     take_in_lacking(memory.home)
     assert memory.count() == 2
