@@ -40,8 +40,8 @@ def deploys(count: int) -> list[AdmissionRecord]:
     ]
 
 
-@pytest.mark.parametrize("policy", [GUARDED, replace(LITERAL, thresholds=replace(LITERAL.thresholds, merge=2,
-                                                                                duplicate=2))])  # fmt: skip
+@pytest.mark.parametrize("policy", [GUARDED, replace(LITERAL, thresholds=replace(LITERAL.thresholds, merge=1,
+                                                                                duplicate=1))])  # fmt: skip
 def test_three_facts_in_any_order_are_one_chain(policy):
     facts = deploys(3)
     wanted = one_by_one(facts, policy)
