@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
 
-class Words(NamedTuple):
+class FilterWords(NamedTuple):
     """Descriptions of an argument; without one a face does not have it.
 
     Attributes:
@@ -41,27 +41,29 @@ class SearchFilters:
 
     memory_type: Annotated[
         tuple[str, ...],
-        Words("Only these kinds; empty: all.", "Only this memory type; may be repeated.", "--type"),
+        FilterWords("Only these kinds; empty: all.", "Only this memory type; may be repeated.", "--type"),
     ] = ()
     tier: Annotated[
-        tuple[str, ...], Words(option="Only this importance tier; may be repeated.", flag="--tier")
+        tuple[str, ...], FilterWords(option="Only this importance tier; may be repeated.", flag="--tier")
     ] = ()
     tags: Annotated[
         tuple[str, ...],
-        Words(
+        FilterWords(
             "Only what has one of these tags; empty: all.", "Only with this tag; may be repeated.", "--tag"
         ),
     ] = ()
     sensitivity: Annotated[
         tuple[str, ...],
-        Words(option="Only of this; what is secret is only found when asked for here.", flag="--sensitivity"),
+        FilterWords(
+            option="Only of this; what is secret is only found when asked for here.", flag="--sensitivity"
+        ),
     ] = ()
     source: Annotated[
-        str, Words(option="Only what comes from a source that begins with this.", flag="--source")
+        str, FilterWords(option="Only what comes from a source that begins with this.", flag="--source")
     ] = ""
     since: Annotated[
         datetime | None,
-        Words(
+        FilterWords(
             "Only what was created then or later.",
             "Only what was created on this day (UTC) or later.",
             "--since",
@@ -69,13 +71,13 @@ class SearchFilters:
     ] = None
     until: Annotated[
         datetime | None,
-        Words(
+        FilterWords(
             "Only what was created before then.", "Only what was created before this day (UTC).", "--until"
         ),
     ] = None
     superseded: Annotated[
         bool,
-        Words(
+        FilterWords(
             "Also what a newer memory has superseded.",
             "Also what a newer memory superseded.",
             "--superseded",
@@ -94,7 +96,7 @@ class SearchRequest(SearchFilters):
 
     as_of: Annotated[
         date | None,
-        Words(
+        FilterWords(
             "A past day (UTC): what was known at its end.",
             "A past day: what the memory would have answered at its end.",
             "--as-of",
@@ -102,7 +104,7 @@ class SearchRequest(SearchFilters):
     ] = None
     project: Annotated[
         str,
-        Words(option="What the search is for; `slowwave outcome` says how it ended.", flag="--project"),
+        FilterWords(option="What the search is for; `slowwave outcome` says how it ended.", flag="--project"),
     ] = ""
 
 
@@ -112,7 +114,7 @@ class SearchArgument(NamedTuple):
     name: str
     kind: Any
     default: Any
-    words: Words
+    words: FilterWords
 
 
 def _declared() -> dict[str, SearchArgument]:

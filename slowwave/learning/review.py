@@ -386,9 +386,7 @@ def _live_keys(evidence: Evidence) -> Callable[[pl.DataFrame | None], pl.DataFra
 
 
 def _by_state(rows: pl.DataFrame) -> dict[State, int]:
-    counts = dict.fromkeys(STATES, 0)
-    counts.update(rows["state"].value_counts().iter_rows())
-    return counts
+    return dict.fromkeys(STATES, 0) | dict(rows["state"].value_counts().iter_rows())
 
 
 def _became(rows: pl.DataFrame) -> dict[str, int]:

@@ -5,14 +5,14 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tools.reference.drawing import halves
-from tools.reference.graph import Step, columns, needed, picture, rows
+from tools.reference.graph import AssetStep, columns, needed, picture, rows
 
 STEPS = [
-    Step("a", "first", ()),
-    Step("b", "first", ("a",)),
-    Step("c", "second", ("a", "b")),
-    Step("d", "first", ("a", "c")),
-    Step("e", "first", ("a",)),
+    AssetStep("a", "first", ()),
+    AssetStep("b", "first", ("a",)),
+    AssetStep("c", "second", ("a", "b")),
+    AssetStep("d", "first", ("a", "c")),
+    AssetStep("e", "first", ("a",)),
 ]
 
 

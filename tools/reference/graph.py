@@ -17,7 +17,7 @@ LEFT, TOP, BAND = 16, 14, 26  # margins, and what a band's name takes
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AssetStep:
     """One step: its group, and what it rests on."""
 
     name: str
@@ -25,7 +25,7 @@ class Step:
     rests_on: tuple[str, ...]
 
 
-def needed(steps: Sequence[Step]) -> dict[str, list[str]]:
+def needed(steps: Sequence[AssetStep]) -> dict[str, list[str]]:
     """What each step rests on, without what follows from the others."""
     parents = {one.name: set(one.rests_on) for one in steps}
     above: dict[str, set[str]] = {}
@@ -70,7 +70,7 @@ def rows(names: Sequence[str], at: Mapping[str, int], last: Mapping[str, int]) -
     return found
 
 
-def picture(steps: Sequence[Step], groups: Sequence[str], title: str, about: str) -> str:
+def picture(steps: Sequence[AssetStep], groups: Sequence[str], title: str, about: str) -> str:
     """The graph as SVG.
 
     Args:

@@ -39,7 +39,7 @@ def _groups() -> list[str]:
 
 def picture() -> str:
     """The assets and what each rests on."""
-    steps = [graph.Step(_name(one.key), one.group_name, tuple(_parents(one))) for one in _assets()]
+    steps = [graph.AssetStep(_name(one.key), one.group_name, tuple(_parents(one))) for one in _assets()]
     return graph.picture(
         steps,
         _groups(),
