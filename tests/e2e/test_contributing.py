@@ -50,7 +50,8 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-with slowwave.open("home", namespace="default") as memory:
+with slowwave.open("home", namespace="default", feedback={"popular_from": 0.5}) as memory:
+    assert memory.settings.feedback.popular_from == 0.5
     assert set(memory.store.read("popularity")["asked"]) == {1}
 sys.argv = ["slowwave", "--home", "home", "popular", "--json"]
 main()
@@ -114,10 +115,23 @@ def run(project: Path, *words: str, code: Path | None = None) -> subprocess.Comp
 def test_the_page_shows_one_of_each():
     headings = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
     assert headings == [
-        "A rule", "A table", "A column", "An asset", "A command", "An import source", "A tool", "A model",
-        "A duplicate rule", "A channel",
+        "A rule", "A table", "A column", "An asset", "A command", "A threshold", "An import source", "A tool",
+        "A model", "A duplicate rule", "A channel",
     ]  # fmt: skip
     assert len(BLOCK.findall(PAGE)) == PAGE.count(" file=")
+
+
+@pytest.mark.parametrize(
+    "section", re.split("^### ", PAGE, flags=re.MULTILINE)[1:], ids=lambda text: text[:9]
+)
+def test_a_change_touches_four_files_of_the_product_at_most(section):
+    files = {name for _, name, _ in BLOCK.findall(section) if not name.startswith("tests/")}
+    assert 1 <= len(files) <= 4, files
+
+
+def test_the_examples_fit_the_code_as_it_is(project):
+    for name in {name for _, name, _ in BLOCK.findall(PAGE) if name.endswith(".py")}:
+        compile((project / name).read_text(), name, "exec")
 
 
 @pytest.mark.slow
