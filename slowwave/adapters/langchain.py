@@ -10,28 +10,25 @@ from slowwave.adapters.needed import require
 
 require("langchain", "langchain_core")
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import StructuredTool, ToolException
 from pydantic import Field
 
 from slowwave.adapters.quoting import metadata_of, text_of
 from slowwave.adapters.saving import save
+from slowwave.adapters.tools import NAMES, ToolFailedError, memory_tools
 from slowwave.errors import ArgumentError
 from slowwave.feedback import Observed, Rated
 from slowwave.home.tenant import Saved
 from slowwave.home.visibility import Viewer
 from slowwave.memory import Memory
-
-if TYPE_CHECKING:
-    from langchain_core.tools import StructuredTool
-
-    from slowwave.adapters.tools import MemoryTool
 
 __all__ = ["Feedback", "SlowwaveRetriever", "observe", "rate", "save_documents", "tools"]
 
@@ -239,47 +236,18 @@ def tools(memory: Memory, *, only: Collection[str] = ()) -> list[StructuredTool]
         memory: that is asked, open.
         only: names of the tools that are wanted; empty: all.
     """
-    require("langchain,mcp", "mcp")
-    from langchain_core.tools import StructuredTool
-
-    from slowwave.adapters.tools import NAMES, memory_tools
-
     return [
         StructuredTool(
             name=one.name,
             description=one.description,
             args_schema=one.schema,
-            func=_sync(one),
-            coroutine=_async(one),
+            func=one.function(_failure),
+            coroutine=one.coroutine(_failure),
             handle_tool_error=True,
         )
         for one in memory_tools(memory, only=only or NAMES)
     ]
 
 
-def _sync(tool: MemoryTool) -> Callable[..., str]:
-    from langchain_core.tools import ToolException
-
-    from slowwave.adapters.tools import ToolFailedError
-
-    def call(**arguments: Any) -> str:
-        try:
-            return tool.call(arguments)
-        except ToolFailedError as error:
-            raise ToolException(str(error)) from error
-
-    return call
-
-
-def _async(tool: MemoryTool) -> Callable[..., Awaitable[str]]:
-    from langchain_core.tools import ToolException
-
-    from slowwave.adapters.tools import ToolFailedError
-
-    async def call(**arguments: Any) -> str:
-        try:
-            return await tool.acall(arguments)
-        except ToolFailedError as error:
-            raise ToolException(str(error)) from error
-
-    return call
+def _failure(error: ToolFailedError) -> ToolException:
+    return ToolException(str(error))

@@ -8,8 +8,8 @@ from slowwave.common.limits import limit_of
 require("llamaindex", "llama_index.core")
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.bridge.pydantic import Field
@@ -19,20 +19,15 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from slowwave.adapters.quoting import metadata_of, text_of
+from slowwave.adapters.tools import NAMES, memory_tools
 from slowwave.common.quoting import NOTICE
 from slowwave.feedback import Observed
 from slowwave.home.visibility import Viewer
 from slowwave.memory import Memory
-
-if TYPE_CHECKING:
-    from slowwave.adapters.tools import MemoryTool
+from slowwave.search import Result
 
 __all__ = ["SlowwaveMemoryBlock", "SlowwaveRetriever", "observe", "tools"]
 
-_NOT_FOR_MODELS = [
-    "search_id", "memory_id", "rank", "score", "flags", "title", "tags", "importance_tier", "explanation",
-    "created_at", "updated_at", "confidence", "memory_type",
-]  # fmt: skip
 _LONGEST_QUERY = limit_of("query").characters
 
 
@@ -71,20 +66,18 @@ class SlowwaveRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         response = self._memory.search(query_bundle.query_str, **self._asked)
-        return [
-            NodeWithScore(
-                node=TextNode(
-                    id_=one.memory_id,
-                    text=text_of(one, quote=self._quote),
-                    metadata=metadata_of(response, one),
-                    # A model reads the text alone: titles and tags are there, quoted, or not at all.
-                    excluded_llm_metadata_keys=_NOT_FOR_MODELS,
-                    excluded_embed_metadata_keys=_NOT_FOR_MODELS,
-                ),
-                score=one.score,
-            )
-            for one in response
-        ]
+        return [self._node(metadata_of(response, one), one) for one in response]
+
+    def _node(self, metadata: dict[str, Any], result: Result) -> NodeWithScore:
+        """Return a result as a node, of which a model reads the quoted text alone."""
+        node = TextNode(
+            id_=result.memory_id,
+            text=text_of(result, quote=self._quote),
+            metadata=metadata,
+            excluded_llm_metadata_keys=list(metadata),
+            excluded_embed_metadata_keys=list(metadata),
+        )
+        return NodeWithScore(node=node, score=result.score)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -144,28 +137,11 @@ def tools(memory: Memory, *, only: Collection[str] = ()) -> list[FunctionTool]:
         memory: that is asked, open.
         only: names of the tools that are wanted; empty: all.
     """
-    require("llamaindex,mcp", "mcp")
-    from slowwave.adapters.tools import NAMES, memory_tools
-
     return [
         FunctionTool(
-            fn=_sync(one),
-            async_fn=_async(one),
+            fn=one.function(),
+            async_fn=one.coroutine(),
             metadata=ToolMetadata(one.description, one.name, fn_schema=one.arguments),
         )
         for one in memory_tools(memory, only=only or NAMES)
     ]
-
-
-def _sync(tool: MemoryTool) -> Callable[..., str]:
-    def call(**arguments: Any) -> str:
-        return tool.call(arguments)
-
-    return call
-
-
-def _async(tool: MemoryTool) -> Callable[..., Awaitable[str]]:
-    async def call(**arguments: Any) -> str:
-        return await tool.acall(arguments)
-
-    return call

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from slowwave.adapters.needed import require
 
-require("openai-agents", "agents", "mcp")
+require("openai-agents", "agents")
 
 import json
 from collections.abc import Awaitable, Callable, Collection

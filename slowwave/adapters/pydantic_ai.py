@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from slowwave.adapters.needed import require
 
-require("pydantic-ai,mcp", "pydantic_ai", "mcp")
+require("pydantic-ai", "pydantic_ai")
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from pydantic_ai import FunctionToolset, ModelRetry, Tool
 from pydantic_ai.exceptions import ToolFailed
 
-from slowwave.adapters.tools import INSTRUCTIONS, NAMES, MemoryTool, ToolFailedError, memory_tools
+from slowwave.adapters.tools import INSTRUCTIONS, NAMES, ToolFailedError, memory_tools
 from slowwave.memory import Memory
 
 __all__ = ["INSTRUCTIONS", "toolset"]
@@ -34,7 +34,10 @@ def toolset(
         only: names of the tools that are wanted.
         instructions: whether the agent is told how to use them.
     """
-    made = [_tool(one) for one in memory_tools(memory, only=only)]
+    made = [
+        Tool.from_schema(one.coroutine(_failure), one.name, one.description, one.schema)
+        for one in memory_tools(memory, only=only)
+    ]
     return FunctionToolset(
         made,
         max_retries=RETRIES,
@@ -43,15 +46,5 @@ def toolset(
     )
 
 
-def _tool(tool: MemoryTool) -> Tool[Any]:
-    return Tool.from_schema(_function(tool), tool.name, tool.description, tool.schema)
-
-
-def _function(tool: MemoryTool) -> Callable[..., Awaitable[str]]:
-    async def call(**arguments: Any) -> str:
-        try:
-            return await tool.acall(arguments)
-        except ToolFailedError as error:
-            raise (ModelRetry if error.again else ToolFailed)(str(error)) from error
-
-    return call
+def _failure(error: ToolFailedError) -> Exception:
+    return (ModelRetry if error.again else ToolFailed)(str(error))

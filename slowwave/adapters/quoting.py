@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.common.quoting import one_line, quoted
 from slowwave.views.data import plain
 
 if TYPE_CHECKING:
     from slowwave.search import Result, SearchResponse
+
+_FIELDS: Final = (
+    "memory_id", "rank", "score", "confidence", "flags", "title", "memory_type", "importance_tier", "tags",
+    "created_at", "updated_at",
+)  # fmt: skip
 
 
 def text_of(result: Result, *, quote: bool) -> str:
@@ -26,20 +31,9 @@ def text_of(result: Result, *, quote: bool) -> str:
 
 def metadata_of(response: SearchResponse, result: Result) -> dict[str, Any]:
     """What travels with a document: ids that feedback needs, score, labels, and the explanation if any."""
-    told = {
-        "search_id": response.search_id,
-        "memory_id": result.memory_id,
-        "rank": result.rank,
-        "score": result.score,
-        "confidence": result.confidence,
-        "flags": list(result.flags),
-        "title": result.title,
-        "memory_type": result.memory_type,
-        "importance_tier": result.importance_tier,
-        "tags": list(result.tags),
-        "created_at": result.created_at.isoformat(),
-        "updated_at": result.updated_at.isoformat(),
-    }
+    told: dict[str, Any] = plain(
+        {"search_id": response.search_id, **{name: getattr(result, name) for name in _FIELDS}}
+    )
     if result.explanation is not None:
         rows = [row._asdict() for row in result.explanation.contributions]
         told["explanation"] = plain(asdict(result.explanation) | {"contributions": rows})

@@ -6,12 +6,8 @@ each.
 
 from __future__ import annotations
 
-from slowwave.adapters.needed import require
-
-require("mcp", "mcp")
-
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,6 +37,9 @@ class ToolFailedError(SlowwaveError):
     def __init__(self, told: str, *, again: bool) -> None:
         super().__init__(told)
         self.again = again
+
+
+Failure = Callable[[ToolFailedError], Exception]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,32 @@ class MemoryTool:
     async def acall(self, arguments: Mapping[str, Any]) -> str:
         """:meth:`call` in a thread."""
         return await asyncio.to_thread(self.call, arguments)
+
+    def function(self, failure: Failure | None = None) -> Callable[..., str]:
+        """Return a function of named arguments, as a framework wants it.
+
+        Args:
+            failure: Makes the framework's error of a failed call; None: it takes any error.
+        """
+
+        def call(**arguments: Any) -> str:
+            try:
+                return self.call(arguments)
+            except ToolFailedError as error:
+                if failure is None:
+                    raise
+                raise failure(error) from error
+
+        return call
+
+    def coroutine(self, failure: Failure | None = None) -> Callable[..., Awaitable[str]]:
+        """Return :meth:`function` in a thread."""
+        function = self.function(failure)
+
+        async def call(**arguments: Any) -> str:
+            return await asyncio.to_thread(function, **arguments)
+
+        return call
 
 
 def memory_tools(memory: Memory, *, only: Collection[str] = NAMES) -> list[MemoryTool]:

@@ -61,8 +61,7 @@ def _add(tool: Tool, route: Route) -> None:
         data: BaseModel = tool.function(asked, **arguments).data
         return data
 
-    effect = tool.effect
-    who = Looks if effect.reads else Changes if effect.writes_tables else Notes
+    who = Looks if tool.reads else Changes if tool.writes_tables else Notes
     answer.__annotations__ = {"asked": who, "body": takes, "return": tool.answer}
     answer.__name__ = route.path.rpartition("/")[2]
     router.add_api_route(route.path, answer, methods=["POST"], description=route.description)

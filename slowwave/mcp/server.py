@@ -31,7 +31,7 @@ from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns
 from slowwave.serving.memory_pool import MemoryPool
 from slowwave.serving.request import MemoryRequest
-from slowwave.serving.tool import Tool, ToolEffect, short
+from slowwave.serving.tool import Tool, short
 from slowwave.serving.tools import TOOLS
 from slowwave.telemetry import span
 from slowwave.views.mcp_wording import INSTRUCTIONS
@@ -90,11 +90,11 @@ def build(
             worked(
                 _answering(tool, request),
                 _signature(tool),
-                writes=tool.effect.writes_tables,
+                writes=tool.writes_tables,
             ),
             name=tool.name,
             title=tool.title,
-            annotations=_annotations(tool.effect),
+            annotations=_annotations(tool),
             description=tool.description,
         )
 
@@ -168,14 +168,14 @@ class _Server(MCPServer[Any]):
             raise
 
 
-def _annotations(effect: ToolEffect) -> ToolAnnotations:
-    """Return what the SDK tells clients of a tool's effect."""
-    if effect.reads:
+def _annotations(tool: Tool) -> ToolAnnotations:
+    """Return what the SDK tells clients of what a tool does."""
+    if tool.reads:
         return ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return ToolAnnotations(
         read_only_hint=False,
-        destructive_hint=effect.destroys,
-        idempotent_hint=effect.idempotent,
+        destructive_hint=tool.destroys,
+        idempotent_hint=tool.idempotent,
         open_world_hint=False,
     )
 

@@ -29,30 +29,6 @@ class Reply(Generic[A]):
     data: A
 
 
-class ToolEffect(NamedTuple):
-    """What a call does to the memory; a client may ask its user first.
-
-    Attributes:
-        reads: It changes nothing, so readers may call it.
-        destroys: It takes something away.
-        idempotent: Called again it changes nothing more.
-        writes_tables: It writes tables, which have one writer at a time.
-    """
-
-    reads: bool = False
-    destroys: bool = False
-    idempotent: bool = False
-    writes_tables: bool = False
-
-
-READS: Final = ToolEffect(reads=True)
-FEEDBACK: Final = ToolEffect()
-FEEDBACK_ONCE: Final = ToolEffect(idempotent=True)
-SAVES: Final = ToolEffect(writes_tables=True)
-CHANGES: Final = ToolEffect(destroys=True, writes_tables=True)
-FORGETS: Final = ToolEffect(destroys=True, idempotent=True, writes_tables=True)
-
-
 class Route(NamedTuple):
     """HTTP route of a tool: POST takes its arguments as JSON and answers its data."""
 
@@ -67,7 +43,10 @@ class Tool:
     Attributes:
         function: Answers a `MemoryRequest`; its docstring is the description that a model decides by.
         title: For people.
-        effect: What a call does, and so who may call it.
+        reads: It changes nothing, so readers may call it.
+        destroys: It takes something away; a client may ask its user first.
+        idempotent: Called again it changes nothing more.
+        writes_tables: It writes tables, which have one writer at a time.
         missing: What to do where there is no such thing; empty: nothing.
         protected: What to do where only a person may do it; empty: nothing.
         route: Of HTTP; None: it has none that is made from this.
@@ -75,7 +54,10 @@ class Tool:
 
     function: Callable[..., Reply[Any]]
     title: str
-    effect: ToolEffect
+    reads: bool = False
+    destroys: bool = False
+    idempotent: bool = False
+    writes_tables: bool = False
     missing: str = ""
     protected: str = ""
     route: Route | None = None
@@ -130,7 +112,7 @@ class Tool:
         with boundary(own=True):
             check()
             opened = request()
-            if opened.caller.reads_only and not self.effect.reads:
+            if opened.caller.reads_only and not self.reads:
                 raise SlowwaveError(
                     "This token may only read (its rights are reader), so nothing was done. Tell the user: "
                     "who runs the memory can give another one."
@@ -154,17 +136,16 @@ REGISTRY: Final[dict[str, Tool]] = {}
 """Tools by name, in the order of their declarations in :mod:`slowwave.serving.tools`."""
 
 
-def tool(title: str, effect: ToolEffect, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields of `Tool`
+def tool(title: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields of `Tool`
     """Declare a function as a tool of every face.
 
     Args:
         title: For people.
-        effect: What a call does.
         **more: Other fields of :class:`Tool`.
     """
 
     def declared(function: F) -> F:
-        REGISTRY[function.__name__] = Tool(function, title, effect, **more)
+        REGISTRY[function.__name__] = Tool(function, title, **more)
         return function
 
     return declared

@@ -14,19 +14,7 @@ from slowwave.common.search_request import SEARCH_ARGUMENTS as _SEARCH
 from slowwave.lifecycle.gate_notice import is_near
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.saving import save
-from slowwave.serving.tool import (
-    CHANGES,
-    FEEDBACK,
-    FEEDBACK_ONCE,
-    FORGETS,
-    READS,
-    REGISTRY,
-    SAVES,
-    Reply,
-    Route,
-    Tool,
-    tool,
-)
+from slowwave.serving.tool import REGISTRY, Reply, Route, Tool, tool
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import (
     Forgotten,
@@ -111,7 +99,7 @@ _MISSING_MEMORY = "memory_search finds memory_ids."
 
 @tool(
     "What to know at the start",
-    READS,
+    reads=True,
     route=Route("/v1/wakeup", "What to know when a session starts, within a budget; nothing that is secret."),
 )
 def memory_wakeup(request: MemoryRequest, budget: Budget = 2_000) -> Reply[Woken]:
@@ -129,7 +117,7 @@ def memory_wakeup(request: MemoryRequest, budget: Budget = 2_000) -> Reply[Woken
     return Reply(wording.woken(packet, answer), answer)
 
 
-@tool("Search the memory", READS)
+@tool("Search the memory", reads=True)
 def memory_search(
     request: MemoryRequest,
     query: Query,
@@ -151,7 +139,7 @@ def memory_search(
     return Reply(wording.found(answer), answer)
 
 
-@tool("Save to the memory", SAVES)
+@tool("Save to the memory", writes_tables=True)
 def memory_save(
     request: MemoryRequest,
     content: Content,
@@ -178,7 +166,7 @@ def memory_save(
 
 @tool(
     "Say what an answer used",
-    FEEDBACK_ONCE,
+    idempotent=True,
     missing=_MISSING_SEARCH,
     route=Route(
         "/v1/observe",
@@ -200,7 +188,7 @@ def memory_observe(
 
 @tool(
     "Rate a result",
-    FEEDBACK_ONCE,
+    idempotent=True,
     missing=_MISSING_SEARCH,
     route=Route(
         "/v1/feedback", "What one result was worth: helpful, neutral or unhelpful. A rating counts once."
@@ -221,7 +209,6 @@ def knowledge_feedback(
 
 @tool(
     "Say how a project ended",
-    FEEDBACK,
     missing="Give memory_search the same `project` before the work ends.",
     route=Route(
         "/v1/outcome",
@@ -238,7 +225,7 @@ def memory_outcome(request: MemoryRequest, project: Project, outcome: Ending) ->
     return Reply(words, answer)
 
 
-@tool("History of a memory", READS, missing=_MISSING_MEMORY)
+@tool("History of a memory", reads=True, missing=_MISSING_MEMORY)
 def memory_history(request: MemoryRequest, memory_id: MemoryId) -> Reply[History]:
     """Everything that happened to a memory: its texts, who saved them, what was decided and undone."""
     request.require_visible(memory_id)
@@ -253,7 +240,8 @@ def memory_history(request: MemoryRequest, memory_id: MemoryId) -> Reply[History
 
 @tool(
     "Undo a merge or superseding",
-    CHANGES,
+    destroys=True,
+    writes_tables=True,
     missing="memory_history of a memory lists what was decided about it, with ids.",
 )
 def memory_undo(request: MemoryRequest, decision_id: DecisionId) -> Reply[Undone]:
@@ -267,7 +255,9 @@ def memory_undo(request: MemoryRequest, decision_id: DecisionId) -> Reply[Undone
 
 @tool(
     "Forget a memory",
-    FORGETS,
+    destroys=True,
+    idempotent=True,
+    writes_tables=True,
     missing=_MISSING_MEMORY,
     protected="What replaces it can be saved with memory_save.",
 )
