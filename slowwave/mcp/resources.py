@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from slowwave.memory import Memory
@@ -13,42 +12,32 @@ from slowwave.views import mcp_wording as wording
 GATE_DAYS = 14
 
 
-class Resources:
-    """What can be read of the memory of who is calling.
+def memory_text(request: MemoryRequest, memory_id: str) -> str:
+    """One memory, whole: its labels, and its text as quoted data."""
+    request.require_visible(memory_id)
+    return wording.record(request.memory.get(memory_id))
 
-    Args:
-        request: Opens the request of who is calling now.
-    """
 
-    def __init__(self, request: Callable[[], MemoryRequest]) -> None:
-        self._request = request
-
-    def memory(self, memory_id: str) -> str:
-        """One memory, whole: its labels, and its text as quoted data."""
-        request = self._request()
-        request.require_visible(memory_id)
-        return wording.record(request.memory.get(memory_id))
-
-    def gates(self) -> dict[str, Any]:
-        """How the save gate and the learning gate stand, and what the save gate refused lately."""
-        memory = self._request().memory
-        report = memory.gate_report(days=GATE_DAYS)
-        return {
-            "namespace": memory.namespace,
-            "save": {
-                "mode": report.mode,
-                "enforced": report.enforced,
-                "activated_at": report.activated_at,
-                "enforces_from": report.enforces_from,
-                "since": report.first,
-                "notes": report.notes,
-                "refused": report.refused,
-                "would_be_refused": report.would,
-                "notice": memory.gate_notice().words,
-                "reasons": report.reasons.drop("example").to_dicts(),
-            },
-            "learning": _learning(memory),
-        }
+def gate_status(request: MemoryRequest) -> dict[str, Any]:
+    """How the save gate and the learning gate stand, and what the save gate refused lately."""
+    memory = request.memory
+    report = memory.gate_report(days=GATE_DAYS)
+    return {
+        "namespace": memory.namespace,
+        "save": {
+            "mode": report.mode,
+            "enforced": report.enforced,
+            "activated_at": report.activated_at,
+            "enforces_from": report.enforces_from,
+            "since": report.first,
+            "notes": report.notes,
+            "refused": report.refused,
+            "would_be_refused": report.would,
+            "notice": memory.gate_notice().words,
+            "reasons": report.reasons.drop("example").to_dicts(),
+        },
+        "learning": _learning(memory),
+    }
 
 
 def _learning(memory: Memory) -> dict[str, Any]:

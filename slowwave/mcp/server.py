@@ -26,7 +26,7 @@ from slowwave import __version__
 from slowwave.common.boundary import boundary
 from slowwave.common.deadline import check, within
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.mcp.resources import Resources
+from slowwave.mcp.resources import gate_status, memory_text
 from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns
 from slowwave.serving.memory_pool import MemoryPool
@@ -68,8 +68,7 @@ def build(
         log_level="WARNING",
     )
     server.caller = memories.caller
-    turns, request = Turns(), lambda: memories.request()
-    resources = Resources(request)
+    turns = Turns()
 
     def worked(call: Callable[..., R], signature: inspect.Signature, *, writes: bool = False) -> Any:  # noqa: ANN401
         """Run a call in a worker thread, in fair turns of the callers, until its deadline."""
@@ -87,11 +86,7 @@ def build(
 
     for tool in TOOLS.values():
         server.add_tool(
-            worked(
-                _answering(tool, request),
-                _signature(tool),
-                writes=tool.writes_tables,
-            ),
+            worked(_answering(tool, memories.request), _signature(tool), writes=tool.writes_tables),
             name=tool.name,
             title=tool.title,
             annotations=_annotations(tool),
@@ -99,14 +94,16 @@ def build(
         )
 
     def read(call: Callable[..., Any]) -> Any:  # noqa: ANN401
-        return worked(_reading(call), inspect.signature(call, eval_str=True))
+        signature = inspect.signature(call, eval_str=True)
+        _, *parameters = signature.parameters.values()
+        return worked(_reading(call, memories.request), signature.replace(parameters=parameters))
 
     server.resource(
         "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
-    )(read(resources.memory))
+    )(read(memory_text))
     server.resource(
         "slowwave://gates", name="gates", title="Status of the gates", mime_type="application/json"
-    )(read(resources.gates))
+    )(read(gate_status))
     schemas = {tool.name: tool.answer.model_json_schema() for tool in TOOLS.values()}
     server.resource(
         "slowwave://answers", name="answers", title="What each tool answers", mime_type="application/json"
@@ -143,23 +140,15 @@ class _Server(MCPServer[Any]):
         Raises:
             ToolError: it does not have such an argument; and as the SDK says.
         """
-        tools = await self.list_tools()
-        for tool in tools:
-            known = tool.input_schema.get("properties", {})
-            if tool.name == name and (odd := sorted(set(arguments) - set(known))):
-                raise ToolError(
-                    f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {list(known)}."
-                )
-        told = name if name in {tool.name for tool in tools} else "unknown"  # a client may send anything
-        called = span(
-            f"tools/call {told}",
-            kind="server",
-            metric="slowwave.tool.duration",
-            method="tools/call",
-            tool=told,
-        )
+        known = {tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()}
+        if odd := sorted(set(arguments) - set(known.get(name, arguments))):
+            raise ToolError(
+                f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {known[name]}."
+            )
+        told = name if name in known else "unknown"  # a client may send anything
+        measured: dict[str, Any] = {"method": "tools/call", "tool": told}
         try:
-            with called:
+            with span(f"tools/call {told}", kind="server", metric="slowwave.tool.duration", **measured):
                 return await super().call_tool(name, arguments, context)
         except ToolError as error:
             foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
@@ -201,21 +190,17 @@ def _answering(tool: Tool, request: Callable[[], MemoryRequest]) -> Callable[...
     return answering
 
 
-def _reading(call: Callable[..., R]) -> Callable[..., R]:
-    """Return a call of a resource; its errors for people reach the client."""
+def _reading(call: Callable[..., R], request: Callable[[], MemoryRequest]) -> Callable[..., R]:
+    """Return a call of a resource; the SDK is told which of its failures were foreseen."""
 
     @functools.wraps(call)
     def reading(**arguments: Any) -> R:  # noqa: ANN401
         try:
             with boundary(own=True):
                 check()
-                return call(**arguments)
+                return call(request(), **arguments)
         except SlowwaveError as error:
-            raise resource_error(error) from error
+            foreseen = ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError
+            raise foreseen(str(error)) from error
 
     return reading
-
-
-def resource_error(error: SlowwaveError) -> Exception:
-    """Return what the SDK takes for the failure of a resource that was foreseen."""
-    return (ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError)(str(error))
