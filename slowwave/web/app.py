@@ -184,7 +184,7 @@ class PageSite:
             session.notices += [answer.notice] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)
         counts = self._waits.counts(asked.memory) if session.person else None
-        return _page(answer, session, counts)
+        return _page(answer, session, counts=counts, now=asked.now)
 
     # -- signing in ------------------------------------------------------------------------------
 
@@ -256,7 +256,7 @@ class PageSite:
             session.go_to(session.caller._replace(namespace=wanted))
             session.notices.append(f"This is namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
-        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, None)
+        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session)
 
     def _names(self, session: PageSession) -> list[str]:
         store = self._memories.of(session.caller).store
@@ -342,18 +342,16 @@ def _is_own(form: Mapping[str, str], session: PageSession) -> bool:
     return compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
 
 
-def _page(page: ShownPage, session: PageSession, counts: Any) -> Response:  # noqa: ANN401 - Counts, or none
+def _page(page: ShownPage, session: PageSession, **more: Any) -> Response:  # noqa: ANN401 - for templates
     notices, session.notices = session.notices, []
-    text = rendered(
-        page.template, **page.data, title=page.title, place=page.place, session=session, counts=counts,
-        notices=notices,
-    )  # fmt: skip
+    data = {**page.data, "title": page.title, "place": page.place, "notices": notices, **more}
+    text = rendered(page.template, session=session, **data)
     return HTMLResponse(text, page.status)
 
 
 def _failed(session: PageSession, told: str, status: int) -> Response:
     title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
-    return _page(ShownPage("error", title, {"problem": told}, status=status), session, None)
+    return _page(ShownPage("error", title, {"problem": told}, status=status), session)
 
 
 def _stale(session: PageSession) -> Response:
@@ -366,8 +364,7 @@ def _stale(session: PageSession) -> Response:
 
 def _alone(template: str, title: str, *, status: int = 200, problem: str = "") -> Response:
     """A page for who is not signed in."""
-    text = rendered(template, title=title, session=None, place="", notices=[], counts=None, problem=problem)
-    return HTMLResponse(text, status)
+    return HTMLResponse(rendered(template, title=title, problem=problem), status)
 
 
 def _busy() -> Response:

@@ -9,10 +9,8 @@ import polars as pl
 
 from slowwave.home.visibility import open_rows
 from slowwave.lifecycle.quarantine import held, listed
-from slowwave.views import gate_wording, mcp_wording
-from slowwave.views.decided import became
-from slowwave.views.differences import apart
-from slowwave.views.moments import since
+from slowwave.views import mcp_wording
+from slowwave.views.differences import Piece, apart
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 WAITING: Final = 5  # decisions with both their texts on a page (count)
@@ -23,30 +21,16 @@ def quarantine(asked: PageRequest) -> ShownPage:
     """Notes that were refused, and why."""
     skip = asked.number("skip")
     rows = listed(asked.memory.home, asked.memory.namespace, limit=PAGE, skip=skip)
-    told = [
-        row
-        | {
-            "when": since(row["occurred_at"], asked.now),
-            "why": [(name, gate_wording.words_of(name)) for name in row["reasons"]],
-            "beginning": (row["content"] or "")[:240],
-        }
-        for row in rows
-    ]
     total = asked.waits.counts(asked.memory).quarantine
     return ShownPage(
-        "quarantine", "Quarantine", {"rows": told, "total": total, "skip": skip, "page": PAGE}, "/quarantine"
+        "quarantine", "Quarantine", {"rows": rows, "total": total, "skip": skip, "page": PAGE}, "/quarantine"
     )
 
 
 def refused(asked: PageRequest) -> ShownPage:
     """One refused note, whole."""
     row = held(asked.memory.store, asked.memory.namespace, asked.path["note"])
-    data = {
-        "row": row,
-        "when": since(row["occurred_at"], asked.now),
-        "why": [(name, gate_wording.words_of(name)) for name in row["reasons"]],
-        "quality": orjson.loads(row["parts"] or "{}"),
-    }
+    data = {"row": row, "quality": orjson.loads(row["parts"] or "{}")}
     return ShownPage("refused", row["title"] or row["source"], data, "/quarantine")
 
 
@@ -66,11 +50,9 @@ def decisions(asked: PageRequest) -> ShownPage:
     )
     texts = _texts(asked, waiting)
     data = {
-        "waiting": [_asked_for(asked, row, texts) for row in waiting],
+        "waiting": [row | {"both": _both(row, texts)} for row in waiting],
         "total": asked.waits.counts(asked.memory).decisions,
-        "changed": [
-            row | {"became": became(row), "when": since(row["decided_at"], asked.now)} for row in changed
-        ],
+        "changed": changed,
         "most": PAGE,
     }
     return ShownPage("decisions", "Decisions", data, "/decisions")
@@ -88,10 +70,10 @@ def _texts(asked: PageRequest, rows: list[dict[str, Any]]) -> dict[str, str]:
     return dict(told.select("memory_id", "content").iter_rows())
 
 
-def _asked_for(asked: PageRequest, row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+def _both(row: dict[str, Any], texts: dict[str, str]) -> tuple[list[Piece], list[Piece]] | None:
+    """Texts of both memories with their differences marked; None where one may not be listed."""
     other, note = texts.get(row["other_memory"]), texts.get(row["memory_id"])
-    both = None if other is None or note is None else apart(other, note)
-    return row | {"when": since(row["decided_at"], asked.now), "both": both}
+    return None if other is None or note is None else apart(other, note)
 
 
 def accept(asked: PageRequest) -> Redirect:

@@ -13,11 +13,9 @@ from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, veiled
 from slowwave.lifecycle.correcting import given_title
 from slowwave.lifecycle.lately import lately
-from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_wording, learned, mcp_wording, used
-from slowwave.views.moments import since
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 EVENTS: Final = 100  # of a history, the last ones (count)
@@ -25,15 +23,7 @@ CHARACTERS: Final = 20_000  # of a text that a page shows
 LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
-_LABELS: Final = [
-    "revision",
-    "origin",
-    "principal",
-    "source_kind",
-    "source_of_truth",
-    "state",
-    "retrieval_priority",
-]
+_LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
 
 
 def memory(asked: PageRequest) -> ShownPage | Redirect:
@@ -58,21 +48,14 @@ def memory(asked: PageRequest) -> ShownPage | Redirect:
         "title_given": given_title(record),
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
-        "created": since(record.created_at, asked.now),
-        "updated": since(record.updated_at, asked.now),
-        "events": _events(asked, events[-EVENTS:]),
+        "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
         "links": _links(asked, record, events),
         "file": record.source if labels["origin"] else "",
         "labels": labels,
-        "types": sorted(KNOWN_WORDS["memory_type"]),
     }
     for one in stats:
-        data |= {
-            "used": used.account(one, asked.now),
-            "recent": [said | {"when": since(said["at"], asked.now)} for said in one.recent],
-            **_taught(asked, name),
-        }
+        data |= {"used": used.account(one, asked.now), "recent": one.recent, **_taught(asked, name)}
     return ShownPage("memory", record.title or name, data, place="/lately")
 
 
@@ -86,12 +69,11 @@ def _labels(asked: PageRequest, name: str) -> dict[str, Any]:
     return asked.memory.store.read("memories", mine, columns=_LABELS).row(0, named=True)
 
 
-def _events(asked: PageRequest, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     undone = {one["id"] for one in events if one["event"].endswith((" undone", "accepted"))}
     return [
         one
         | {
-            "when": since(one["at"], asked.now),
             "text": one["text"][:CHARACTERS],
             "undo": one["event"].partition(" (")[0] in _TAKEN_BACK and one["id"] not in undone,
         }
@@ -262,16 +244,12 @@ def stored(asked: PageRequest) -> ShownPage:
         asked.memory.tenant, principal=principal, source_kind=kind, skip=skip, limit=PAGE,
         viewer=asked.lists,
     )  # fmt: skip
-    rows = [one | {"when": since(one["updated_at"], asked.now)} for one in found.rows]
     hooks = [
         (beat.silent, told(beat, asked.now))
         for beat in beats(asked.memory.settings.home)
         if beat.namespace == asked.memory.namespace
     ]
-    data = {
-        "found": found, "rows": rows, "by": principal, "kind": kind, "skip": skip, "page": PAGE,
-        "hooks": hooks,
-    }  # fmt: skip
+    data = {"found": found, "by": principal, "kind": kind, "skip": skip, "page": PAGE, "hooks": hooks}
     return ShownPage("lately", "Stored lately", data, place="/lately")
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.views.decided import became
+from slowwave.views.gate_wording import words_of
 from slowwave.views.html import room
+from slowwave.views.moments import since
+from slowwave.views.scores import MEANING, by_source
 from slowwave.web.request import local, to
+from slowwave.web.search import RATINGS, bar
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,7 +33,9 @@ PLACES = (
 def templates() -> Environment:
     """Where templates are."""
     made = room("slowwave.web", "templates")
-    made.globals.update(to=to, local=local, places=PLACES)
+    made.globals.update(to=to, local=local, places=PLACES, words_of=words_of)
+    made.globals.update(types=sorted(KNOWN_WORDS["memory_type"]), ratings=RATINGS, meaning=MEANING)
+    made.filters.update(since=since, became=became, by_source=by_source, bar=bar)
     return made
 
 

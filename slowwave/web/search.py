@@ -12,13 +12,12 @@ from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import day_start
 from slowwave.search.filters import Filters
 from slowwave.views import mcp_wording
-from slowwave.views.moments import since
 from slowwave.views.scores import MEANING, by_source
 from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, to
 from slowwave.web.sessions import FoundOnce
 
 if TYPE_CHECKING:
-    from slowwave.search import Result, SearchResponse
+    from slowwave.search import SearchResponse
 
 RESULTS: Final = 10  # of a search (count)
 WIDTH: Final = 100  # units of a bar for a score of 1
@@ -30,8 +29,7 @@ def look(asked: PageRequest) -> ShownPage:
     """The box, and what is found where something was asked."""
     query = asked.query.get("q", "").strip()
     if not query:
-        known = asked.memory.count()
-        return _shown(asked, {"query": "", "filters": _typed(asked), "memories": known})
+        return _shown({"query": "", "filters": _typed(asked), "memories": asked.memory.count()})
     response = asked.memory.search(
         query, limit=RESULTS, explain=True, log=not asked.caller.reads_only, **_chosen(_typed(asked))
     )
@@ -43,18 +41,15 @@ def look(asked: PageRequest) -> ShownPage:
 def again(asked: PageRequest, found: FoundOnce) -> ShownPage:
     """A search, as it was found."""
     response = found.response
-    return _shown(
-        asked,
-        {
-            "query": found.asked["q"],
-            "filters": found.asked,
-            "response": response,
-            "results": [_result(asked, one, found) for one in response],
-            "legend": _legend(response),
-            "nothing": _nothing(asked, response),
-            "floor": asked.memory.policy.abstention_floor,
-        },
-    )
+    return _shown({
+        "query": found.asked["q"],
+        "filters": found.asked,
+        "response": response,
+        "said": found.said,
+        "legend": _legend(response),
+        "nothing": _nothing(asked, response),
+        "floor": asked.memory.policy.abstention_floor,
+    })  # fmt: skip
 
 
 def seen_before(asked: PageRequest) -> ShownPage:
@@ -104,11 +99,9 @@ def _kept(asked: PageRequest) -> FoundOnce:
     return found
 
 
-def _shown(asked: PageRequest, data: dict[str, Any]) -> ShownPage:
-    query = data["query"]
-    title = f"Search: {query}" if query else "Search"
-    more = {"types": sorted(KNOWN_WORDS["memory_type"]), "ratings": RATINGS, "meaning": MEANING}
-    return ShownPage("search", title, {**data, **more}, place="/")
+def _shown(data: dict[str, Any]) -> ShownPage:
+    title = f"Search: {data['query']}" if data["query"] else "Search"
+    return ShownPage("search", title, data, place="/")
 
 
 def _typed(asked: PageRequest) -> dict[str, str]:
@@ -128,20 +121,6 @@ def _chosen(typed: Mapping[str, str]) -> dict[str, Any]:
     if "secret" in typed:
         found["sensitivity"] = sorted(KNOWN_WORDS["sensitivity"])
     return found
-
-
-def _result(asked: PageRequest, result: Result, found: FoundOnce) -> dict[str, Any]:
-    account = result.explanation
-    assert account is not None
-    return {
-        "result": result,
-        "account": account,
-        "when": since(result.created_at, asked.now),
-        "flags": [flag.replace("_", " ") for flag in result.flags],
-        "bar": bar(by_source(account.contributions)),
-        "total": sum(row.value for row in account.contributions),
-        "said": found.said.get(result.memory_id, ""),
-    }
 
 
 def bar(sums: dict[str, float], width: int = WIDTH) -> list[tuple[str, float, float]]:
