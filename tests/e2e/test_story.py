@@ -153,7 +153,7 @@ def test_the_story_is_about_one_home(told: tuple[Path, list[dict[str, Any]]]) ->
 
 
 def test_no_page_has_another_home_or_namespace() -> None:
-    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "slowwave" / "memory.py"]
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", *(ROOT / "slowwave" / "memory").glob("*.py")]
     for page in pages:
         opened = re.findall(r"open\(\"([^\"]+)\", namespace=\"(\w+)\"", page.read_text())
         assert set(opened) <= {("~/assistant", "default")}, page
