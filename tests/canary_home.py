@@ -109,7 +109,7 @@ def make(folder: Path, embedder: Any) -> CanaryHome:
         with pytest.MonkeyPatch.context() as patch:
             lines: list[str] = []
             patch.setattr(
-                "slowwave.orchestration.cli.print_json",
+                "slowwave.views.terminal._print_json",
                 lambda data, kept=lines: kept.append(json.dumps(data, default=str)),
             )
             command(json=True)

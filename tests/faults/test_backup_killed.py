@@ -36,10 +36,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 KILLED = """
 import os, signal, sys
-from slowwave.backup.place import Place
+from slowwave.backup.place import FileStorage
 
 method, after = sys.argv[1], int(sys.argv[2])
-real, done = getattr(Place, method), []
+real, done = getattr(FileStorage, method), []
 
 
 def killed(self, *arguments):
@@ -49,7 +49,7 @@ def killed(self, *arguments):
     return real(self, *arguments)
 
 
-setattr(Place, method, killed)
+setattr(FileStorage, method, killed)
 del sys.argv[1:3]
 from slowwave.cli import main
 main()
