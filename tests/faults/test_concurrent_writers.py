@@ -75,7 +75,7 @@ def writer(home: Path, name: str, first: int, last: int, fresh: str = "") -> sub
 def process(home: Path, script: str, *arguments: str) -> subprocess.Popen[str]:
     """A process that runs a script on a home."""
     more = environment(SLOWWAVE_HOME=str(home))
-    more["PYTHONPATH"] += f":{Path(__file__).parent}"
+    more["PYTHONPATH"] += f":{Path(__file__).parent}:{Path(__file__).parents[1]}"
     return subprocess.Popen(
         warm.python("-c", script, *arguments), env=more, cwd=ROOT, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,

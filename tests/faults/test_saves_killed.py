@@ -33,7 +33,7 @@ SECONDS = (0.1, 0.7, 1.6)
 def killed_after(home: Path, name: str, seconds: float) -> list[str]:
     """Ids of what a process said it had saved until it was killed."""
     more = environment(SLOWWAVE_HOME=str(home), SLOWWAVE_EMBEDDING__MODEL=MODEL)
-    more["PYTHONPATH"] += f":{Path(__file__).parent}"
+    more["PYTHONPATH"] += f":{Path(__file__).parent}:{Path(__file__).parents[1]}"
     told = home.with_name(name)
     with told.open("w") as out:
         running = subprocess.Popen(
