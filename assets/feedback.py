@@ -190,7 +190,7 @@ def usage_signals(
 def _from_signals(
     context: dg.AssetExecutionContext, space: Workspace, rule: Callable[..., pl.DataFrame]
 ) -> Callable[[Workspace, list[str]], pl.DataFrame]:
-    """What a rule makes of the signals of some days, going on from what the days before left."""
+    """Fold the signals of some days into a rule's state, from where the days before left it."""
     carried = CarryOverState(context.partition_keys[0])
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:

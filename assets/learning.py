@@ -80,7 +80,7 @@ def search_views(
 
 
 def _became(rows: pl.DataFrame, reasons: pl.DataFrame) -> dg.MarkdownMetadataValue:
-    """How many selections of each namespace came to what."""
+    """Counts of selections by namespace and reason."""
     by = ["namespace", "reason"]
     counted = rows.join(reasons, on=reasons.columns[0]).group_by(by).len("selections")
     return table(counted.sort(by), rows=40)

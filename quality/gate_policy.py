@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from slowwave.scoring.parameters import Parameter
 
 Formula = Literal["applicable", "seeds"]
-"""How a note is scored: by what applies to it, or by the table of the seeds."""
+"""Formula of a note's content score: from what applies to it, or by the table of the seeds."""
 SEEDS_CHARACTERS = 50
 """Least length of a text by the seeds (characters)."""
 

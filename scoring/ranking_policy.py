@@ -1,4 +1,4 @@
-"""What decides a ranking, as data: the same policy and candidates give the same ranking anywhere."""
+"""Ranking policy: all parameters of a ranking, as data (rule 3)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _FITTED = "fitted to labelled answers; only where a program brings a similarity 
 
 @dataclass(frozen=True, slots=True)
 class UsagePolicy:
-    """What counts as used; every number is a share in [0, 1].
+    """Thresholds of use (rule 4.1); every number is a share in [0, 1].
 
     The grey band and the similarity are read off labelled answers with bge-small-en-v1.5; the cosines of
     another model mean other things (docs/measurements.md).
@@ -158,7 +158,7 @@ SEEDS = LearningPolicy(preference="question", known_first=False)
 
 @dataclass(frozen=True, slots=True)
 class KeyTeaching:
-    """What a search teaches as a key to what was taken from it: the constants of rule 7."""
+    """Constants by which a search teaches a search key (rule 7)."""
 
     # fmt: off
     used: Annotated[float, Parameter(

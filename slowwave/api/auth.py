@@ -28,7 +28,7 @@ _ASK: Final = {"WWW-Authenticate": 'Bearer realm="slowwave"'}
 
 @dataclass(frozen=True, slots=True)
 class ApiSite:
-    """What all requests share."""
+    """Access, open memories and turns that all requests share."""
 
     access: Access
     memories: MemoryPool
@@ -39,7 +39,7 @@ class BoundaryRoute(APIRoute):
     """A route inside the boundary where errors of libraries become errors for people."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request."""
+        """Return the function that answers a request."""
         answers = super().get_route_handler()
 
         async def within(request: Request) -> Response:

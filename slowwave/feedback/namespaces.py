@@ -28,7 +28,7 @@ Rule = Callable[..., pl.DataFrame]
 def by_namespace(
     engine: Engine, rule: Rule, frames: Sequence[pl.DataFrame], policy: FeedbackPolicy
 ) -> pl.DataFrame:
-    """What a rule makes of the signals of some days, all namespaces at once or some by each worker.
+    """Fold the signals of some days, all namespaces at once or some by each worker.
 
     Args:
         engine: computes it.
