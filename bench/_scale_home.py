@@ -32,7 +32,8 @@ from slowwave.home.ledger import NOTES
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.acts import save_entry
 from slowwave.lifecycle.reconcile import labelled
-from slowwave.notes import Note, content_hash
+from slowwave.notes.decoding import content_hash
+from slowwave.notes.model import Note
 from slowwave.settings import EmbeddingSettings, Settings
 from slowwave.store import Store
 from slowwave.store.filling import append

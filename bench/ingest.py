@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _subset(vault: Path, count: int, target: Path) -> Path:
     """The vault itself, or links to its first notes."""
-    from slowwave.notes import iter_vault
+    from slowwave.notes.folder import iter_vault
 
     if not count:
         return vault

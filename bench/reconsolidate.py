@@ -29,7 +29,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal.acts import entries_frame, save_entry
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
-from slowwave.notes import plain_note
+from slowwave.notes.reading import plain_note
 from slowwave.settings import load
 from slowwave.store import staging
 from slowwave.store.vectors import mean_vectors

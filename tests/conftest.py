@@ -25,7 +25,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.memory import Memory
-from slowwave.notes import plain_note
+from slowwave.notes.reading import plain_note
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
 from slowwave.upkeep import reembed  # noqa: F401 - it takes its model's loader before any test puts another in its place

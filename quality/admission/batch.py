@@ -13,15 +13,15 @@ from dataclasses import replace
 from slowwave.quality.admission.deciding import Decider
 from slowwave.quality.admission.labels import apart
 from slowwave.quality.admission.machine import AdmissionVerdict, Machine
-from slowwave.quality.admission.memories import merge_lines
+from slowwave.quality.admission.memories import BatchMemories, merge_lines
 from slowwave.quality.admission.records import (
     LIVE,
     Admission,
     AdmissionAct,
     AdmissionDecision,
     AdmissionRecord,
+    Surroundings,
 )
-from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.admission.turns import NoteTurn
 from slowwave.quality.divergence.statements import contradicted
 

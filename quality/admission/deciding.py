@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from slowwave.quality.admission.labels import apart, different_types, unite, weaker
-from slowwave.quality.admission.memories import merge_lines
+from slowwave.quality.admission.memories import BatchMemories, merge_lines
 from slowwave.quality.admission.records import (
     A_PERSON_DECIDES,
     EXACT_DUPLICATE,
@@ -17,8 +17,8 @@ from slowwave.quality.admission.records import (
     AdmissionDecision,
     AdmissionRecord,
     Outcome,
+    Surroundings,
 )
-from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.divergence.difference import explain
 from slowwave.quality.divergence.guard import DivergenceGuard
 from slowwave.quality.divergence.note import ComparedNote

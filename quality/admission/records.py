@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slowwave.quality.admission.labels import Labels
+from slowwave.quality.neighbours import Neighbours
 from slowwave.quality.reconsolidation import Policy, Thresholds
 
 Vector = npt.NDArray[np.float32]
@@ -209,3 +211,32 @@ class Admission:
     entered: dict[str, MemoryChange]
     changes: dict[str, MemoryChange]
     lapses: list[Lapse]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known around a batch, and how to come to know more.
+
+    Attributes:
+        known: the memories that the batch touches, by id.
+        neighbours: the live memories by similarity, with the notes of the batch.
+        policy: the rules.
+        recall: loads memories by id, as `known` has them.
+        embed: vector of a memory with this title and content.
+        apart: pairs that a person has kept apart; they are never decided against each other.
+        accepted: what a person let happen, by memory and revision of the one that acts.
+        latest: moment of the newest memory of before, or anything before the first note of the batch.
+        near: memories of before, not forgotten, of a sensitivity, that resemble one of these vectors.
+        behind: memories of before that these superseded.
+    """
+
+    known: Mapping[str, AdmissionRecord]
+    neighbours: Neighbours
+    policy: AdmissionPolicy
+    recall: Callable[[Iterable[str]], Iterable[AdmissionRecord]]
+    embed: Callable[[str, str], Vector]
+    apart: frozenset[frozenset[str]] = frozenset()
+    accepted: Mapping[tuple[str, str], AdmissionDecision] = field(default_factory=dict)
+    latest: int = -(2**63)
+    near: Callable[[Sequence[Vector], str], Iterable[AdmissionRecord]] = lambda _vectors, _sensitivity: ()
+    behind: Callable[[Iterable[str]], Iterable[AdmissionRecord]] = lambda _: ()

@@ -12,15 +12,16 @@ from dataclasses import replace
 
 from slowwave.quality.admission.deciding import Decider
 from slowwave.quality.admission.machine import AdmissionVerdict
+from slowwave.quality.admission.memories import BatchMemories
 from slowwave.quality.admission.records import (
     MERGED,
     RETIRED,
     SUPERSEDED,
     AdmissionDecision,
     AdmissionRecord,
+    Surroundings,
     Vector,
 )
-from slowwave.quality.admission.state import BatchMemories, Surroundings
 
 
 class NoteTurn:

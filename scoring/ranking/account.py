@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from slowwave.scoring.ranking.breakdown import Contribution
 from slowwave.scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
 from slowwave.scoring.ranking.columns import Columns
 from slowwave.scoring.ranking.confidence import MEDIUM
-from slowwave.scoring.ranking.effectiveness import is_highly_effective
+from slowwave.scoring.ranking.effectiveness import are_highly_effective
 from slowwave.scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
 from slowwave.scoring.ranking.scored import Scored
 from slowwave.scoring.ranking.sparse_recall import Injection
@@ -46,18 +46,27 @@ class Account:
         self._parts = {source: part.tolist() for source, part in scored.parts.items()}
         self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
 
-    def result(self, at: int, place: int, injections: Sequence[Injection]) -> RankedMemory:
-        """The memory `at` as the result in this place."""
+    def results(self, memories: Sequence[int], injections: Sequence[Injection]) -> tuple[RankedMemory, ...]:
+        """Results of these memories, in their places from 1."""
+        served, counts = self._terms["served"], self._terms["data_points"]
+        effective = are_highly_effective(
+            [served[at] for at in memories], [int(counts[at]) for at in memories],
+            bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
+        )  # fmt: skip
+        recalled = {one.memory_id for one in injections}
+        return tuple(
+            self._result(at, place, flagged, recalled)
+            for place, (at, flagged) in enumerate(zip(memories, effective, strict=True), start=1)
+        )
+
+    def _result(self, at: int, place: int, flagged: bool, recalled: Set[str]) -> RankedMemory:
         name, term = self._names[at], {name: values[at] for name, values in self._terms.items()}
         state = self._candidates.states.get(name, NEUTRAL)
         chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
         flags = []
-        if is_highly_effective(
-            term["served"], int(term["data_points"]),
-            bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
-        ):  # fmt: skip
+        if flagged:
             flags.append(HIGHLY_EFFECTIVE)
-        if any(one.memory_id == name for one in injections):
+        if name in recalled:
             flags.append(RECALL_INJECTED)
         return RankedMemory(
             rank=place,

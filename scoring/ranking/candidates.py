@@ -197,14 +197,23 @@ class Candidates:
         )
         return tuple(name for name, here in found if here)
 
-    def channels_of(self, rows: Sequence[int]) -> tuple[str, ...]:
-        """Every channel that found one of the candidates, by name."""
-        return tuple(sorted({name for at in rows for name in self.channels(at)}))
+    def origins(
+        self, best: Sequence[int], chunks: Sequence[Sequence[int]]
+    ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
+        """Channels that found any chunk of each result, by name, and the scores of its best chunk.
 
-    def scores(self, at: int) -> dict[str, float]:
-        """Of the candidate, as the channels and the cross-encoder gave them; absent where unknown."""
-        values = {"cosine": self.cosine[at], "bm25": self.bm25[at], "rerank": self.rerank[at]}
-        return {name: float(value) for name, value in values.items() if not np.isnan(value)}
+        Args:
+            best: the best chunk of each result; scores that no channel gave it are absent.
+            chunks: all of its chunks.
+        """
+        columns = {"cosine": self.cosine, "bm25": self.bm25, "rerank": self.rerank}
+        return [
+            (
+                tuple(sorted({name for row in rows for name in self.channels(row)})),
+                {name: float(column[at]) for name, column in columns.items() if not np.isnan(column[at])},
+            )
+            for at, rows in zip(best, chunks, strict=True)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that JSON can hold and `from_dict` takes back exactly; without `led` and `rated`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,19 +28,22 @@ def combined(semantic: Floats | float, effectiveness: Floats | float, weight: fl
     return both
 
 
-def is_highly_effective(
-    effectiveness: float, feedback_count: int, *, bound: float = 0.8, minimum: int = 3
-) -> bool:
-    """Whether a memory is flagged: enough data points, and effectiveness at the bound or above it.
+def are_highly_effective(
+    effectiveness: Sequence[float], feedback_count: Sequence[int], *, bound: float = 0.8, minimum: int = 3
+) -> list[bool]:
+    """Whether each memory is flagged: enough data points, and effectiveness at the bound or above it.
 
     Compared at the two decimals that are shown: three helpful votes of three are (.5 · 2 + 3) / 5 = .8, and
     a vote weighs a little less from the moment after it was given. Without rounding the flag would never be
     seen on what it is meant for; with it, it lasts five days without another vote (down to .795).
 
     Args:
-        effectiveness: as of the moment, in [0, 1].
-        feedback_count: data points.
+        effectiveness: of each memory as of the moment, in [0, 1].
+        feedback_count: data points of each.
         bound: from which it is high.
         minimum: data points from which effectiveness counts.
     """
-    return feedback_count >= minimum and round(effectiveness, SHOWN_DECIMALS) >= bound
+    return [
+        count >= minimum and round(value, SHOWN_DECIMALS) >= bound
+        for value, count in zip(effectiveness, feedback_count, strict=True)
+    ]

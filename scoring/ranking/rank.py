@@ -43,10 +43,7 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     scores = scored.score.tolist()
     ordered = tuple((names[at], scores[at]) for at in shown.order.tolist())
     given = _injections(shown.recalled, candidates, columns, names)
-    account = Account(candidates, names, columns, scored, policy)
-    results = tuple(
-        account.result(at, place, given) for place, at in enumerate(shown.memories.tolist(), start=1)
-    )
+    results = Account(candidates, names, columns, scored, policy).results(shown.memories.tolist(), given)
     sure, abstained = float(shown.signal[0]), bool(shown.abstained[0])
     return Ranking(results, sure, abstained, injections=given, _ordered=ordered)
 

@@ -8,7 +8,7 @@ text of its value, by which searches of every face find it; the value itself is 
 from __future__ import annotations
 
 from slowwave.adapters.needed import require
-from slowwave.common.limits import limit_of
+from slowwave.common.arguments import limit_of
 
 require("langchain", "langgraph")
 

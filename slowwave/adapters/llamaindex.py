@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.adapters.needed import require
-from slowwave.common.limits import limit_of
+from slowwave.common.arguments import limit_of
 
 require("llamaindex", "llama_index.core")
 

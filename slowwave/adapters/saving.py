@@ -9,8 +9,8 @@ from slowwave.common.arguments import sound_text
 from slowwave.home.tenant import Saved
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.memory import Memory
+from slowwave.notes.arguments import STANDING
 from slowwave.notes.model import Note
-from slowwave.notes.standing import STANDING
 from slowwave.serving.saving import save_replaceable
 
 _NEW: Final = {name: getattr(Note(source="", title="", content=""), name) for name in STANDING}

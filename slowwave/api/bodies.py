@@ -16,7 +16,7 @@ from pydantic import (
     create_model,
 )
 
-from slowwave.common.limits import limit_of
+from slowwave.common.arguments import limit_of
 from slowwave.common.search_request import DAY, LABELS, MOMENT, SEARCH_ARGUMENTS
 from slowwave.serving.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating

@@ -138,19 +138,9 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__name__ == "PanicException"
 
 
-@contextmanager
-def no_panics() -> Iterator[None]:
-    """A library that gives up in this block raises an error that can be caught like others.
-
-    Raises:
-        PanicError: it gave up.
-    """
-    try:
-        yield
-    except BaseException as error:
-        if not is_panic(error):
-            raise
-        raise PanicError(f"A library gave up: {error}") from error
+def without_panic(error: BaseException) -> BaseException:
+    """The error that a library raised, as one that can be caught like others where it is a panic."""
+    return PanicError(f"A library gave up: {error}") if is_panic(error) else error
 
 
 def _is_foreign(error: BaseException) -> bool:

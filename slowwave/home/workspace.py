@@ -21,7 +21,7 @@ from slowwave.settings.policies import given
 from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
-    from slowwave.quality.admission import AdmissionPolicy
+    from slowwave.quality.admission.records import AdmissionPolicy
     from slowwave.quality.learning_bounds import GateBounds
     from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy, UsagePolicy
     from slowwave.scoring.key_policy import KeyPolicy
@@ -91,7 +91,7 @@ class Workspace(OpenHome):
         The first time that reconsolidation is on, every table gets a checkpoint; when that fails it stays off
         (rule 2.5).
         """
-        from slowwave.quality.admission import AdmissionPolicy
+        from slowwave.quality.admission.records import AdmissionPolicy
         from slowwave.store.checkpoints import ensure_checkpoint
 
         asked = self.settings.reconsolidation

@@ -10,7 +10,9 @@ from typing import Any
 
 from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Remark, Unread, name_of
 from slowwave.imports.moments import moment_in, written
-from slowwave.notes import Note, NoteFailure, list_vault, read_notes
+from slowwave.notes.folder import list_vault
+from slowwave.notes.model import Note, NoteFailure
+from slowwave.notes.reading import read_notes
 from slowwave.quality.structure import KNOWN_WORDS
 
 LONGEST_NAME = 300

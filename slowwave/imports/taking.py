@@ -31,7 +31,7 @@ from slowwave.imports.weighing import Weighed, prepared, text_mark, weighed
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.kept import erased_name
 from slowwave.journal.kinds.note import text_in
-from slowwave.quality.admission import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIVE, MERGED
+from slowwave.quality.admission.records import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIVE, MERGED
 from slowwave.store import one_of
 
 if TYPE_CHECKING:

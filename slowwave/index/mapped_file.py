@@ -27,8 +27,8 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
-from slowwave.common import machine
 from slowwave.common.permissions import mask_of
+from slowwave.store.wal import start_of_machine
 
 FORMAT = 2
 _MAGIC = b"SLOWMAP\x01"
@@ -264,7 +264,7 @@ def is_sound(path: Path) -> bool:
 
 def _mark() -> int | None:
     """Nanoseconds of the time of change that mark a file as verified since boot; None without a boot id."""
-    started = machine.start_of_machine()
+    started = start_of_machine()
     return None if started is None else int.from_bytes(blake2b(started, digest_size=8).digest()) % _SECOND
 
 

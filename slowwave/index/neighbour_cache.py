@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from slowwave.common import ids
 from slowwave.index.incremental import GrowingMatrix, IncrementalTableCache, rows_of
-from slowwave.quality.admission import DEFAULT_SENSITIVITY, LIVE, RETIRED
+from slowwave.quality.admission.records import DEFAULT_SENSITIVITY, LIVE, RETIRED
 from slowwave.quality.neighbours import APART
 from slowwave.store import Store
 from slowwave.store.frames import frame_of

@@ -14,7 +14,9 @@ from slowwave.common import ids
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.frames import ENTRY_SCHEMA
 from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
-from slowwave.notes import Note, NoteFailure, content_hash, lent
+from slowwave.notes.decoding import content_hash
+from slowwave.notes.model import Note, NoteFailure
+from slowwave.notes.turns import lent
 from slowwave.scoring.days import day_of
 
 KEYLESS = "saved/"

@@ -1,4 +1,7 @@
-"""Payloads as bytes: JSON with sorted keys, compressed when that pays, behind one byte that says which."""
+"""Encoding of entries as rows of the database, and back.
+
+A payload is JSON with sorted keys, compressed when that pays, behind one byte that says which.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 
 import orjson
 
+from slowwave.journal.entry import Entry
 from slowwave.journal.errors import JournalEntryError, JournalError
+from slowwave.scoring.days import day_of, from_microseconds, to_microseconds
 
 COMPRESS_ABOVE = 1024
 """Payloads with more bytes than this are compressed."""
@@ -63,3 +68,29 @@ def payload_of(row_bytes: bytes) -> dict[str, Any]:
     """The payload of one row of `Journal.read`, from its `payload` column (JSON bytes)."""
     payload: dict[str, Any] = orjson.loads(row_bytes)
     return payload
+
+
+def row_of(entry: Entry) -> dict[str, Any]:
+    """Encode an entry as a row."""
+    return {
+        "event_id": entry.event_id,
+        "kind": entry.kind,
+        "namespace": entry.namespace,
+        "subject": entry.subject,
+        "occurred_at": to_microseconds(entry.occurred_at),
+        "day": day_of(entry.occurred_at),
+        "principal": entry.principal,
+        "digest": entry.digest,
+        "content_hash": entry.content_hash,
+        "origin": entry.origin,
+        "payload": encode(entry.payload, entry.event_id),
+    }
+
+
+def entry_of(row: dict[str, Any]) -> Entry:
+    """Decode a whole row as an entry."""
+    del row["day"]
+    row["occurred_at"] = from_microseconds(row["occurred_at"])
+    row["ordered_at"] = from_microseconds(row["ordered_at"])
+    row["payload"] = payload_of(decode(row["payload"]))
+    return Entry(**row)

@@ -8,12 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
-from slowwave.journal.codec import decode, encode
+from slowwave.journal.codec import decode
 from slowwave.journal.connection import LOOKUP_IDS, Connections, batches
-from slowwave.journal.entry import Entry
 from slowwave.journal.errors import JournalConflictError
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, entries
-from slowwave.scoring.days import day_of, to_microseconds
 
 Row = Mapping[str, Any]
 """The columns of `entries` without ``seq`` and ``ordered_at``, which the database gives."""
@@ -21,23 +19,6 @@ Row = Mapping[str, Any]
 GIVEN = [column for column in entries.c if column.name not in ("seq", "ordered_at")]
 _COMPARED = ("kind", "namespace", "subject", "digest", "payload")
 _PLACE = (entries.c.event_id, entries.c.seq, entries.c.ordered_at)
-
-
-def row_of(entry: Entry) -> dict[str, Any]:
-    """Encode an entry as a row."""
-    return {
-        "event_id": entry.event_id,
-        "kind": entry.kind,
-        "namespace": entry.namespace,
-        "subject": entry.subject,
-        "occurred_at": to_microseconds(entry.occurred_at),
-        "day": day_of(entry.occurred_at),
-        "principal": entry.principal,
-        "digest": entry.digest,
-        "content_hash": entry.content_hash,
-        "origin": entry.origin,
-        "payload": encode(entry.payload, entry.event_id),
-    }
 
 
 def insert_entry(connections: Connections) -> sa.Insert:

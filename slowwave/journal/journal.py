@@ -16,13 +16,14 @@ from slowwave.common.boundary import journalled
 from slowwave.common.threads import side_by_side
 from slowwave.journal import erasing
 from slowwave.journal.carrying import StoredRows
+from slowwave.journal.codec import entry_of, row_of
 from slowwave.journal.connection import Connections, Lock
 from slowwave.journal.engines import Durability
 from slowwave.journal.entry import AppendResult, Entry
 from slowwave.journal.errors import JournalEntryError, JournalMovedError
-from slowwave.journal.inserting import Row, insert_entry, insert_new, last_places, refuse_conflicts, row_of
+from slowwave.journal.inserting import Row, insert_entry, insert_new, last_places, refuse_conflicts
 from slowwave.journal.queue import Queue
-from slowwave.journal.reading import Reader, entry_of
+from slowwave.journal.reading import Reader
 from slowwave.journal.schema import know_postgresql, sources
 from slowwave.journal.versions import make_or_upgrade, problems_of
 from slowwave.scoring.days import to_microseconds

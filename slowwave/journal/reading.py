@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from slowwave.journal.codec import decode, payload_of
+from slowwave.journal.codec import entry_of
 from slowwave.journal.connection import Connections, batches
 from slowwave.journal.entry import ERASED, Entry, WatchedVault, require_days, require_kinds
 from slowwave.journal.errors import JournalEntryError
@@ -259,15 +259,6 @@ class Reader:
     def _entries(self, *queries: sa.Select[Any]) -> Iterator[Entry]:
         """The entries that queries of whole rows give."""
         return (entry_of(row._asdict()) for row in self._all(*queries))
-
-
-def entry_of(row: dict[str, Any]) -> Entry:
-    """Decode a whole row as an entry."""
-    del row["day"]
-    row["occurred_at"] = from_microseconds(row["occurred_at"])
-    row["ordered_at"] = from_microseconds(row["ordered_at"])
-    row["payload"] = payload_of(decode(row["payload"]))
-    return Entry(**row)
 
 
 def _newest(tie: sa.Column[Any], *among: sa.ColumnElement[bool] | sa.TextClause) -> sa.Select[Any]:

@@ -13,7 +13,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
 from slowwave.journal.kinds.note import is_released
-from slowwave.quality.admission import ACCEPTED
+from slowwave.quality.admission.records import ACCEPTED
 from slowwave.store import one_of, quote
 from slowwave.store.tenancy import within
 

@@ -12,7 +12,7 @@ from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal.acts import word_entry
 from slowwave.lifecycle import decisions
 from slowwave.lifecycle.intake import happen
-from slowwave.quality.admission import LIVE, UNDONE_BY_HAND
+from slowwave.quality.admission.records import LIVE, UNDONE_BY_HAND
 from slowwave.store import quote
 from slowwave.store.checkpoints import ensure_checkpoint
 

@@ -13,7 +13,7 @@ from slowwave.telemetry.acts import saving
 
 if TYPE_CHECKING:
     from slowwave.journal import Entry
-    from slowwave.notes import Note
+    from slowwave.notes.model import Note
 
 from slowwave.memory.opened import OpenMemory
 
@@ -102,9 +102,8 @@ class SavingMemory(OpenMemory):
     ) -> list[Saved]:
         """Save notes; with places `after`, if nothing was said of these sources since."""
         from slowwave.journal.acts import KEYLESS
-        from slowwave.lifecycle.repeating import named as named_calls
-        from slowwave.notes.arguments import note_of
-        from slowwave.notes.standing import KEPT, SENSITIVITY, in_turn
+        from slowwave.lifecycle.known import named as named_calls
+        from slowwave.notes.arguments import KEPT, SENSITIVITY, in_turn, note_of
 
         now = self._space.now()
         bare, events = named_calls(notes, self.namespace, self.principal)
@@ -129,9 +128,8 @@ class SavingMemory(OpenMemory):
         """Write the acts of a piece of a call, with what they take from what was said before."""
         from slowwave.journal.acts import KEYLESS, in_context, lenders, save_entry
         from slowwave.lifecycle.intake import upon, written
-        from slowwave.lifecycle.known import SourceState, known_of
-        from slowwave.lifecycle.repeating import as_written
-        from slowwave.notes.standing import as_they_stand, leaves_open
+        from slowwave.lifecycle.known import SourceState, as_written, known_of
+        from slowwave.notes.arguments import as_they_stand, leaves_open
 
         sources = {
             note.source

@@ -11,7 +11,7 @@ from slowwave.common import ids, progress
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, RECORD
 from slowwave.journal.kinds.erasure import is_erased
-from slowwave.quality.admission import RETIRED
+from slowwave.quality.admission.records import RETIRED
 from slowwave.records.columns import read, schema_of
 from slowwave.records.complete import TEXT_OF, completed
 

@@ -20,7 +20,7 @@ from slowwave.index.table_cache import TableCache
 from slowwave.learning.applied import LearnedTriggers, SearchKeys, learned_triggers, search_keys
 from slowwave.learning.keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
-from slowwave.quality.admission import LIVE, MERGED, SUPERSEDED
+from slowwave.quality.admission.records import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
 from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence
 from slowwave.scoring.ranking.learned import Learned

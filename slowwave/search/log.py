@@ -50,6 +50,8 @@ def logged(
         filters: that were given.
         turns: how it was drawn from two rankings, if it was.
     """
+    kept, results = found.candidates, ranking.results
+    origins = kept.origins([one.best for one in results], [one.chunks for one in results])
     payload = SearchPayload(
         query=query,
         limit=limit,
@@ -65,15 +67,15 @@ def logged(
                 rank=one.rank,
                 score=one.score,
                 flags=one.flags,
-                channels=found.candidates.channels_of(one.chunks),
-                scores=found.candidates.scores(one.best),
+                channels=channels,
+                scores=scores,
                 contributions={row.source: row.value for row in one.contributions},
-                best=found.candidates.chunk_ids[one.best],
-                chunks=[found.candidates.chunk_ids[at] for at in one.chunks],
+                best=kept.chunk_ids[one.best],
+                chunks=[kept.chunk_ids[at] for at in one.chunks],
             )
-            for one in ranking.results
+            for one, (channels, scores) in zip(results, origins, strict=True)
         ],
-        candidates=candidates_kept(found.candidates),
+        candidates=candidates_kept(kept),
     )
     if turns:
         payload["interleaving"] = Interleaving(

@@ -10,7 +10,7 @@ from slowwave.common.plurals import counted
 from slowwave.errors import NotFoundError
 from slowwave.journal.entry import SOURCE_KINDS
 from slowwave.lifecycle.quarantine import HELD
-from slowwave.quality.admission import LIVE
+from slowwave.quality.admission.records import LIVE
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import condition, knowledge_in
 from slowwave.store import quote

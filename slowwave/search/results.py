@@ -224,10 +224,11 @@ def explanation(
         injections: of the ranking.
         recent: what was said of it last, the newest first.
     """
+    ((channels, scores),) = candidates.origins([memory.best], [memory.chunks])
     return Explanation(
         contributions=rows,
-        channels=candidates.channels_of(memory.chunks),
-        scores=candidates.scores(memory.best),
+        channels=channels,
+        scores=scores,
         semantic_score=memory.semantic,
         effectiveness_score=memory.effectiveness,
         combined_score=memory.combined,

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slowwave.common.arguments import limit_of
 from slowwave.common.ids import normalised_query
-from slowwave.common.limits import limit_of
 from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
@@ -31,7 +31,7 @@ from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.applied import learned_boost
 from slowwave.learning.keys import LedTo
-from slowwave.quality.admission import SUPERSEDED
+from slowwave.quality.admission.records import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating

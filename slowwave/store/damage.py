@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slowwave.common.boundary import no_panics
+from slowwave.common.boundary import without_panic
 from slowwave.errors import StoreError
 from slowwave.store.connection import TableConnection
 
@@ -83,9 +83,11 @@ def examined(store: TableConnection) -> Iterator[Damage]:
 def probed(store: TableConnection, name: str) -> str | None:
     """What is wrong with a table, found by reading all of it; None where nothing is."""
     try:
-        with no_panics():
-            return _problem(store, name)
-    except ERRORS as error:
+        return _problem(store, name)
+    except BaseException as raised:
+        error = without_panic(raised)
+        if not isinstance(error, ERRORS):
+            raise
         return f"cannot be read ({_first_line(error)})"
 
 

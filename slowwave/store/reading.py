@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import polars as pl
 import pyarrow as pa
 
-from slowwave.common.boundary import no_panics
+from slowwave.common.boundary import without_panic
 from slowwave.store.asking import asking
 from slowwave.store.connection import TableConnection
 from slowwave.store.damage import ERRORS, explained
@@ -106,14 +106,18 @@ class TableReader(TableConnection, ABC):
             StoreError: the home has left these tables.
         """
         try:
-            with no_panics():
-                yield
-        except ERRORS as error:
+            yield
+        except BaseException as raised:
+            error = without_panic(raised)
+            if not isinstance(error, ERRORS):
+                raise
             if self.refuse_stale is not None:
                 self.refuse_stale()
             told = explained(self, name, error) if hasattr(self, "identity") else None
             if told is None:
-                raise
+                if error is raised:
+                    raise
+                raise error from raised
             self._handles.pop(name, None)
             self._datasets.pop(name, None)
             raise told from None

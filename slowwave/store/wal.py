@@ -27,17 +27,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 import pyarrow as pa
 
-from slowwave.common.machine import start_of_machine
 from slowwave.common.permissions import OWNER_ONLY
 from slowwave.store.frames import frame_of
 
 if TYPE_CHECKING:
     from slowwave.store.tables import TableSpec
+
+STARTED: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+def start_of_machine() -> bytes | None:
+    """A name of this start of the machine; None where it has none."""
+    try:
+        return STARTED.read_bytes()
+    except OSError:
+        return None
+
 
 LOG = logging.getLogger("slowwave.store")
 SUFFIX = ".arrows"

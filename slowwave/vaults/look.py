@@ -22,7 +22,9 @@ from slowwave.journal import Entry, Journal, JournalEntryError, WatchedVault
 from slowwave.journal.acts import forget_entry, save_entry, unreadable_entry
 from slowwave.journal.kept import erased_name, is_kept
 from slowwave.journal.kinds.note import payload_digest, save_of
-from slowwave.notes import Listing, Note, NoteFailure, VaultFile, read_notes
+from slowwave.notes.folder import Listing
+from slowwave.notes.model import Note, NoteFailure, VaultFile
+from slowwave.notes.reading import read_notes
 from slowwave.settings import NotesSettings
 
 _FILE_OF_LINE = re.compile(r"(.*?\.jsonl)#", re.IGNORECASE | re.DOTALL)

@@ -14,7 +14,7 @@ import polars as pl
 from slowwave.common import ids, progress
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, Journal, WatchedVault
-from slowwave.notes import list_vault
+from slowwave.notes.folder import list_vault
 from slowwave.settings import NotesSettings
 from slowwave.vaults.look import Look, Scan
 

@@ -17,7 +17,7 @@ from slowwave.home.ledger import FEEDBACK as FOLDS
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
 from slowwave.journal.acts import save_entry
-from slowwave.notes import plain_note
+from slowwave.notes.reading import plain_note
 
 FEEDBACK = (
     "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",

@@ -28,7 +28,7 @@ import slowwave as package
 from slowwave.common import ids
 from slowwave.journal import Entry
 from slowwave.journal.acts import KEYLESS, forget_entry, save_entry, word_entry
-from slowwave.notes import plain_note
+from slowwave.notes.reading import plain_note
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
 

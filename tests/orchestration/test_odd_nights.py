@@ -25,7 +25,7 @@ from slowwave.journal.acts import save_entry
 from slowwave.learning import effect, proposals
 from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle import stages
-from slowwave.notes import plain_note
+from slowwave.notes.reading import plain_note
 from slowwave.orchestration.night import evaluate_due, pending_days, run_night
 from slowwave.settings import Settings, load
 from slowwave.store import Store, staging

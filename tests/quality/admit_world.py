@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from slowwave.quality.admission import (
+from slowwave.quality.admission.batch import admit
+from slowwave.quality.admission.labels import Labels
+from slowwave.quality.admission.records import (
     Admission,
     AdmissionAct,
     AdmissionDecision,
     AdmissionPolicy,
     AdmissionRecord,
-    Labels,
     Surroundings,
-    admit,
 )
 from slowwave.quality.neighbours import Neighbours, coded
 

@@ -9,19 +9,20 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission import AdmissionAct, Labels
 from slowwave.quality.admission.labels import (
     KINDS,
     LISTS,
     PRIORITIES,
     STATES,
     TIERS,
+    Labels,
     WeighedMemory,
     apart,
     confidence,
     unite,
     weaker,
 )
+from slowwave.quality.admission.records import AdmissionAct
 from slowwave.quality.structure import KNOWN_WORDS
 
 ORDERS = {"importance_tier": TIERS, "retrieval_priority": PRIORITIES, "state": STATES}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from slowwave.notes import NoteError, parse_markdown
+from slowwave.notes.model import NoteError
+from slowwave.notes.reading import parse_markdown
 
 LIMIT = 1_000_000
 

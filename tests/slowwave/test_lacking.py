@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 from backup_helpers import FAST_MODEL
 
-from slowwave.common import machine
 from slowwave.index.incremental_snapshot import leave_files
 from slowwave.index.mmap_snapshot import path_of
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.lifecycle.lacking import lacking
 from slowwave.memory import Memory
 from slowwave.settings import load
+from slowwave.store import wal
 from slowwave.store.wal import SET_ASIDE, SUFFIX, _parsed
 from slowwave.upkeep.doctor import examine
 
@@ -201,7 +201,7 @@ def test_after_a_start_of_the_machine_the_next_save_takes_in_what_was_lost(
     memory.save(PUMP)
     memory.save(GAUGE)
     files(memory)[-1].unlink()  # the disk never had it
-    monkeypatch.setattr(machine, "STARTED", tmp_path / "boot_id")
+    monkeypatch.setattr(wal, "STARTED", tmp_path / "boot_id")
     (tmp_path / "boot_id").write_text("the next start")
     other = open_memory()
     other.save(BOAT)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from slowwave.api import bodies
 from slowwave.cli import app
 from slowwave.common import deadline
-from slowwave.common.limits import METADATA_BYTES, limit_of
+from slowwave.common.arguments import METADATA_BYTES, limit_of
 from slowwave.errors import ArgumentError, OverdueError
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.lifecycle.lacking import lacking

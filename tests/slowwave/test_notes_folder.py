@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from slowwave.notes import iter_vault
+from slowwave.notes.folder import iter_vault
 
 
 def write(path, text="x"):

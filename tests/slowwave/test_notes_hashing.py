@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.notes import content_hash
+from slowwave.notes.decoding import content_hash
 
 
 @pytest.mark.parametrize(

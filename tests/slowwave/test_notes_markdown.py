@@ -7,8 +7,8 @@ import time
 import pytest
 from notes_helpers import LIMIT, markdown
 
-from slowwave.notes import read_notes
 from slowwave.notes.markdown import outline
+from slowwave.notes.reading import read_notes
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_helpers import LIMIT, markdown
 
-from slowwave.notes import Note, NoteError, NoteFailure, parse_jsonl, parse_text, plain_note, read_notes
+from slowwave.notes.model import Note, NoteError, NoteFailure
+from slowwave.notes.reading import parse_jsonl, parse_text, plain_note, read_notes
 
 
 def jsonl(*lines, source="facts.jsonl", max_bytes=LIMIT):

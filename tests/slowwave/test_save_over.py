@@ -15,7 +15,7 @@ from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.lifecycle.forgetting import ProtectedError, require_replaceable
 from slowwave.lifecycle.intake import MOST_LOOKS
 from slowwave.memory import Memory
-from slowwave.notes import plain_note
+from slowwave.notes.reading import plain_note
 from slowwave.serving import saving
 from slowwave.serving.caller import Caller
 from slowwave.serving.request import MemoryRequest

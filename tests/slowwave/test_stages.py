@@ -92,7 +92,7 @@ def test_staged_rows_fit_their_table(act, store):
 @given(st.permutations(range(6)))
 def test_staging_does_not_depend_on_the_order_of_arrival(order):
     from slowwave.journal.acts import save_entry
-    from slowwave.notes import plain_note
+    from slowwave.notes.reading import plain_note
 
     acts = [
         save_entry(

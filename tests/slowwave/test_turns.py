@@ -23,7 +23,8 @@ from slowwave.lifecycle.admission import settle
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.memory import Memory
-from slowwave.notes import CONTEXT_WORDS, first_words, lent, parse_jsonl, plain_note
+from slowwave.notes.reading import parse_jsonl, plain_note
+from slowwave.notes.turns import CONTEXT_WORDS, first_words, lent
 from slowwave.quality.gate import judge
 from slowwave.search.past import chunks_as_of
 from slowwave.settings import NotesSettings, load
@@ -445,7 +446,7 @@ def test_a_line_takes_nothing_from_a_broken_or_a_secret_one():
     ],
 )
 def test_front_matter_has_the_fields_as_they_are_written(head, context, follows):
-    from slowwave.notes import parse_markdown
+    from slowwave.notes.reading import parse_markdown
 
     note = parse_markdown(f"---\n{head}\n---\nBody".encode(), "b.md", max_bytes=1_000)
     assert (note.context, note.follows) == (context, follows)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.common import machine
 from slowwave.index.mapped_file import MappedFile, Putting, Texts, is_sound, opened, remove
+from slowwave.store import wal
 
 TEXT = st.text(max_size=6)
 NUMBERS = np.arange(7, dtype=np.int32)
@@ -130,14 +130,14 @@ def test_it_is_read_whole_once_in_a_start_of_the_machine(path, monkeypatch, tmp_
     assert not looked  # who wrote it knows
     started = tmp_path / "boot_id"
     started.write_text("another start of the machine")
-    monkeypatch.setattr(machine, "STARTED", started)
+    monkeypatch.setattr(wal, "STARTED", started)
     assert opened(path).facts == opened(path).facts == {"number": 1}
     assert len(looked) == 1
     whole = path.read_bytes()
     path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
     assert opened(path) is None
     path.write_bytes(whole)
-    monkeypatch.setattr(machine, "STARTED", tmp_path / "nowhere")
+    monkeypatch.setattr(wal, "STARTED", tmp_path / "nowhere")
     assert opened(path) is not None
     assert opened(path) is not None
     assert len(looked) == 4  # without a name of the start each opening looks

@@ -13,7 +13,7 @@ from slowwave.journal.kinds.fields import struct
 from slowwave.scoring.days import to_microseconds
 
 if TYPE_CHECKING:
-    from slowwave.notes import Note
+    from slowwave.notes.model import Note
 
 
 class Save(TypedDict, total=False):

@@ -17,7 +17,7 @@ from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record
 from slowwave.lifecycle.quarantine import HELD, without_original
-from slowwave.quality.admission import (
+from slowwave.quality.admission.records import (
     ACCEPTED,
     DEFAULT_SENSITIVITY,
     LIVE,

@@ -14,15 +14,14 @@ import polars as pl
 
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.around import Around
-from slowwave.lifecycle.admission.log import TIME
 from slowwave.lifecycle.admission.rows import RECORD
-from slowwave.lifecycle.admission.writing import write
-from slowwave.quality.admission import (
+from slowwave.lifecycle.admission.writing import TIME, write
+from slowwave.quality.admission.batch import admit
+from slowwave.quality.admission.records import (
     DEFAULT_SENSITIVITY,
     DIFFERENT_SENSITIVITY,
     AdmissionAct,
     AdmissionPolicy,
-    admit,
 )
 from slowwave.quality.neighbours import Neighbours
 from slowwave.store import Store, one_of

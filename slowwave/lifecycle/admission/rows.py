@@ -11,9 +11,9 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.acts import KEYLESS
-from slowwave.quality.admission import (
+from slowwave.quality.admission.labels import LABELS
+from slowwave.quality.admission.records import (
     DEFAULT_SENSITIVITY,
-    LABELS,
     LIVE,
     RETIRED,
     AdmissionRecord,

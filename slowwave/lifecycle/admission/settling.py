@@ -23,8 +23,6 @@ from slowwave.journal.acts import KEYLESS
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.around import Around
-from slowwave.lifecycle.admission.log import log
-from slowwave.lifecycle.admission.report import AdmissionReport
 from slowwave.lifecycle.admission.rows import (
     ORDER,
     RECORD,
@@ -32,16 +30,15 @@ from slowwave.lifecycle.admission.rows import (
     moment_of_acts,
     note_record,
 )
-from slowwave.lifecycle.admission.writing import write
+from slowwave.lifecycle.admission.writing import AdmissionReport, log, write
 from slowwave.lifecycle.quarantine import hold, settle_held
-from slowwave.quality.admission import (
+from slowwave.quality.admission.batch import admit, reconsider
+from slowwave.quality.admission.records import (
     LIVE,
     Admission,
     AdmissionAct,
     AdmissionDecision,
     AdmissionPolicy,
-    admit,
-    reconsider,
 )
 from slowwave.quality.neighbours import Neighbours, coded
 from slowwave.store.vectors import mean_vectors

@@ -10,7 +10,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.lifecycle.past.acts import PastAct
 from slowwave.lifecycle.quarantine import RESOLVED
-from slowwave.quality.admission import CHANGED, REORDERED, AdmissionDecision
+from slowwave.quality.admission.records import CHANGED, REORDERED, AdmissionDecision
 
 DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",

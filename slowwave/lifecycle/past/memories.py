@@ -12,16 +12,15 @@ from slowwave.common import ids
 from slowwave.lifecycle.admission.rows import note_record, state_rows, with_state_labels
 from slowwave.lifecycle.past.acts import PastAct, batches
 from slowwave.lifecycle.past.log import Log, LoggedDecision
-from slowwave.quality.admission import (
+from slowwave.quality.admission.machine import AdmissionVerdict, Machine
+from slowwave.quality.admission.memories import Memories
+from slowwave.quality.admission.records import (
     LIVE,
     RETIRED,
     SUPERSEDED,
     UNDONE_BY_HAND,
     AdmissionDecision,
     AdmissionRecord,
-    AdmissionVerdict,
-    Machine,
-    Memories,
 )
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.labels import OWN

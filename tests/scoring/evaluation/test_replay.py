@@ -77,7 +77,14 @@ def one_by_one(asked, variants, depth) -> list[tuple]:
             less = taken(found, variant.without)
             ranking = rank(less, variant.policy, as_of=as_of, limit=limit if depth is None else depth)
             rows += [
-                (at, variant.name, one.rank, one.memory_id, one.score, list(less.channels_of(one.chunks)))
+                (
+                    at,
+                    variant.name,
+                    one.rank,
+                    one.memory_id,
+                    one.score,
+                    list(less.origins([one.best], [one.chunks])[0][0]),
+                )
                 for one in ranking.results
             ]
     return rows
