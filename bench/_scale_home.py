@@ -31,7 +31,7 @@ from slowwave.feedback.questions import remember
 from slowwave.home.ledger import NOTES
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.acts import save_entry
-from slowwave.lifecycle.reconcile import labelled
+from slowwave.lifecycle.stages import labelled
 from slowwave.notes.decoding import content_hash
 from slowwave.notes.model import Note
 from slowwave.settings import EmbeddingSettings, Settings

@@ -1,4 +1,4 @@
-"""The memories of a namespace as they are after each act, and what one does to another.
+"""Memories of a namespace after each act, and what one does to another.
 
 What a memory says is never edited in place. It has its own text, and the memories that it absorbed have
 theirs; its content is always made from these. So a merge can be taken back at any time, and exactly.
@@ -136,7 +136,8 @@ class Memories:
 
     def labels(self, record: AdmissionRecord) -> Labels:
         """What a memory says of itself, with the labels of all that it absorbed."""
-        return unite(record.labels, (part.labels for part in self.parts(record)))
+        parts = self.parts(record)
+        return unite(record.labels, (part.labels for part in parts)) if parts else record.labels
 
     def change(self, record: AdmissionRecord) -> MemoryChange:
         """What a memory is, with all that it absorbed."""

@@ -240,3 +240,23 @@ class Surroundings:
     latest: int = -(2**63)
     near: Callable[[Sequence[Vector], str], Iterable[AdmissionRecord]] = lambda _vectors, _sensitivity: ()
     behind: Callable[[Iterable[str]], Iterable[AdmissionRecord]] = lambda _: ()
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionVerdict:
+    """What becomes of a note that comes, and of newer memories where it comes late.
+
+    Attributes:
+        decision: about the note.
+        back: what holds no longer once it is there and is taken back before it enters: who did it, and to
+            which memory.
+        looks: decisions about newer memories, in their turn; they take effect after the one about the note.
+        again: those of the looks that are others than before.
+        lapsed: newer memories whose decision of before holds no longer.
+    """
+
+    decision: AdmissionDecision
+    back: tuple[tuple[str, str], ...] = ()
+    looks: tuple[AdmissionDecision, ...] = ()
+    again: tuple[AdmissionDecision, ...] = ()
+    lapsed: tuple[AdmissionRecord, ...] = ()

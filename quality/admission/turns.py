@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from slowwave.quality.admission.deciding import Decider
-from slowwave.quality.admission.machine import AdmissionVerdict
 from slowwave.quality.admission.memories import BatchMemories
 from slowwave.quality.admission.records import (
     MERGED,
@@ -19,6 +18,7 @@ from slowwave.quality.admission.records import (
     SUPERSEDED,
     AdmissionDecision,
     AdmissionRecord,
+    AdmissionVerdict,
     Surroundings,
     Vector,
 )

@@ -1,4 +1,8 @@
-"""Arguments of public calls and commands: checked in one place, by what their annotations say."""
+"""Checks of arguments of public calls and commands, by their annotations and maximum sizes.
+
+Python, the command line, MCP and HTTP name an argument alike, so its bounds are declared once, by its name.
+What `LIMITS` does not name has the bounds of `ANY`.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +182,7 @@ def bounded(name: str, value: object) -> None:
 
 
 def within(name: str, value: object, told: str = "") -> None:
-    """See that a text or a list is no longer than its argument may be (`slowwave.common.arguments`).
+    """See that a text or a list is no longer than its argument may be (`LIMITS`).
 
     Args:
         name: of the argument.

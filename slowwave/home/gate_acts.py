@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from slowwave.common import ids
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.home.gate_moves import said
 from slowwave.journal import Entry
 from slowwave.journal.entry import EVERYBODY, GATE
 from slowwave.journal.kinds.home import Gate
@@ -68,7 +67,9 @@ def _policy_of_mode_warn(space: Workspace) -> GatePolicy:
 
 def _say(space: Workspace, act: str, begins: datetime, now: datetime, who: str, why: str) -> datetime:
     space.activate_gate()
-    event = ids.digest("gate", act, now.isoformat(), begins.isoformat(), str(said(space.journal)))
+    event = ids.digest(
+        "gate", act, now.isoformat(), begins.isoformat(), str(space.journal.count(EVERYBODY, GATE))
+    )
     payload = Gate(begins=begins.isoformat()) | (Gate(why=why) if why else {})
     space.journal.append([Entry(event, GATE, EVERYBODY, act, now, who, payload=payload)])
     space.look_at_gate()

@@ -13,14 +13,9 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 
-def said(journal: Journal) -> int:
-    """How often anybody said something about it (count)."""
-    return journal.count(EVERYBODY, GATE)
-
-
 def moved(journal: Journal) -> tuple[Moved, ...]:
     """What was said, in the order in which it was said."""
-    if not said(journal):
+    if not journal.count(EVERYBODY, GATE):
         return ()
     rows = journal.read(kinds=[GATE], namespace=EVERYBODY).select("occurred_at", "payload")
     told = ((at, begins_in(payload_of(payload))) for at, payload in rows.iter_rows())

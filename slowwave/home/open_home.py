@@ -14,6 +14,7 @@ from slowwave.common.permissions import make_private
 from slowwave.errors import SlowwaveError
 from slowwave.home.moved import MoveWatch
 from slowwave.journal import works as underway
+from slowwave.journal.entry import EVERYBODY, WORK
 from slowwave.settings import Settings
 from slowwave.telemetry import begin
 
@@ -140,7 +141,7 @@ class OpenHome:
         self._make_home()
         if "://" not in self.settings.store_uri:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
-        works = underway.changes(self.journal)
+        works = self.journal.count(EVERYBODY, WORK)
         underway.refuse(self.journal, but=during)
         self.__dict__["store"] = store = open_store(self.settings, self.embedder, self.journal, self.now())
         self._works = works  # not before: who is refused now has to be refused the next time
@@ -177,7 +178,7 @@ class OpenHome:
             UnfinishedError: one has begun and not ended.
             StoreError: the home was moved.
         """
-        if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+        if "store" in self.__dict__ and self._works != self.journal.count(EVERYBODY, WORK):
             underway.refuse(self.journal)
             underway.refuse_moved(self.journal, self.settings.store_uri)
             self.open_store()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from slowwave.errors import SettingsError, StoreError
 from slowwave.home.open_home import OpenHome
+from slowwave.journal.entry import EVERYBODY, GATE
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.reconsolidation import Thresholds
 from slowwave.scoring.feedback.policy import FeedbackPolicy
@@ -47,9 +48,9 @@ class Workspace(OpenHome):
 
     def look_at_gate(self) -> None:
         """See whether anybody has said since when the gate is to begin, in this process or another one."""
-        from slowwave.home.gate_moves import said
-
-        if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != said(self.journal):
+        if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != self.journal.count(
+            EVERYBODY, GATE
+        ):
             self.__dict__.pop("gate_policy", None)
 
     @cached_property

@@ -55,9 +55,9 @@ _BEGIN = {
 T = TypeVar("T")
 
 
-def batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield the values in slices of at most `LOOKUP_IDS`."""
-    return (values[at : at + LOOKUP_IDS] for at in range(0, len(values), LOOKUP_IDS))
+def batches(values: Sequence[T]) -> list[Sequence[T]]:
+    """Return the values in slices of at most `LOOKUP_IDS`."""
+    return [values[at : at + LOOKUP_IDS] for at in range(0, len(values), LOOKUP_IDS)]
 
 
 class Prepared(NamedTuple):

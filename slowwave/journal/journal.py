@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from slowwave.common.boundary import journalled
 from slowwave.common.threads import side_by_side
 from slowwave.journal import erasing
 from slowwave.journal.carrying import StoredRows
-from slowwave.journal.codec import entry_of, row_of
+from slowwave.journal.codec import row_of
 from slowwave.journal.connection import Connections, Lock
 from slowwave.journal.engines import Durability
 from slowwave.journal.entry import AppendResult, Entry
@@ -26,7 +27,7 @@ from slowwave.journal.queue import Queue
 from slowwave.journal.reading import Reader
 from slowwave.journal.schema import know_postgresql, sources
 from slowwave.journal.versions import make_or_upgrade, problems_of
-from slowwave.scoring.days import to_microseconds
+from slowwave.scoring.days import from_microseconds, to_microseconds
 
 
 class Journal(Reader):
@@ -98,12 +99,14 @@ class Journal(Reader):
         Raises:
             JournalMovedError: Another one about such a source was written since; none of these was.
         """
-        rows = [row_of(entry) for entry in entries]
-        first = {row["event_id"]: row for row in reversed(rows)}
+        first = {entry.event_id: entry for entry in reversed(entries)}
         known = {
-            event: entry_of({**first[event], "seq": seq, "ordered_at": ordered_at})
-            for event, seq, ordered_at in self._append(rows, after)
-        }
+            event: replace(
+                first[event], occurred_at=first[event].occurred_at.astimezone(UTC), seq=seq,
+                ordered_at=from_microseconds(ordered_at),
+            )
+            for event, seq, ordered_at in self._append([row_of(entry) for entry in entries], after)
+        }  # fmt: skip
         known |= self.entries(first.keys() - known)
         return [known[entry.event_id] for entry in entries]
 

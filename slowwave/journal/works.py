@@ -62,11 +62,6 @@ def unfinished(journal: Journal) -> list[MaintenanceOp]:
     return list(works.values())
 
 
-def changes(journal: Journal) -> int:
-    """How many works have begun and ended: another number means that tables may be others (count)."""
-    return journal.count(EVERYBODY, WORK)
-
-
 def refuse(journal: Journal, *, but: str = "") -> None:
     """Refuse while a work is under way, unless it is the one of this command.
 

@@ -38,6 +38,7 @@ from slowwave.telemetry import span
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry
+    from slowwave.journal.queue import Queue
 
 LOG = logging.getLogger("slowwave.lifecycle")
 MOST_LOOKS = 16
@@ -184,7 +185,7 @@ def _in_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Became]:
     try:
         with space.writing(standing(), told) as turn:
             if turn and not (joined and told()):
-                became = _turn(space, acts, rules)
+                became = _turn(space, queue, acts, rules)
                 _look_for_lost(space)
     finally:
         if joined:
@@ -218,9 +219,9 @@ def take_in_lacking(space: Workspace) -> int:
     return len(acts)
 
 
-def _turn(space: Workspace, acts: Sequence[Entry], rules: str) -> dict[str, Became]:
+def _turn(space: Workspace, queue: Queue, acts: Sequence[Entry], rules: str) -> dict[str, Became]:
     """Take these in, and what waits; tell the others what became of theirs."""
-    queue, mine = space.journal.queue, {act.event_id for act in acts}
+    mine = {act.event_id for act in acts}
     waiting = [one for one in queue.waiting(rules, MOST_IN_A_TURN) if one not in mine]
     others = space.journal.entries(waiting) if waiting else {}
     if not others:
@@ -261,7 +262,7 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
     """Run the night's stages on these acts, a piece after the other."""
     became: dict[str, Became] = {}
     done = AdmissionReport()
-    acts = 0
+    store, acts = space.store, 0
     for piece in pieces:
         deadline.check()
         acts += len(piece)
@@ -274,11 +275,11 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
             settle(space, staged, lambda notes: stages.no_chunks(space.embedder))
             became |= {act.event_id: {} for act in piece}
     with space.writing():
-        if acts > MOST_IN_A_CALL or len(space.store.logged()) >= MOST_LOGGED:
+        if acts > MOST_IN_A_CALL or len(store.logged()) >= MOST_LOGGED:
             with span("slowwave.save.commit"):
-                space.store.settle()
-                space.store.forget_beginnings()
-        keep_fresh(space.store)
+                store.settle()
+                store.forget_beginnings()
+        keep_fresh(store)
     _tell_superseded(became, done)
     return became
 

@@ -1,7 +1,10 @@
-"""What is known of a key before something is saved under it: what was said last, and how its memory stands.
+"""State of a source, or of a named call, before a save.
 
 The journal has what was said, and the memories what was let in of it. How a memory stands is what the last
 text says that was let in; one that the gate refused decides nothing.
+
+A save that is asked for again, because nobody knows whether it was done, happens once: who saves names the
+call. The name and who acts make the id of the act, which the journal has once.
 """
 
 from __future__ import annotations

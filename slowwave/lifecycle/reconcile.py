@@ -8,21 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave.embedding import Embedder
-from slowwave.lifecycle.stages import cut, embed
+from slowwave.lifecycle.stages import cut, embed, labelled
 from slowwave.notes.chunking import Chunker
 from slowwave.store import Store, one_of
 from slowwave.store.frames import IDS_PER_FILTER
-
-_LABELS = (
-    "title", "source", "origin", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
-    "state", "source_kind", "source_of_truth", "tags", "follows",
-)  # fmt: skip
-
-
-def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``chunks``: each chunk of these memories with the labels that searches filter by."""
-    labels = memories.select("memory_id", "status", *_LABELS, "created_at", "updated_at")
-    return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
 
 
 def delete_chunks(store: Store, chunks: pl.DataFrame) -> None:

@@ -1,7 +1,7 @@
 """The stages that a note passes before it is decided about, by night on a day's batch and by day on one note.
 
-``judge (quality.gate) -> cut -> embed``, then ``settle`` (lifecycle.admission). Each takes and gives
-Polars frames; `embed_days` alone writes, and can be repeated.
+``judge (quality.gate) -> cut -> embed``, then ``settle`` (lifecycle.admission), which stores `labelled` chunks. Each
+takes and gives Polars frames; `embed_days` alone writes, and can be repeated.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ _CUT: dict[str, pl.DataType | type[pl.DataType]] = {
     "search_text": pl.String,
     "embedding_hash": pl.String,
 }
+_LABELS = (
+    "title", "source", "origin", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
+    "state", "source_kind", "source_of_truth", "tags", "follows",
+)  # fmt: skip
 TO_EMBED = "embedded_text"  # between cut and embed
 
 
@@ -215,3 +219,9 @@ def embed_days(
     for gone in batches(stale["embedded_id"].to_list()):
         store.delete("embedded_chunks", one_of("embedded_id", gone))
     return Embedded(kept.height + todo.height, vectors.computed, vectors.seconds)
+
+
+def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
+    """Rows of ``chunks``: each chunk of these memories with the labels that searches filter by."""
+    labels = memories.select("memory_id", "status", *_LABELS, "created_at", "updated_at")
+    return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")

@@ -154,7 +154,7 @@ class SavingMemory(OpenMemory):
                     in_context(standing, known.newest), asked.events, asked.moments, strict=True
                 )
             ]
-            return written(self._space, as_written(self.journal, asked.notes, entries), after=after)
+            return written(self._space, as_written(self._space.journal, asked.notes, entries), after=after)
 
         if asked.after is not None:
             return write(known_of(self._space, self.namespace, sources, others), asked.after)

@@ -1,8 +1,13 @@
-"""Notes that an application gives as arguments: checked, and with the types a note has."""
+"""Notes that an application gives as arguments: checked, typed, and with the labels that their memory keeps.
+
+A memory that is saved again under its key keeps what is not said anew: how important it is, whether it is
+canonical or a source of truth, its priority and who may see it. Its type, tags and trigger phrases describe a
+text, and go with it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -37,20 +42,21 @@ def leaves_open(labels: Mapping[str, Any], names: Collection[str] = KEPT) -> boo
 
 def in_turn(
     notes: Sequence[Note], labels: Sequence[Mapping[str, Any]], names: Collection[str] = KEPT
-) -> Iterator[slice]:
+) -> list[slice]:
     """The notes of one call in pieces; what becomes of a piece has to be known before the next one.
 
     A note that leaves open how its memory stands goes by an earlier one of the same key only if that was let
     in. So a call, its halves and single saves come to the same.
     """
-    start, said = 0, set[str]()
+    start, said, pieces = 0, set[str](), list[slice]()
     for at, (note, given) in enumerate(zip(notes, labels, strict=True)):
         if note.source in said and leaves_open(given, names):
-            yield slice(start, at)
+            pieces.append(slice(start, at))
             start, said = at, set()
         said.add(note.source)
     if start < len(notes):
-        yield slice(start, len(notes))
+        pieces.append(slice(start, len(notes)))
+    return pieces
 
 
 def as_they_stand(

@@ -1,4 +1,4 @@
-"""From bytes to text: UTF-8 with LF line breaks, or the reason why not."""
+"""Decoding of notes: UTF-8 with LF line breaks, or the reason why not; and the fingerprint of a text."""
 
 from __future__ import annotations
 

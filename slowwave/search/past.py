@@ -23,7 +23,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import acts_until
 from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
-from slowwave.lifecycle.reconcile import labelled
+from slowwave.lifecycle.stages import labelled
 from slowwave.quality.admission.records import MERGED
 from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking.triggers import TriggerIndex

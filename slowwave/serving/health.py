@@ -12,7 +12,8 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from slowwave.errors import HomeMovedError, SlowwaveError
-from slowwave.journal.works import changes, unfinished
+from slowwave.journal.entry import EVERYBODY, WORK
+from slowwave.journal.works import unfinished
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -108,7 +109,7 @@ class Health:
     def _journal(self) -> str:
         if "journal" not in self._space.__dict__:
             with self._opening:
-                changes(self._space.journal)
+                self._space.journal.count(EVERYBODY, WORK)
         if unfinished(self._space.journal):
             return "a work on the tables has begun and not ended; slowwave doctor says which"
         return OK

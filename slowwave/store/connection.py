@@ -69,6 +69,10 @@ class TableConnection:
     Args:
         uri: a folder, or ``s3://bucket/prefix``.
         storage_options: options of the object store.
+
+    Attributes:
+        in_memory: whether the tables are in LanceDB's memory, where Lance cannot read them by itself.
+        elsewhere: whether they are in no folder of this machine, but in memory or in an object store.
     """
 
     identity: Identity
@@ -76,6 +80,7 @@ class TableConnection:
 
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         self.uri = uri
+        self.in_memory, self.elsewhere = uri.startswith("memory:"), "://" in uri
         self.storage_options = dict(storage_options or {})
         self.connect()
 
@@ -113,18 +118,12 @@ class TableConnection:
         self._end_long_session()
         handles = self._handles
         if name not in handles:
-            handles[name] = self.bare_db.open_table(self.physical(name))
+            handles[name] = self._open(name)
         return handles[name]
 
-    @property
-    def elsewhere(self) -> bool:
-        """Whether the tables are in no folder of this machine, but in memory or in an object store."""
-        return "://" in self.uri
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the tables are in no place that Lance could read by itself, but in LanceDB's memory."""
-        return self.uri.startswith("memory:")
+    def _open(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
+        """Open a new handle."""
+        return self.bare_db.open_table(self.physical(name))
 
     def committed(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
         """The latest version of a table as Lance reads it: a read of it costs a third of LanceDB's query.

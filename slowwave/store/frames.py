@@ -50,6 +50,6 @@ def one_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({listed})" if listed else "false"
 
 
-def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
+def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> list[Sequence[T]]:
     """The values in slices of at most `size`."""
-    return (values[at : at + size] for at in range(0, len(values), size))
+    return [values[at : at + size] for at in range(0, len(values), size)]

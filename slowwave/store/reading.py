@@ -91,11 +91,9 @@ class TableReader(TableConnection, ABC):
         self.settle(name)
         return self.committed(name)
 
-    def _opened(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
-        if name in self._handles:
-            return super()._opened(name)
+    def _open(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
         with self.explaining(name):
-            return super()._opened(name)
+            return super()._open(name)
 
     @contextmanager
     def explaining(self, name: str) -> Iterator[None]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from slowwave.quality.admission.batch import admit
 from slowwave.quality.admission.labels import Labels
+from slowwave.quality.admission.machine import admit
 from slowwave.quality.admission.records import (
     Admission,
     AdmissionAct,

@@ -8,8 +8,8 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, embed, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission.batch import reconsider
 from slowwave.quality.admission.labels import Labels
+from slowwave.quality.admission.machine import reconsider
 from slowwave.quality.admission.memories import merge_lines
 from slowwave.quality.admission.records import AdmissionAct, AdmissionPolicy, AdmissionRecord
 

@@ -11,8 +11,8 @@ from admit_world import GUARDED, LITERAL, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission.batch import reconsider
 from slowwave.quality.admission.labels import Labels
+from slowwave.quality.admission.machine import reconsider
 from slowwave.quality.admission.records import AdmissionAct, AdmissionRecord
 
 UNGATED = [replace(policy, gate=False) for policy in (GUARDED, LITERAL)]

@@ -146,7 +146,7 @@ UNASKED = (
     "slowwave.lifecycle.admission",
     "slowwave.lifecycle.past.acts",
     "slowwave.lifecycle.stages",
-    "slowwave.quality.admission.batch",
+    "slowwave.quality.admission.machine",
     "slowwave.quality.divergence.patterns",
     "slowwave.quality.gate",
     "slowwave.scoring.evaluation",

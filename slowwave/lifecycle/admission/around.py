@@ -97,9 +97,9 @@ class Around:
         """What is known of the memories of the acts, and of those that say exactly what they say."""
         names = acts["memory_id"].to_list()
         hashes = acts.filter((pl.col("act") == "save") & self.policy.gate)["content_hash"].to_list()
-        there = one_of("status", [LIVE, MERGED])
         if self.standing and not self.standing.knows([*names, *hashes]):
             return self.store.empty("memories", RECORD)
+        there = one_of("status", [LIVE, MERGED])
         if acts.height < QUERIES_UP_TO:
             same = f" OR ({one_of('content_hash', hashes)} AND {there})" if hashes else ""
             where = self.mine(one_of("memory_id", names) + same)
@@ -251,7 +251,7 @@ class Around:
         wanted = list(names)
         found = [self._seen[name] for name in wanted if name in self._seen]
         rest = [name for name in wanted if name not in self._seen]
-        return found + self.records(self._rows("memory_id", rest))
+        return found + self.records(self._rows("memory_id", rest)) if rest else found
 
     def look_for_newer(self, notes: Iterable[AdmissionRecord], *, acts: int) -> None:
         """Find out whether any of these may come late, so that it has to be put in its turn."""

@@ -16,7 +16,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.around import Around
 from slowwave.lifecycle.admission.rows import RECORD
 from slowwave.lifecycle.admission.writing import TIME, write
-from slowwave.quality.admission.batch import admit
+from slowwave.quality.admission.machine import admit
 from slowwave.quality.admission.records import (
     DEFAULT_SENSITIVITY,
     DIFFERENT_SENSITIVITY,

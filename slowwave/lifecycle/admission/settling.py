@@ -32,7 +32,7 @@ from slowwave.lifecycle.admission.rows import (
 )
 from slowwave.lifecycle.admission.writing import AdmissionReport, log, write
 from slowwave.lifecycle.quarantine import hold, settle_held
-from slowwave.quality.admission.batch import admit, reconsider
+from slowwave.quality.admission.machine import admit, reconsider
 from slowwave.quality.admission.records import (
     LIVE,
     Admission,
@@ -244,20 +244,18 @@ _REFUSED = ("memory_id", "revision", "reasons", "duplicate_of", "duplicate_revis
 
 def _refuse(around: Around, admission: Admission, saves: pl.DataFrame, *, again: bool) -> None:
     """Keep the refused notes in quarantine, whole, with the scores that they passed the gate with."""
-    refused = pl.DataFrame(
-        [
-            {
-                "memory_id": one.memory_id, "revision": one.revision, "reasons": list(one.reasons),
-                "duplicate_of": one.other, "duplicate_revision": one.other_revision,
-                "details": one.evidence,
-            }
-            for one in admission.decisions
-            if one.refused
-        ],
-        schema=around.store.empty("quarantine", _REFUSED).schema,
-    )  # fmt: skip
-    if not refused.is_empty():
-        refused = refused.join(_scores(around, saves), on=["memory_id", "revision"], how="left")
+    rows = [
+        {
+            "memory_id": one.memory_id, "revision": one.revision, "reasons": list(one.reasons),
+            "duplicate_of": one.other, "duplicate_revision": one.other_revision, "details": one.evidence,
+        }
+        for one in admission.decisions
+        if one.refused
+    ]  # fmt: skip
+    if not rows:
+        return
+    refused = pl.DataFrame(rows, schema=around.store.empty("quarantine", _REFUSED).schema)
+    refused = refused.join(_scores(around, saves), on=["memory_id", "revision"], how="left")
     hold(around.store, saves.drop("score", "parts", strict=False), refused, again=again)
 
 

@@ -1,4 +1,7 @@
-"""The memories as they are after a batch, written in one commit; their chunks follow."""
+"""Writes of a batch: the decision log with its edges, then the memories in one commit.
+
+The chunks of the memories follow.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from slowwave.common import ids
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle.admission.around import Around
 from slowwave.lifecycle.admission.rows import state_rows, tombstones, with_state_labels
-from slowwave.lifecycle.reconcile import labelled, reconcile
+from slowwave.lifecycle.reconcile import reconcile
+from slowwave.lifecycle.stages import labelled
 from slowwave.quality.admission.records import (
     ACCEPTED,
     LIVE,
@@ -27,6 +31,15 @@ from slowwave.quality.admission.records import (
     MemoryChange,
 )
 from slowwave.store import Store, one_of
+
+TIME = pl.Datetime("us", "UTC")
+_DECISION = (
+    "decision_id", "memory_id", "revision", "other_memory", "other_revision", "proposed", "outcome",
+    "similarity", "reasons", "refused", "skipped", "evidence", "appended", "namespace", "policy", "day",
+    "decided_at",
+)  # fmt: skip
+_EDGES = {"supersede": "supersedes", "related": "related"}
+_HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,8 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
         known = before.height
     if fresh.height < entered.height:
         follow |= {*entered.join(fresh, on="memory_id", how="anti")["memory_id"]}
-    reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
+    if follow:
+        reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
     outcomes = [one.outcome for one in admission.decisions if not one.refused]
     return AdmissionReport(
         added=entered.height - known,
@@ -157,16 +171,6 @@ def _count(around: Around, record: AdmissionRecord, change: MemoryChange, counts
     return around.cut(record.title, change.content).height
 
 
-TIME = pl.Datetime("us", "UTC")
-_DECISION = (
-    "decision_id", "memory_id", "revision", "other_memory", "other_revision", "proposed", "outcome",
-    "similarity", "reasons", "refused", "skipped", "evidence", "appended", "namespace", "policy", "day",
-    "decided_at",
-)  # fmt: skip
-_EDGES = {"supersede": "supersedes", "related": "related"}
-_HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
-
-
 def log(
     around: Around,
     admission: Admission,
@@ -210,24 +214,21 @@ def log(
     undone = _lapse(around, admission, news)
     if not rows.is_empty():
         around.store.upsert("decisions", rows)
-    edges = pl.DataFrame(
-        [
-            {
-                "namespace": row["namespace"], "decision_id": row["decision_id"],
-                "similarity": row["similarity"], "evidence": row["evidence"], "edge_id": row["decision_id"],
-                "from_memory": row["memory_id"], "to_memory": row["other_memory"],
-                "kind": _EDGES[row["outcome"]], "created_at": row["decided_at"],
-                "strength": 1.0 if row["outcome"] == "supersede" else row["similarity"],
-            }
-            for row in made
-            if row["outcome"] in _EDGES and not row["refused"] and (every or row["outcome"] == "supersede")
-        ],
-        schema=around.store.empty("edges").schema,
-    )  # fmt: skip
+    edges = [
+        {
+            "namespace": row["namespace"], "decision_id": row["decision_id"],
+            "similarity": row["similarity"], "evidence": row["evidence"], "edge_id": row["decision_id"],
+            "from_memory": row["memory_id"], "to_memory": row["other_memory"],
+            "kind": _EDGES[row["outcome"]], "created_at": row["decided_at"],
+            "strength": 1.0 if row["outcome"] == "supersede" else row["similarity"],
+        }
+        for row in made
+        if row["outcome"] in _EDGES and not row["refused"] and (every or row["outcome"] == "supersede")
+    ]  # fmt: skip
     if again and not rows.is_empty():  # a killed run may have left others
         around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
-    if not edges.is_empty():
-        around.store.upsert("edges", edges)
+    if edges:
+        around.store.upsert("edges", pl.DataFrame(edges, schema=around.store.empty("edges").schema))
     return AdmissionReport(undone=undone, decisions=rows)
 
 

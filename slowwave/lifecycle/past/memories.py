@@ -12,7 +12,7 @@ from slowwave.common import ids
 from slowwave.lifecycle.admission.rows import note_record, state_rows, with_state_labels
 from slowwave.lifecycle.past.acts import PastAct, batches
 from slowwave.lifecycle.past.log import Log, LoggedDecision
-from slowwave.quality.admission.machine import AdmissionVerdict, Machine
+from slowwave.quality.admission.machine import Machine
 from slowwave.quality.admission.memories import Memories
 from slowwave.quality.admission.records import (
     LIVE,
@@ -21,6 +21,7 @@ from slowwave.quality.admission.records import (
     UNDONE_BY_HAND,
     AdmissionDecision,
     AdmissionRecord,
+    AdmissionVerdict,
 )
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.labels import OWN

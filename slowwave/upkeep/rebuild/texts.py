@@ -8,7 +8,7 @@ import polars as pl
 
 from slowwave.common import progress
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.reconcile import labelled
+from slowwave.lifecycle.stages import labelled
 from slowwave.quality.admission.records import MERGED
 from slowwave.store.vectors import mean_vectors
 
