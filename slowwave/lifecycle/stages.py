@@ -1,7 +1,7 @@
 """The stages that a note passes before it is decided about, by night on a day's batch and by day on one note.
 
-``judge (quality.gate) -> cut -> embed``, then ``settle`` (lifecycle.admission), which stores `labelled` chunks. Each
-takes and gives Polars frames; `embed_days` alone writes, and can be repeated.
+``judge (quality.gate) -> cut -> embed``, then ``settle`` (lifecycle.admission), whose chunks are `labelled`.
+Each takes and gives Polars frames; `embed_days` alone writes, and can be repeated.
 """
 
 from __future__ import annotations
