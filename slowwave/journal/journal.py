@@ -107,7 +107,8 @@ class Journal(Reader):
             )
             for event, seq, ordered_at in self._append([row_of(entry) for entry in entries], after)
         }  # fmt: skip
-        known |= self.entries(first.keys() - known)
+        if len(known) < len(first):
+            known |= self.entries(first.keys() - known)
         return [known[entry.event_id] for entry in entries]
 
     def _append(self, rows: Sequence[Row], after: Mapping[str, int]) -> list[Sequence[Any]]:
