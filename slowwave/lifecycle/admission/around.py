@@ -238,6 +238,8 @@ class Around:
 
     def records(self, rows: pl.DataFrame) -> list[AdmissionRecord]:
         """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
+        if rows.is_empty():
+            return []
         promoted = states_in(self.space).promoted(self.namespace)
         return [
             memory_record(row, promoted.get(row["memory_id"], "")) for row in own(rows).iter_rows(named=True)
