@@ -5,16 +5,15 @@ A member of an archive is read as a stream; its name is only compared, never use
 
 from __future__ import annotations
 
-import gzip
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, Final, NamedTuple, cast
 
 from slowwave.common import progress
+from slowwave.common.packed import damage_explained
 from slowwave.imports.model import ImportFailedError
 
 MOST_BYTES = 4 * 2**30
@@ -29,6 +28,7 @@ MOST_READ_WHOLE = 256 * 2**20
 _ZIP = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06"
 _OF_A_MAC = "__MACOSX/"
+_DAMAGE: Final = (ImportFailedError, ". Get another copy of it.", ". Unpack it and give the folder.")
 
 
 class Member(NamedTuple):
@@ -78,7 +78,7 @@ def reading(member: Member) -> Iterator[IO[bytes]]:
         ImportFailedError: it is damaged, or packed in a way that nobody here knows.
     """
     with (
-        _damage_told(member.name),
+        damage_explained(member.name, *_DAMAGE),
         progress.task(f"reading {short(member.name)}", member.size) as advance,
         member.open() as stream,
     ):
@@ -131,7 +131,7 @@ def _file(path: Path, name: str) -> Member:
 
 
 def _packed(path: Path, patterns: tuple[str, ...]) -> list[Member]:
-    with _damage_told(str(path)), zipfile.ZipFile(path) as archive:
+    with damage_explained(str(path), *_DAMAGE), zipfile.ZipFile(path) as archive:
         found = [
             one
             for one in archive.infolist()
@@ -165,15 +165,3 @@ def _bounded(name: str, size: int) -> None:
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch(name, one) or fnmatch(name, f"*/{one}") for one in patterns)
-
-
-@contextmanager
-def _damage_told(name: str) -> Iterator[None]:
-    try:
-        yield
-    except (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise ImportFailedError(f"{name} is damaged ({error}). Get another copy of it.") from error
-    except (RuntimeError, NotImplementedError) as error:  # a password, or a method of packing
-        raise ImportFailedError(
-            f"{name} cannot be unpacked ({error}). Unpack it and give the folder."
-        ) from error

@@ -16,6 +16,7 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids, progress
+from slowwave.common.gathering import gathered
 from slowwave.imports.model import (
     IMPORTED,
     TEXT,
@@ -97,7 +98,7 @@ def take_in(memory: Memory, source: ImportSource, options: ImportOptions) -> Not
         JournalError: the journal cannot be written; what was saved until then stays.
     """
     taking = _Taking(memory, source, options)
-    for threads in _together(taking.threads()):
+    for threads in gathered(taking.threads(), ASKED_AT_ONCE):
         taking.look_at(threads)
     taking.save()
     return taking.report
@@ -311,20 +312,6 @@ class _Taking:
                 report.entering.append(_example(one.note))
         for note, why in self._kept_out if self._options.dry_run else ():
             report.stays_out(_example(note, why))
-
-
-def _together(threads: Iterable[Thread]) -> Iterator[list[Thread]]:
-    """Threads in pieces of about `ASKED_AT_ONCE` items."""
-    piece: list[Thread] = []
-    size = 0
-    for thread in threads:
-        piece.append(thread)
-        size += len(thread)
-        if size >= ASKED_AT_ONCE:
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece
 
 
 def _gate(memory: Memory, now: datetime) -> str:

@@ -137,10 +137,8 @@ def _write(
     entry: Entry, lines: Iterable[Mapping[str, Any]], write: Callable[[bytes], object], report: ExportReport
 ) -> None:
     lines = list(lines)
-    if entry.kind == "search":
-        report.searches += 1
-    else:
-        report.events += 1
+    report.searches += entry.kind == "search"
+    report.events += entry.kind != "search"
     report.left_out += not lines
     report.lines += len(lines)
     write(b"".join(orjson.dumps(line) + b"\n" for line in lines))

@@ -124,12 +124,11 @@ class OutcomeLine(_Act):
     outcome: Literal["success", "failure"]
 
 
-_LINE: TypeAdapter[SearchLine | FeedbackLine | ObservationLine | OutcomeLine] = TypeAdapter(
-    Annotated[SearchLine | FeedbackLine | ObservationLine | OutcomeLine, Field(discriminator="type")]
-)
+AnyAct = SearchLine | FeedbackLine | ObservationLine | OutcomeLine
+_LINE: TypeAdapter[AnyAct] = TypeAdapter(Annotated[AnyAct, Field(discriminator="type")])
 
 
-def read_act(text: bytes) -> SearchLine | FeedbackLine | ObservationLine | OutcomeLine:
+def read_act(text: bytes) -> AnyAct:
     """The act on a line.
 
     Raises:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, Protocol
 
 from slowwave.common import progress
+from slowwave.common.gathering import gathered
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.frame import LineProblem, NotTaken, read_each
 from slowwave.evaluation.exchange.lines import read_lines
@@ -39,6 +41,18 @@ class ImportedEvent(NamedTuple):
 
     fields: dict[str, Any]
     fact: Fact
+
+
+def act_of(
+    fact: Fact, kind: str, event_id: str, subject: str, at: datetime, principal: str,
+    payload: dict[str, Any], origin: str = "",
+) -> ImportedEvent:  # fmt: skip
+    """The act of an entry that comes from a fact."""
+    fields = {
+        "event_id": event_id, "kind": kind, "subject": subject, "occurred_at": at, "principal": principal,
+        "origin": origin, "payload": payload,
+    }  # fmt: skip
+    return ImportedEvent(fields, fact)
 
 
 class Form(Protocol):
@@ -98,8 +112,8 @@ def import_logs(
         OSError: a file cannot be read.
         JournalError: the journal cannot be written; what was written until then stays.
     """
-    staging, report = Staging(), LogImportReport(dry_run=options.dry_run)
-    try:
+    report = LogImportReport(dry_run=options.dry_run)
+    with closing(Staging()) as staging:
         for file in files:
             _read(file, form, options, staging, report)
         if options.since:
@@ -109,8 +123,6 @@ def import_logs(
         for memories in staging.seen():
             report.objects += len(memories)
             report.unknown += len(memories) - len(is_memory(memories))
-    finally:
-        staging.close()
     return report
 
 
@@ -119,8 +131,8 @@ def _read(
 ) -> None:
     def read(text: bytes) -> Reading | NotTaken:
         found = form.read(text, report)
-        if isinstance(found, Reading):
-            _require_past(found.at, options)
+        if isinstance(found, Reading) and (day := found.at.astimezone(UTC).date()) > options.today:
+            raise Malformed(f"{day} is in the future (days are UTC)")
         return found
 
     def otherwise(one: LineProblem) -> str:
@@ -129,12 +141,6 @@ def _read(
 
     for line, found in read_each(read_lines(file), read, report, otherwise, patience=PATIENCE):
         staging.add(Fact(found.search, to_microseconds(found.at), line.file, line.number, found.content))
-
-
-def _require_past(at: datetime, options: LogImportOptions) -> None:
-    day = at.astimezone(UTC).date()
-    if day > options.today:
-        raise Malformed(f"{day} is in the future (days are UTC)")
 
 
 def _require_partitions(staging: Staging, options: LogImportOptions) -> None:
@@ -154,7 +160,7 @@ def _write(
     journal: Journal, form: Form, options: LogImportOptions, staging: Staging, report: LogImportReport
 ) -> None:
     with progress.task("writing the journal", len(staging)) as advance:
-        for groups in _batches(staging.groups()):
+        for groups in gathered(staging.groups(), BATCH):
             searches = journal.entries([group[0].search for group in groups])
             acts: dict[str, tuple[Entry, Fact]] = {}
             for group in groups:
@@ -173,19 +179,6 @@ def _taken(known: Entry, options: LogImportOptions) -> str:
     if known.namespace != options.namespace:
         return f"another namespace has a search with the id {known.event_id}"
     return f"the id {known.event_id} is not of a search, but of a {known.kind}"
-
-
-def _batches(groups: Iterator[list[Fact]]) -> Iterator[list[list[Fact]]]:
-    batch: list[list[Fact]] = []
-    size = 0
-    for group in groups:
-        batch.append(group)
-        size += len(group)
-        if size >= BATCH:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _collect(

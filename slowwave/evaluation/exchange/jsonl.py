@@ -11,7 +11,7 @@ from slowwave.common import ids
 from slowwave.evaluation.exchange import forms, payloads
 from slowwave.evaluation.exchange.frame import NotTaken
 from slowwave.evaluation.exchange.identity import own_id
-from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading
+from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading, act_of
 from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
@@ -66,9 +66,8 @@ class JsonlForm:
         for fact, act in about:
             if isinstance(act, forms.OutcomeLine):
                 if act.project in self._projects or self._searches_of(act.project):
-                    yield _act(
-                        fact, act, self._event_id(fact, act), act.project, payloads.outcome_payload(act)
-                    )
+                    payload = payloads.outcome_payload(act)
+                    yield _act(fact, act, self._event_id(fact, act), act.project, payload)
                 else:
                     report.refuse(fact.file, fact.line, f"no search was made for the project {act.project!r}")
             elif best is None:
@@ -104,20 +103,7 @@ class JsonlForm:
 
 
 def _act(
-    fact: Fact,
-    act: forms.SearchLine | forms.FeedbackLine | forms.ObservationLine | forms.OutcomeLine,
-    event_id: str,
-    subject: str,
-    payload: dict[str, Any],
-    origin: str = "",
+    fact: Fact, act: forms.AnyAct, event_id: str, subject: str, payload: dict[str, Any], origin: str = ""
 ) -> ImportedEvent:
-    fields = {
-        "event_id": event_id,
-        "kind": act.type,
-        "subject": subject,
-        "occurred_at": act.at,
-        "principal": act.principal,
-        "origin": origin,
-        "payload": {**payload, ORIGIN: NAME},
-    }
-    return ImportedEvent(fields, fact)
+    told = {**payload, ORIGIN: NAME}
+    return act_of(fact, act.type, event_id, subject, act.at, act.principal, told, origin)

@@ -191,16 +191,9 @@ def _qrels_line(text: bytes, options: JudgmentOptions) -> Named:
     query = options.queries.get(query_id)
     if query is None:
         raise Malformed(f"no query has the id {query_id!r}")
+    more = Payload(imported_from="qrels")
     return name, lambda memory: NewJudgment(
-        query,
-        memory,
-        number,
-        "graded",
-        "",
-        options.principal,
-        options.now,
-        MANUAL,
-        Payload(imported_from="qrels"),
+        query, memory, number, "graded", "", options.principal, options.now, MANUAL, more
     )
 
 
@@ -253,8 +246,7 @@ def export_judgments(
         line = {name: payload[name] for name in ("query", "memory_id", "grade", "state")}
         if payload["explanation"]:
             line["explanation"] = payload["explanation"]
-        line["principal"] = entry.principal
-        line["at"] = written_moment(entry.occurred_at)
+        line |= {"principal": entry.principal, "at": written_moment(entry.occurred_at)}
         line |= {name: payload[name] for name in ("judge", "text_hash") if name in payload}
         write(orjson.dumps(line) + b"\n")
     return rows.height

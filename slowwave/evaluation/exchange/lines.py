@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from slowwave.common import progress
+from slowwave.common.packed import damage_explained
 from slowwave.evaluation.exchange.errors import ExchangeError
 
 STANDARD_INPUT = "-"
@@ -40,7 +39,12 @@ def read_lines(path: str) -> Iterator[LogLine]:
         yield from _lines("standard input", sys.stdin.buffer)
         return
     size = Path(path).stat().st_size
-    with _damage_told(path), Path(path).open("rb") as file, progress.task(f"reading {path}", size) as advance:
+    told = ("; nothing was written. Get another copy.", "; unpack it and import the files.")
+    with (
+        damage_explained(path, ExchangeError, *told),
+        Path(path).open("rb") as file,
+        progress.task(f"reading {path}", size) as advance,
+    ):
         reached = 0
         for count, line in enumerate(_unpacked(path, file), start=1):
             if count % _ADVANCE_EVERY == 0:
@@ -72,15 +76,3 @@ def _lines(name: str, file: Iterable[bytes]) -> Iterator[LogLine]:
         line = (text.removeprefix(_BOM) if number == 1 else text).strip()
         if line:
             yield LogLine(name, number, line)
-
-
-@contextmanager
-def _damage_told(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise ExchangeError(f"{path} is damaged ({error}); nothing was written. Get another copy.") from error
-    except (RuntimeError, NotImplementedError) as error:  # a password, or a method of packing
-        raise ExchangeError(
-            f"{path} cannot be unpacked ({error}); unpack it and import the files."
-        ) from error

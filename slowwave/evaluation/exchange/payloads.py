@@ -50,9 +50,7 @@ def observation_payload(
         {
             **row.extra,
             **_about(row, namespace, best),
-            "verdict": row.verdict,
-            "evidence": row.evidence,
-            **{name: getattr(row, name) for name in _MEASURES},
+            **{name: getattr(row, name) for name in ("verdict", "evidence", *_MEASURES)},
         }
         for row in observation.verdicts
     ]

@@ -17,7 +17,7 @@ from slowwave.evaluation.exchange import ubi_documents as ubi
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.frame import NotTaken
 from slowwave.evaluation.exchange.identity import is_memory_id, own_id
-from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading
+from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading, act_of
 from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
@@ -45,7 +45,6 @@ ACTIONS = {
 """What is made of the actions that are known; every other is no feedback."""
 
 _QUERY, _ASKED = "query", "asked"
-_LAST = 2**62
 
 
 def parse_actions(given: Sequence[str]) -> dict[str, str]:
@@ -166,16 +165,14 @@ class Ubi:
         for row in self._results(queries, events):
             shown.setdefault(row["memory_id"], row)
         texts = (part.said["text"] for part in (first, *events, *parts))
-        said = first.said
-        client = {"query_id": said["query_id"], "application": said["application"]}
         payload = {
             "query": next(filter(None, texts), ""),
             "limit": len(shown),
             "shown": [{**row, "rank": rank} for rank, row in enumerate(shown.values(), start=1)],
-            "client": {name: value for name, value in client.items() if value},
+            "client": _given(first.said, "query_id", "application"),
             ORIGIN: NAME,
         }
-        return self._entry(first, "search", first.fact.search, payload)
+        return _entry(first, "search", first.fact.search, payload)
 
     def _results(self, queries: Sequence[_UbiPart], events: Sequence[_UbiPart]) -> Iterator[dict[str, Any]]:
         """What was shown, in the order that is known of it; a result may come more than once.
@@ -186,11 +183,8 @@ class Ubi:
         for part in queries:
             for hit in part.said["hits"]:
                 yield self._row({"object": hit, "field": part.said["field"], "ordinal": None})
-        for seen in (True, False):
-            some = [part.said for part in events if (part.said["kind"] == SHOWN) is seen]
-            places = [_LAST if said["ordinal"] is None else said["ordinal"] for said in some]
-            for _, said in sorted(zip(places, some, strict=True), key=lambda pair: pair[0]):
-                yield self._row(said)
+        for said in sorted((part.said for part in events), key=_seen_first_by_place):
+            yield self._row(said)
 
     def _row(self, said: Mapping[str, Any]) -> dict[str, Any]:
         identity = said["object"]
@@ -205,38 +199,34 @@ class Ubi:
         row = self._row(said)
         about = {"memory_id": row["memory_id"], "chunk_id": None}
         about |= {"object": row["object"]} if "object" in row else {}
-        client = {"action": said["action"], "application": said["application"]}
-        payload: dict[str, Any] = {
-            "client": {name: value for name, value in client.items() if value},
-            ORIGIN: NAME,
-        }
+        payload: dict[str, Any] = {"client": _given(said, "action", "application"), ORIGIN: NAME}
         who = (said["query_id"], said["principal"])
         event_id = ids.digest(NAME, self._namespace, *who, said["action"], said["object"], str(part.fact.at))
         if said["kind"] in RATINGS:
-            return self._entry(part, "feedback", event_id, {**about, "rating": said["kind"], **payload})
+            return _entry(part, "feedback", event_id, {**about, "rating": said["kind"], **payload})
         unmeasured = dict.fromkeys(("keywords", "ratio", "ratio_beyond_query", "similarity"))
         verdict = {**about, "verdict": USED, "evidence": "citation", **unmeasured}
         # One answer of one person: opening a result and then buying it is one use of it (rule 4.1).
         response = ids.digest(NAME, search, said["principal"])
-        return self._entry(
-            part, "observation", event_id, {"response": response, "verdicts": [verdict], **payload}
-        )
-
-    def _entry(self, part: _UbiPart, kind: str, event_id: str, payload: dict[str, Any]) -> ImportedEvent:
-        fields = {
-            "event_id": event_id,
-            "kind": kind,
-            "subject": part.fact.search,
-            "occurred_at": from_microseconds(part.fact.at),
-            "principal": part.said["principal"],
-            "payload": payload,
-        }
-        return ImportedEvent(fields, part.fact)
+        return _entry(part, "observation", event_id, {"response": response, "verdicts": [verdict], **payload})
 
 
 class _UbiPart(NamedTuple):
     fact: Fact
     said: dict[str, Any]
+
+
+def _entry(part: _UbiPart, kind: str, event_id: str, payload: dict[str, Any]) -> ImportedEvent:
+    fact, who = part.fact, part.said["principal"]
+    return act_of(fact, kind, event_id, fact.search, from_microseconds(fact.at), who, payload)
+
+
+def _given(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: said[name] for name in names if said[name]}
+
+
+def _seen_first_by_place(said: Mapping[str, Any]) -> tuple[bool, float]:
+    return said["kind"] != SHOWN, float("inf") if said["ordinal"] is None else said["ordinal"]
 
 
 def _plain(action: str) -> str:
@@ -247,8 +237,5 @@ def _no_feedback(verdict: str, query_id: str, identity: str) -> str:
     """Why an event is no feedback; empty if it is."""
     if verdict == SKIP:
         return "not asked for"
-    if not query_id:
-        return "no search"
-    if not identity:
-        return "no result"
-    return "" if verdict else "no opinion"
+    needed = {"no search": query_id, "no result": identity, "no opinion": verdict}
+    return next((reason for reason, value in needed.items() if not value), "")

@@ -26,6 +26,9 @@ PRINCIPAL = "ubi:"
 
 _FEWEST_MS = 100_000_000_000  # of 1973: a smaller number counts seconds
 _MOST_MS = 253_402_300_799_999  # the end of the year 9999
+_OPINIONS = {
+    "yes": "helpful", "true": "helpful", "no": "unhelpful", "false": "unhelpful", "neutral": "neutral",
+}  # fmt: skip
 _HITS = ("query_response_hit_ids", "query_response_object_ids")
 _OF_A_QUERY = {"user_query", "query_response_id", *_HITS}
 
@@ -45,11 +48,7 @@ def document(text: bytes) -> dict[str, Any] | None:
         raise Malformed(f"not JSON ({error.msg}, at character {error.colno})") from error
     if not isinstance(found, dict):
         raise Malformed("not a JSON object")
-    if (
-        len(found) == 1
-        and isinstance(next(iter(found.values())), dict)
-        and found.keys() <= {"index", "create"}
-    ):
+    if found.keys() in ({"index"}, {"create"}) and all(isinstance(one, dict) for one in found.values()):
         return None
     inner = found.get("_source")  # a line of a dump
     return inner if isinstance(inner, dict) else found
@@ -148,14 +147,7 @@ def ordinal_of(found: Mapping[str, Any]) -> int | None:
 def opinion_of(found: Mapping[str, Any]) -> str:
     """What a person said of a result: helpful, neutral, unhelpful, or nothing."""
     said = _part(found, "event_attributes").get("helpful")
-    words = {
-        "yes": "helpful",
-        "true": "helpful",
-        "no": "unhelpful",
-        "false": "unhelpful",
-        "neutral": "neutral",
-    }
-    return words.get(str(said).lower(), "")
+    return _OPINIONS.get(str(said).lower(), "")
 
 
 def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
