@@ -6,10 +6,13 @@ A hook that fails does so where nobody looks. So each leaves a trace here when i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from slowwave.common.shared_file import changing_rows, read_rows
 
 FILE = "hooks.json"
 CAPTURE_LOG = "capture.log"
@@ -61,19 +64,19 @@ def captured(beat: Beat, now: datetime, saved: int) -> Beat:
 
 def beats(home: Path) -> list[Beat]:
     """What the hooks of every client did, by namespace and client; none where no hook ever ran."""
-    return [_beat(row) for _, row in sorted(_rows(home).items())]
+    return [_beat(row) for _, row in sorted(read_rows(home / FILE).items())]
 
 
 def note_recall(home: Path, namespace: str, principal: str, now: datetime) -> None:
     """Leave the trace of a session's beginning."""
-    with _turn(home):
-        _put(home, recalled(_of(home, namespace, principal), now))
+    with changing_rows(home / FILE) as rows:
+        _put(rows, recalled(_of(rows, namespace, principal), now))
 
 
 def note_capture(home: Path, namespace: str, principal: str, now: datetime, *, saved: int) -> None:
     """Leave the trace of a session that was captured, with so many notes for the gate."""
-    with _turn(home):
-        _put(home, captured(_of(home, namespace, principal), now, saved))
+    with changing_rows(home / FILE) as rows:
+        _put(rows, captured(_of(rows, namespace, principal), now, saved))
 
 
 def ago(then: datetime, now: datetime) -> str:
@@ -95,38 +98,13 @@ def told(beat: Beat, now: datetime) -> str:
     return f"capture has gone silent; {said}, last session {ago(beat.recalled or now, now)}"
 
 
-def _turn(home: Path) -> Any:  # noqa: ANN401 - filelock is imported when it is needed
-    from filelock import FileLock
-
-    from slowwave.common.permissions import file_mode
-
-    return FileLock(home / f"{FILE}.lock", timeout=10, mode=file_mode(home))
-
-
-def _of(home: Path, namespace: str, principal: str) -> Beat:
-    row = _rows(home).get(_name(namespace, principal))
+def _of(rows: Mapping[str, dict[str, Any]], namespace: str, principal: str) -> Beat:
+    row = rows.get(_name(namespace, principal))
     return Beat(namespace, principal) if row is None else _beat(row)
 
 
-def _put(home: Path, beat: Beat) -> None:
-    import orjson
-
-    from slowwave.common.files import putting
-
-    rows = {**_rows(home), _name(beat.namespace, beat.principal): asdict(beat)}
-    with putting(home / FILE) as file:
-        file.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
-
-
-def _rows(home: Path) -> dict[str, dict[str, Any]]:
-    """What the file says; nothing if it is damaged: the next hook writes it anew."""
-    import orjson
-
-    try:
-        found = orjson.loads((home / FILE).read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _put(rows: dict[str, dict[str, Any]], beat: Beat) -> None:
+    rows[_name(beat.namespace, beat.principal)] = asdict(beat)
 
 
 def _name(namespace: str, principal: str) -> str:

@@ -5,12 +5,10 @@ The process that is asked for metrics reads it. It has numbers and names of jobs
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
-from slowwave.common.files import putting
-from slowwave.common.permissions import file_mode
+from slowwave.common.shared_file import changing_rows, read_rows
 
 FILE: Final = "nights.json"
 
@@ -25,10 +23,7 @@ def note_night(home: Path, job: str, seconds: float, ended: float, *, failed: bo
         ended: when, in seconds since 1970.
         failed: whether a step of it did.
     """
-    from filelock import FileLock
-
-    with FileLock(home / f"{FILE}.lock", timeout=10, mode=file_mode(home)):
-        told = nights(home)
+    with changing_rows(home / FILE) as told:
         before = told.get(job, {})
         told[job] = {
             "runs": before.get("runs", 0) + 1,
@@ -37,14 +32,8 @@ def note_night(home: Path, job: str, seconds: float, ended: float, *, failed: bo
             "ended": ended,
             "succeeded": before.get("succeeded", 0.0) if failed else ended,
         }
-        with putting(home / FILE) as file:
-            file.write(json.dumps(told, sort_keys=True).encode())
 
 
 def nights(home: Path) -> dict[str, dict[str, Any]]:
     """What the file tells, by job; nothing where there is none, or it is damaged."""
-    try:
-        found = json.loads((home / FILE).read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_rows(home / FILE)
