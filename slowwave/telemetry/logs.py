@@ -16,7 +16,7 @@ from slowwave.telemetry.recording import EVENTS, FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType, TracebackType
+    from types import TracebackType
 
 LOG = logging.getLogger("slowwave")
 PLAIN = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -43,15 +43,12 @@ class JsonLines(logging.Formatter):
             told |= {"event": record.msg, **fields}
         if record.exc_info and record.exc_info[0] is not None:
             told["error"] = record.exc_info[0].__name__
-            frames = traceback.walk_tb(record.exc_info[2])
-            told["where"] = [f"{_named(one)}:{line}" for one, line in frames]
+            told["where"] = [
+                f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{line}"
+                for frame, line in traceback.walk_tb(record.exc_info[2])
+            ]
         told |= _trace()
         return json.dumps(told, ensure_ascii=False)
-
-
-def _named(frame: FrameType) -> str:
-    """The function that a frame is of, with its module."""
-    return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}"
 
 
 def _without_words_of_errors(record: logging.LogRecord) -> str:
@@ -166,16 +163,11 @@ def of_another(printed: str, logger: str) -> str:
 
 
 def _warned(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: object = None,
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: object = None,
     line: object = None,
-) -> None:
-    logging.getLogger("py.warnings").warning(
-        "%s: %s (%s:%d)", category.__name__, str(message), Path(filename).name, lineno
-    )
+) -> None:  # fmt: skip
+    told = (category.__name__, str(message), Path(filename).name, lineno)
+    logging.getLogger("py.warnings").warning("%s: %s (%s:%d)", *told)
 
 
 def _uncaught(kind: type[BaseException], error: BaseException | None, where: TracebackType | None) -> None:

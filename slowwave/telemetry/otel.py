@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.common.version import VERSION
@@ -119,20 +120,17 @@ class OtelMeter:
 
         self._provider = MeterProvider([reader], resource=resource(), shutdown_on_exit=False)
         meter = self._provider.get_meter("slowwave", VERSION)
-        self._instruments: dict[str, Any] = {}
+        self._takes: dict[str, Callable[[float, dict[str, Value]], None]] = {}
         for name, one in MEASURES.items():
             if one.kind == "histogram":
-                self._instruments[name] = meter.create_histogram(
-                    name, "s", one.about, explicit_bucket_boundaries_advisory=list(one.buckets)
-                )
+                bounds: Any = {"explicit_bucket_boundaries_advisory": list(one.buckets)}
+                self._takes[name] = meter.create_histogram(name, "s", one.about, **bounds).record
             else:
-                self._instruments[name] = meter.create_counter(name, "1", one.about)
+                self._takes[name] = meter.create_counter(name, "1", one.about).add
 
     def record(self, name: str, value: float, labels: dict[str, Value]) -> None:
         """See `slowwave.telemetry.recording.Meter`."""
-        told = {ATTRIBUTES[key]: text for key, text in labels.items() if text != ""}
-        instrument = self._instruments[name]
-        (instrument.record if MEASURES[name].kind == "histogram" else instrument.add)(value, told)
+        self._takes[name](value, {ATTRIBUTES[key]: text for key, text in labels.items() if text != ""})
 
     def close(self) -> None:
         """Hand over what is left, for `FLUSH_S` at most."""
@@ -149,12 +147,12 @@ def tracer(exporter: str) -> OtelTracer:
     """The tracer that the variables ask for.
 
     Args:
-        exporter: otlp or console.
+        exporter: otlp or console; standard output is a command's answer, and the wire of MCP.
     """
     if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-        return OtelTracer(ConsoleSpanExporter(out=_stderr()))
+        return OtelTracer(ConsoleSpanExporter(out=sys.stderr))
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     return OtelTracer(OTLPSpanExporter())
@@ -169,13 +167,7 @@ def meter(exporter: str) -> OtelMeter:
     from opentelemetry.sdk.metrics.export import ConsoleMetricExporter, PeriodicExportingMetricReader
 
     if exporter == "console":
-        return OtelMeter(PeriodicExportingMetricReader(ConsoleMetricExporter(out=_stderr())))
+        return OtelMeter(PeriodicExportingMetricReader(ConsoleMetricExporter(out=sys.stderr)))
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
     return OtelMeter(PeriodicExportingMetricReader(OTLPMetricExporter()))
-
-
-def _stderr() -> Any:  # noqa: ANN401 - a stream
-    import sys
-
-    return sys.stderr  # standard output is a command's answer, and the wire of MCP

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.common.addresses import host_and_port
@@ -53,14 +54,9 @@ class PrometheusMeter:
         ProcessCollector(registry=self.registry)
         self._made: dict[str, Any] = {}
         for name, one in MEASURES.items():
+            kind: Any = partial(Histogram, buckets=one.buckets) if one.kind == "histogram" else Counter
             labels = [label(key) for key in one.labels]
-            if one.kind == "histogram":
-                made: Any = Histogram(
-                    prometheus_name(name), one.about, labels, buckets=one.buckets, registry=self.registry
-                )
-            else:
-                made = Counter(prometheus_name(name), one.about, labels, registry=self.registry)
-            self._made[name] = made
+            self._made[name] = kind(prometheus_name(name), one.about, labels, registry=self.registry)
         self.registry.register(_LookedUp(gauges or {}, nights or dict))
 
     def record(self, name: str, value: float, labels: dict[str, Value]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextvars
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
 
@@ -43,23 +44,21 @@ class Meter(Protocol):
         """Take one."""
 
 
+@dataclass(slots=True)
 class State:
     """What is on in this process.
 
     Attributes:
-        on: whether anything is.
         tracer: takes spans, if any does.
         meters: take measurements.
         logs: whether events are lines in the log.
+        on: whether anything is.
     """
 
-    __slots__ = ("logs", "meters", "on", "tracer")
-
-    def __init__(self) -> None:
-        self.tracer: Tracer | None = None
-        self.meters: tuple[Meter, ...] = ()
-        self.logs = False
-        self.on = False
+    tracer: Tracer | None = None
+    meters: tuple[Meter, ...] = ()
+    logs: bool = False
+    on: bool = False
 
     def settle(self) -> None:
         """See again whether anything is on."""
@@ -103,7 +102,7 @@ class Span:
     ) -> None:
         self.name, self._kind, self._metric = name, kind, metric
         self._parent = parent.opened if isinstance(parent, Span) else None
-        self._attributes = {key: plain(value) for key, value in attributes.items() if key in ATTRIBUTES}
+        self._attributes = _listed(attributes)
         self.opened: Opened | None = None
         self._start = 0.0
 
@@ -115,7 +114,7 @@ class Span:
 
     def set(self, **attributes: object) -> None:
         """Say more of it, by the names in `ATTRIBUTES`; what has no name there is left out."""
-        self._attributes |= {key: plain(value) for key, value in attributes.items() if key in ATTRIBUTES}
+        self._attributes |= _listed(attributes)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
@@ -123,14 +122,11 @@ class Span:
         failed = "" if kind is None else kind.__name__  # its words may hold anything
         seconds = time.perf_counter() - self._start
         if self._metric:
-            measured = {**self._attributes, "outcome": "failed" if failed else self._outcome()}
-            _record(self._metric, seconds, measured)
+            outcome = "failed" if failed else self._attributes.get("outcome", "ok")
+            _record(self._metric, seconds, {**self._attributes, "outcome": outcome})
         if self.opened is not None:
             told = {ATTRIBUTES[key]: value for key, value in self._attributes.items()}
             self.opened.end(told, failed)
-
-    def _outcome(self) -> Value:
-        return self._attributes.get("outcome", "ok")
 
 
 def span(
@@ -174,8 +170,7 @@ def note(name: str, **fields: object) -> None:
         **fields: by their names in `ATTRIBUTES`; what has none there is left out.
     """
     if STATE.logs:
-        told = {key: plain(value) for key, value in fields.items() if key in ATTRIBUTES}
-        EVENTS.info(name, extra={FIELDS: told})
+        EVENTS.info(name, extra={FIELDS: _listed(fields)})
 
 
 def carried(work: Callable[P, R]) -> Callable[P, R]:
@@ -194,3 +189,8 @@ def _record(name: str, value: float, attributes: dict[str, Value]) -> None:
     wanted = {key: attributes.get(key, "") for key in MEASURES[name].labels}
     for meter in STATE.meters:
         meter.record(name, value, wanted)
+
+
+def _listed(attributes: Mapping[str, object]) -> dict[str, Value]:
+    """Return the attributes that `ATTRIBUTES` lists, with values that may be said."""
+    return {key: plain(value) for key, value in attributes.items() if key in ATTRIBUTES}
