@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 import polars as pl
-import pyarrow as pa
 
 from slowwave.quality.admission.labels import NAMES
 from slowwave.store.frames import frame_of
@@ -21,8 +20,6 @@ NOT_RECORDED = ("checkpoint-", "restoring", "vector_index")
 
 MANY = 200
 """Rows from which columns are written by Polars (count)."""
-
-_FULL = "full"
 
 
 def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
@@ -54,12 +51,9 @@ def written(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - JSON
     said = [column for column in rows.iter_columns() if column.null_count() < rows.height]
     if rows.height < MANY:
         return {column.name: _written(column) for column in said}
-    plain = [_plain(column) for column in said if _is_plain(column)]
-    fast = (
-        pl.DataFrame(plain).select(pl.struct(pl.all().implode()).struct.json_encode()).item()
-        if plain
-        else "{}"
-    )
+    plain = [column.cast(_stored(column.dtype)) for column in said if _is_plain(column)]
+    as_json = pl.struct(pl.all().implode()).struct.json_encode()
+    fast = pl.DataFrame(plain).select(as_json).item() if plain else "{}"
     slow = orjson.dumps({column.name: _written(column) for column in said if not _is_plain(column)}).decode()
     return orjson.Fragment(f"{fast[:-1]}{',' if len(fast) > 2 < len(slow) else ''}{slow[1:]}")
 
@@ -71,18 +65,17 @@ def _is_plain(column: pl.Series) -> bool:
     return isinstance(column.dtype, pl.String | pl.Boolean | pl.Datetime) or column.dtype.is_integer()
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    return column.cast(pl.Int64) if isinstance(column.dtype, pl.Datetime) else column
+def _stored(kind: pl.DataType) -> pl.DataType:
+    """The type that values of a type are written as: moments are numbers."""
+    if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Datetime):
+        return pl.List(pl.Int64)
+    return pl.Int64() if isinstance(kind, pl.Datetime) else kind
 
 
 def _written(column: pl.Series) -> list[Any]:
-    if isinstance(column.dtype, pl.Datetime):
-        return column.cast(pl.Int64).to_list()
-    if isinstance(column.dtype, pl.List) and isinstance(column.dtype.inner, pl.Datetime):
-        return column.cast(pl.List(pl.Int64)).to_list()
     if column.dtype.is_float():  # JSON knows no number that is none
         return [one if one is None or math.isfinite(one) else str(one) for one in column]
-    return column.to_list()
+    return column.cast(_stored(column.dtype)).to_list()
 
 
 def read(columns: Mapping[str, list[Any]], count: int, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
@@ -96,15 +89,6 @@ def read(columns: Mapping[str, list[Any]], count: int, schema: Mapping[str, pl.D
 
 
 def _read(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
-    if isinstance(kind, pl.Datetime):
-        return pl.Series(name, values, pl.Int64).cast(kind)
-    if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Datetime):
-        return pl.Series(name, values, pl.List(pl.Int64)).cast(kind)
     if kind.is_float():
-        return pl.Series(name, [None if one is None else float(one) for one in values], kind)
-    return pl.Series(name, values, kind)
-
-
-def arrow_rows(data: pa.Table) -> pl.DataFrame:
-    """An Arrow table as a frame."""
-    return frame_of(data)
+        values = [None if one is None else float(one) for one in values]
+    return pl.Series(name, values, _stored(kind)).cast(kind)

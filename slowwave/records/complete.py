@@ -19,7 +19,7 @@ from slowwave.store.labels import OWN
 from slowwave.store.labels import own as own_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from slowwave.journal import Journal
     from slowwave.store.tables import TableSpec
@@ -49,14 +49,9 @@ def completed(
     heads = rows.filter(~pl.col("full"))
     if spec.name == "memories":
         made = _memories(heads, journal, whole.clear() if texts is None else texts)
-    elif spec.name == "staged_notes":
-        made = heads.select("staged_id").join(_staged_days(heads, journal), on="staged_id", how="inner")
-    elif spec.name == "searches":
-        rows = drain.drain_searches(journal, _days(heads)).rows
-        made = heads.select("search_id").join(rows, on="search_id", how="inner")
-    elif spec.name == "events":
-        rows = drain.drain_events(journal, _days(heads)).rows
-        made = heads.select("event_id").join(rows, on="event_id", how="inner")
+    elif spec.name in _OF_ACTS:
+        rows = _OF_ACTS[spec.name](heads, journal)
+        made = heads.select(spec.key).join(rows, on=spec.key, how="inner")
     elif spec.name == "quarantine":
         texts_of = _acts(journal, _events(heads)).select("memory_id", "revision", "title", "content")
         made = heads.drop("title", "content").join(texts_of, on=["memory_id", "revision"], how="inner")
@@ -102,6 +97,14 @@ def _staged_days(heads: pl.DataFrame, journal: Journal) -> pl.DataFrame:
         .with_columns(staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
         .join(heads.select("staged_id", "revision"), on=["staged_id", "revision"], how="semi")
     )
+
+
+_OF_ACTS: dict[str, Callable[[pl.DataFrame, Journal], pl.DataFrame]] = {
+    "staged_notes": _staged_days,
+    "searches": lambda heads, journal: drain.drain_searches(journal, _days(heads)).rows,
+    "events": lambda heads, journal: drain.drain_events(journal, _days(heads)).rows,
+}
+"""Tables whose rows follow from acts, and the rows that those of some records come to."""
 
 
 def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from slowwave.common import ids
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import EVERYBODY, RECORD
 from slowwave.journal.kinds.home import TableChange, of_every_slice
-from slowwave.records.columns import arrow_rows, recorded, schema_of, written
+from slowwave.records.columns import recorded, schema_of, written
+from slowwave.store.frames import frame_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -51,18 +53,18 @@ class Recorder:
         if not spec.recorded:
             return
         self.adopt(store)
-        kept = recorded(
-            spec, arrow_rows(rows.drop_columns(["vector"]) if "vector" in rows.schema.names else rows)
-        )
+        texts = rows.drop_columns(["vector"]) if "vector" in rows.schema.names else rows
+        kept = recorded(spec, frame_of(texts))
         if kept.is_empty() and delete is None:
             return
         change = TableChange(insert_only=True) if insert_only else TableChange()
         if delete is not None:
             change["delete"] = delete
+        entries = _entries(name, kept, change)
         if kept.height > ROWS_AT_ONCE:
-            self._journal.append_large(_entries(name, kept, change))
+            self._journal.append_large(entries)
         else:
-            self._journal.append(list(_entries(name, kept, change)))
+            self._journal.append(list(entries))
 
     def delete(self, store: Store, name: str, where: str) -> None:
         """Record that the rows that match a filter are deleted."""
@@ -90,20 +92,18 @@ def recorded_tables(journal: Journal) -> set[str]:
     return journal.subjects_of(EVERYBODY, RECORD)
 
 
-def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: bool = False) -> None:
+def adopt(store: Store, journal: Journal, *, first: bool = False) -> None:
     """Record all that tables hold, in the place of what was recorded of them before.
 
     Args:
         store: the tables.
         journal: of the home.
-        tables: their names; none at all: all of them.
         first: these are the first records of the home; of two processes that write them, one does.
     """
     from slowwave.records.complete import completed, same
 
     entries: list[Entry] = []
-    for name in tables or store.specs:
-        spec = store.specs[name]
+    for name, spec in store.specs.items():
         if not spec.recorded:
             continue
         rows = store.read(name, columns=list(schema_of(spec)))
@@ -114,18 +114,11 @@ def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: 
             told = completed(spec, _heads(spec, rows), journal)
             heads = rows.join(same(spec, rows, told), on=spec.key, how="semi")
             whole = rows.join(heads, on=spec.key, how="anti")
-        change = TableChange(whole=True)
-        for part, more in ((recorded(spec, heads), TableChange()), (whole, TableChange(full=True))):
-            if part.is_empty() and "whole" not in change:
-                continue
-            entries += _entries(name, part, change | more)
-            change = TableChange()
+        entries += _entries(name, recorded(spec, heads), TableChange(whole=True))
+        if not whole.is_empty():
+            entries += _entries(name, whole, TableChange(full=True))
     if first and entries:
-        head, *rest = entries
-        entries = [
-            Entry(ADOPTED, RECORD, head.namespace, head.subject, NO_MOMENT, "", payload=head.payload),
-            *rest,
-        ]
+        entries[0] = replace(entries[0], event_id=ADOPTED)
     try:
         journal.append(entries)
     except JournalConflictError:
@@ -150,7 +143,4 @@ def _entries(name: str, rows: pl.DataFrame, change: TableChange) -> Iterator[Ent
 
 
 def _entry(table: str, change: TableChange) -> Entry:
-    return Entry(
-        event_id=ids.new_event_id(), kind=RECORD, namespace=EVERYBODY, subject=table, occurred_at=NO_MOMENT,
-        principal="", payload=change,
-    )  # fmt: skip
+    return Entry(ids.new_event_id(), RECORD, EVERYBODY, table, NO_MOMENT, "", payload=change)
