@@ -19,11 +19,8 @@ def launch() -> tuple[str, ...]:
     Raises:
         SlowwaveError: there is no such command.
     """
-    running = Path(sys.argv[0])
-    if running.stem == PROGRAM:
-        found = shutil.which(sys.argv[0])
-        if found is not None:
-            return (str(Path(found).absolute()),)
+    if Path(sys.argv[0]).stem == PROGRAM and (found := shutil.which(sys.argv[0])) is not None:
+        return (str(Path(found).absolute()),)
     beside = Path(sys.executable).with_name(PROGRAM + (".exe" if os.name == "nt" else ""))
     if beside.is_file():
         return (str(beside),)

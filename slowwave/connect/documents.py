@@ -38,9 +38,10 @@ def read(text: str, form: str, where: str) -> dict[str, Any]:
     return found
 
 
-def loosely(text: str, form: str, where: str) -> dict[str, Any]:
-    """The same; comments and trailing commas are passed over. For looking, not for changing."""
-    return read(text if form == "toml" else json_text.without_comments(text), form, where)
+def loosely(text: str | None, form: str, where: str) -> dict[str, Any]:
+    """The same of a whole file; comments and trailing commas are passed over. To look, not to change."""
+    bare = (text or "").removeprefix(BOM)
+    return read(bare if form == "toml" else json_text.without_comments(bare), form, where)
 
 
 def servers_in(document: Mapping[str, Any], client: Client) -> dict[str, Any]:
@@ -141,12 +142,8 @@ def by_hand(client: Client, name: str, entry: Mapping[str, Any]) -> str:
 
 def _put(text: str, client: Client, name: str, entry: Mapping[str, Any], *, blank: bool) -> str:
     if client.form == "json":
-        if not text and blank:  # it was there with nothing in it, and ends as it did
-            return json_text.put("\n", (client.servers, name), entry).removeprefix("\n")
-        return json_text.put(text, (client.servers, name), entry)
-    if not text and blank:
-        return toml_text.put_into_blank(client.servers, name, entry)
-    return toml_text.put(text, client.servers, name, entry)
+        return json_text.put(text, (client.servers, name), entry, blank=blank)
+    return toml_text.put(text, client.servers, name, entry, blank=blank)
 
 
 def _ours(document: Mapping[str, Any], client: Client, name: str, where: str) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
@@ -47,32 +47,25 @@ def entry_of(client: Client, launch: Sequence[str], connection: HomeConnection) 
 
 def connection_in(entry: object) -> HomeConnection | None:
     """Whose memory an entry opens; None of an entry that is not of the form of `entry_of`."""
-    if not isinstance(entry, Mapping):
-        return None
-    command, arguments = entry.get("command"), entry.get("args")
-    if not isinstance(command, str) or not isinstance(arguments, list):
-        return None
-    words = [command, *arguments]
-    return connection_of(words, "mcp") if all(isinstance(word, str) for word in words) else None
+    match entry:
+        case {"command": str(program), "args": [*words]} if all(isinstance(word, str) for word in words):
+            return connection_of([program, *words], "mcp")
+    return None
 
 
 def connection_of(words: Sequence[str], command: str) -> HomeConnection | None:
     """Whose memory words open that start a command; None of words that are not of `HomeConnection.words`."""
-    rest = _after_program(words)
-    if len(rest) < 7 or rest[0] != "--home" or rest[2] != command:
-        return None
-    if (rest[3], rest[5]) != ("--namespace", "--principal"):
-        return None
-    return HomeConnection(rest[1], rest[4], rest[6])
+    match _after_program(words):
+        case ["--home", home, name, "--namespace", space, "--principal", principal, *_] if name == command:
+            return HomeConnection(home, space, principal)
+    return None
 
 
-def _after_program(words: Sequence[str]) -> list[str]:
+def _after_program(words: Sequence[str]) -> Sequence[str]:
     """The words after those that start `slowwave`; none if they start something else."""
-    if not words:
-        return []
-    if _stem(words[0]) == PROGRAM:
-        return list(words[1:])
-    return list(words[3:]) if tuple(words[1:3]) == MODULE else []
+    if words and _stem(words[0]) == PROGRAM:
+        return words[1:]
+    return words[3:] if tuple(words[1:3]) == MODULE else ()
 
 
 def _stem(path: str) -> str:

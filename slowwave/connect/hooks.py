@@ -63,10 +63,7 @@ def hooked(text: str | None, launch: Sequence[str], connection: HomeConnection, 
         for event, group in wanted.items():
             there = read(made, "json", where).get("hooks", {})
             number = len(there.get(event, [])) if isinstance(there, Mapping) else 0
-            if not made and text is not None:
-                made = json_text.put("\n", ("hooks", event, number), group).removeprefix("\n")
-            else:
-                made = json_text.put(made, ("hooks", event, number), group)
+            made = json_text.put(made, ("hooks", event, number), group, blank=text is not None)
     except (json_text.PathError, TypeError) as error:
         raise SlowwaveError(f"{where} cannot be changed: {error}. Nothing was changed.") from None
     return (BOM if (text or "").startswith(BOM) else "") + made
@@ -82,9 +79,9 @@ def unhooked(text: str, where: str) -> str | None:
         CommentsError: the file has comments that would be lost, and such hooks.
         SlowwaveError: it cannot be read.
     """
-    given = text.removeprefix(BOM)
-    if not list(_ours(loosely(given, "json", where))):
+    if not list(_ours(loosely(text, "json", where))):
         return text
+    given = text.removeprefix(BOM)
     _read(given, where)
     return remainder(text, _without(given, where))
 
@@ -132,13 +129,9 @@ def _ours(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], dict[s
 def _command(hook: object) -> tuple[str, HomeConnection] | None:
     """The command of Slowwave that a hook runs, and for which memory."""
     words = hook.get("command") if isinstance(hook, Mapping) else None
-    if not isinstance(words, str):
-        return None
     try:
-        split = shlex.split(words)
+        split = shlex.split(words) if isinstance(words, str) else []
     except ValueError:
         return None
-    for command in {hook.command for hook in HOOKS}:
-        if (connection := connection_of(split, command)) is not None:
-            return command, connection
-    return None
+    found = ((one.command, connection_of(split, one.command)) for one in HOOKS)
+    return next(((command, connection) for command, connection in found if connection is not None), None)

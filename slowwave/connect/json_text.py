@@ -47,20 +47,21 @@ def without_comments(text: str) -> str:
     return _STRING_OR_COMMA.sub(lambda match: match[1] or " ", bare)
 
 
-def put(text: str, path: Sequence[Key], value: Any) -> str:  # noqa: ANN401 - any JSON
+def put(text: str, path: Sequence[Key], value: Any, *, blank: bool = False) -> str:  # noqa: ANN401 - any JSON
     """The text with a value at the end of a path of keys; objects on the way are made.
 
     Args:
         text: a JSON object, or white space alone.
         path: keys of objects; numbers are places of arrays, an array's length the place after its last.
         value: that JSON can have.
+        blank: The file is there, and nothing is in it: it ends as it did.
 
     Raises:
         PathError: something on the way is neither object nor array.
     """
     if not text.strip(" \t\r\n"):
         # A file that is made ends with a line break; one that was there and blank ends as it did.
-        return text + _made(path, value, "", _STEP, "\n") + ("" if text else "\n")
+        return text + _made(path, value, "", _STEP, "\n") + ("" if text or blank else "\n")
     at = _value(text, 0)
     for depth, key in enumerate(path):
         parts = _parts(text, at, path[:depth], key)
@@ -106,19 +107,13 @@ def _cut_in(text: str, at: int, parts: Sequence[_Edit], path: Sequence[Key], val
         own = _named(path, value, _indent(text, at), step, newline)
         return text[: at + 1] + own + text[at + 1 :]
     last = parts[-1]
-    gap = text[_after_comma(text, at, parts) : last.begin]
+    begin = at if len(parts) == 1 else text.index(",", parts[-2].end)
+    gap = text[begin + 1 : last.begin]  # white space before the last member
     if "\n" in gap or len(path) > 1:
         own = _named(path, value, gap.rpartition("\n")[2] if "\n" in gap else "", step, newline)
     else:  # all on one line, and so is this
         own = _key(path[0]) + json.dumps(value, ensure_ascii=False)
     return text[: last.end] + "," + gap + own + text[last.end :]
-
-
-def _after_comma(text: str, at: int, parts: Sequence[_Edit]) -> int:
-    """Where the white space before the last member begins."""
-    if len(parts) == 1:
-        return at + 1
-    return text.index(",", parts[-2].end) + 1
 
 
 def _named(path: Sequence[Key], value: Any, indent: str, step: str, newline: str) -> str:  # noqa: ANN401

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,7 @@ class FoundClient:
         rows = [
             {
                 "file": str(link.file),
-                "servers": {
-                    name: {"home": one.home, "namespace": one.namespace, "principal": one.principal}
-                    for name, one in link.servers.items()
-                },
+                "servers": {name: asdict(one) for name, one in link.servers.items()},
                 "hooks": [command for command, _ in link.hooks],
                 "fault": link.fault,
             }
@@ -103,21 +100,20 @@ def short(path: Path, places: Places) -> str:
 
 
 def _found(client: Client, places: Places, folder: Path) -> FoundClient:
-    links = [_link(client, file_of(client, places))]
+    own = _link(client, file_of(client, places))
     others = [_link(client, folder / client.project)] if client.project else []
     if client.hooks is not None:
         others += [_hooks(places.path(client.hooks.file)), _hooks(folder / client.hooks.project)]
-    seen = {links[0].file}
+    links = {own.file: own}
     for link in others:
-        if (link.servers or link.hooks) and link.file not in seen:
-            links.append(link)
-            seen.add(link.file)
-    return FoundClient(client, is_here(client, places), tuple(links))
+        if link.servers or link.hooks:
+            links.setdefault(link.file, link)
+    return FoundClient(client, is_here(client, places), tuple(links.values()))
 
 
 def _link(client: Client, file: Path) -> Link:
     try:
-        document = documents.loosely(_text(file), client.form, str(file))
+        document = documents.loosely(files.text_of(file), client.form, str(file))
     except SlowwaveError as error:
         return Link(file, {}, fault=str(error))
     return Link(file, documents.connections(document, client))
@@ -125,11 +121,7 @@ def _link(client: Client, file: Path) -> Link:
 
 def _hooks(file: Path) -> Link:
     try:
-        document = documents.loosely(_text(file), "json", str(file))
+        document = documents.loosely(files.text_of(file), "json", str(file))
     except SlowwaveError as error:
         return Link(file, {}, fault=str(error))
     return Link(file, {}, hooks=tuple(hooks.hooked_for(document)))
-
-
-def _text(file: Path) -> str:
-    return (files.text_of(file) or "").removeprefix(documents.BOM)

@@ -165,10 +165,10 @@ def addition(
     where = str(target.file)
     if target.what == "hooks":
         after = hooks.hooked(before, launch, connection, where)
-        was = bool(hooks.hooked_for(documents.loosely(_bare(before), "json", where)))
+        was = bool(hooks.hooked_for(documents.loosely(before, "json", where)))
     else:
         after = documents.connected(before, client, name, launch, connection, where)
-        was = name in documents.servers_in(documents.loosely(_bare(before), client.form, where), client)
+        was = name in documents.servers_in(documents.loosely(before, client.form, where), client)
     change: Kind = "already" if after == before else "changed" if was else "added"
     return FileChange(target.what, target.file, change, before, after, connection)
 
@@ -188,7 +188,3 @@ def removal(client: Client, target: Target, name: str) -> FileChange:
     else:
         after = documents.disconnected(before, client, name, where)
     return FileChange(target.what, target.file, "nothing" if after == before else "removed", before, after)
-
-
-def _bare(text: str | None) -> str:
-    return (text or "").removeprefix(documents.BOM)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def put(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
+def put(text: str, servers: str, name: str, entry: Mapping[str, Any], *, blank: bool) -> str:
     """The text with a table ``[servers.name]``: a new one at its end, or new values in the one that is there.
 
     Args:
@@ -18,6 +18,7 @@ def put(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
         servers: the table of tables.
         name: of the table.
         entry: its values.
+        blank: The file is there, and nothing is in it: it ends as it did.
     """
     import tomlkit
 
@@ -30,16 +31,11 @@ def put(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
         return tomlkit.dumps(document)
     block = _block(servers, name, entry)
     if not text:
-        return block
+        return block.removesuffix("\n") if blank else block
     # Where the last line has no end, what follows has none either: so it can be taken out without a trace.
     if text.endswith("\n"):
         return f"{text}\n{block}"
     return f"{text}\n\n{block.removesuffix(chr(10))}"
-
-
-def put_into_blank(servers: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The same of a file that was there with nothing in it."""
-    return _block(servers, name, entry).removesuffix("\n")
 
 
 def taken_out(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
