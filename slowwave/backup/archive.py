@@ -297,21 +297,14 @@ class Archive:
         """Backups are none any more; their pieces stay until `sweep`."""
         self.place.delete(f"{BACKUPS}/{name}" for name in names)
 
-    def unused(self, backups: Collection[Backup]) -> dict[str, int]:
-        """Pieces that no backup names, with their size (bytes)."""
-        named = {piece for backup in backups for piece, _ in backup.pieces()}
-        return {name: size for name, size in self.stored().items() if name not in named}
-
     def sweep(self) -> int:
         """Take away pieces that no backup names; how many bytes. None where a list cannot be read."""
         backups, wrong = self.backups()
         if wrong:
             return 0
-        gone = self.unused(backups)
-        self.place.delete(path_of(name) for name in gone)
-        for name in gone:
-            self.stored().pop(name, None)
-        return sum(gone.values())
+        gone = self.stored().keys() - {piece for backup in backups for piece, _ in backup.pieces()}
+        self.place.delete(path_of(name) for name in sorted(gone))
+        return sum(self.stored().pop(name) for name in gone)
 
 
 def path_of(piece: str) -> str:

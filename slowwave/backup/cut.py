@@ -74,14 +74,10 @@ def refuse_unfinished(journal: Journal) -> None:
         BackupError: an erasure.
     """
     underway.refuse(journal)
-    begun = set[str]()
-    for row in journal.read(kinds=[ERASURE]).iter_rows(named=True):
-        said = payload_of(row["payload"])
-        if ends(said):
-            begun.discard(row["subject"])
-        elif begins(said):
-            begun.add(row["subject"])
-    if begun:
+    rows = journal.read(kinds=[ERASURE]).select("subject", "payload").iter_rows()
+    acts = [(erasure, payload_of(payload)) for erasure, payload in rows]
+    finished = {erasure for erasure, said in acts if ends(said)}
+    if any(begins(said) and erasure not in finished for erasure, said in acts):
         raise BackupError(
             "An erasure has begun and not ended, so a backup would keep what is to go. If nobody is running "
             "it any more, finish it: slowwave erase --finish"
@@ -164,13 +160,8 @@ def files_of(store: Store, name: str, version: int) -> list[str]:
         tag: int(said["version"]) for tag, said in found.tags.list().items() if tag.startswith(_CHECKPOINT)
     }
     wanted = {version, *(one for one in tags.values() if one <= version)}
-    files, bases = set[str](), set[str]()
-    for batch in found.tracked_files():
-        rows = batch.to_pydict()
-        for at, base, path in zip(rows["version"], rows["base_uri"], rows["path"], strict=True):
-            if at in wanted:
-                bases.add(base)
-                files.add(path)
+    rows = [row for batch in found.tracked_files() for row in batch.to_pylist() if row["version"] in wanted]
+    bases, files = {row["base_uri"] for row in rows}, {row["path"] for row in rows}
     if len(bases) != 1:
         raise BackupError(
             f"Table {name} has files in {len(bases)} places ({', '.join(sorted(bases))}); a backup takes "

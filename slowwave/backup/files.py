@@ -40,9 +40,7 @@ def of_home(settings: Settings, spared: Collection[Path]) -> Iterator[Path]:
     not_these = {path.expanduser().resolve() for path in spared}
     for path in sorted(home.rglob("*")):
         inside = path.relative_to(home)
-        if is_left_out(inside):
-            continue
-        if path.is_symlink() or not path.is_file():
+        if is_left_out(inside) or path.is_symlink() or not path.is_file():
             continue
         if not_these.isdisjoint({path, *path.parents}):
             yield inside
@@ -60,7 +58,11 @@ def old_places(home: Path) -> list[Path]:
 
 def is_left_out(inside: Path) -> bool:
     """Whether a file, relative to the home, is in no backup, and is not restored from one that has it."""
-    return any(fnmatch(inside.parts[0], name) for name in LEFT_OUT)
+    return _is_one_of(inside.parts[0], LEFT_OUT)
+
+
+def _is_one_of(name: str, patterns: Collection[str]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def leftovers(settings: Settings) -> list[str]:
@@ -68,11 +70,5 @@ def leftovers(settings: Settings) -> list[str]:
     home = settings.home
     if not is_home(home):
         return []
-    allowed = {CONFIG_FILE, MARKER, MOVED_FROM, known.FILE}
-    return sorted(
-        path.name
-        for path in home.iterdir()
-        if path.name not in allowed
-        and not fnmatch(path.name, "*.lock")
-        and not fnmatch(path.name, "*.partial")
-    )
+    allowed = (CONFIG_FILE, MARKER, MOVED_FROM, known.FILE, "*.lock", "*.partial")
+    return sorted(path.name for path in home.iterdir() if not _is_one_of(path.name, allowed))

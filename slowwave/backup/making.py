@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from slowwave.errors import BackupError
 from slowwave.home.parts import table_folders
 from slowwave.journal.carrying import Digest
 from slowwave.journal.schema import SCHEMA_VERSION
+from slowwave.settings.shown import covered
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -117,13 +120,10 @@ def _own(space: Workspace, place: FileStorage) -> list[Path]:
 
 def _whole(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
     """A backup of one state; begun anew where an erasure or a rebuilding came in between."""
-    for left in reversed(range(_TRIES)):
-        try:
+    for _ in range(_TRIES - 1):
+        with suppress(MovedError):
             return _copied(space, archive, spared)
-        except MovedError:
-            if not left:
-                raise
-    raise AssertionError
+    return _copied(space, archive, spared)
 
 
 def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
@@ -144,7 +144,10 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
         at=at,
         home=archive.home,
         folder=str(settings.home),
-        places={"store": settings.store.uri or "lance", "journal": _shown(settings.journal.url)},
+        places={
+            "store": settings.store.uri or "lance",
+            "journal": str(covered(settings.journal.url or "journal.db")),
+        },
         slowwave=VERSION,
         journal=journal,
         tables=tables,
@@ -157,20 +160,11 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
     return backup
 
 
-def _shown(url: str) -> str:
-    from slowwave.settings.shown import covered
-
-    return str(covered(url)) if url else "journal.db"
-
-
 def _before(archive: Archive) -> Backup | None:
     """The last backup that can be read: what has not changed since is not read again."""
-    backups, _ = archive.backups()
     there = archive.stored()
-    return next(
-        (one for one in reversed(backups) if all(piece in there for piece, _ in one.pieces())),
-        None,
-    )
+    newest_first = reversed(archive.backups()[0])
+    return next((one for one in newest_first if all(piece in there for piece, _ in one.pieces())), None)
 
 
 # -- the parts -----------------------------------------------------------------------------------
@@ -179,10 +173,9 @@ def _before(archive: Archive) -> Backup | None:
 def _tables(space: Workspace, archive: Archive, cut: Cut, before: Backup | None) -> dict[str, TablePart]:
     store = space.store
     source = FileStorage(store.uri, store.storage_options)
-    wanted: list[tuple[str, str]] = []
+    versions = cut.tables.items()
     try:
-        for table, version in cut.tables.items():
-            wanted += [(table, name) for name in files_of(store, table, version)]
+        wanted = [(table, name) for table, version in versions for name in files_of(store, table, version)]
     except (OSError, RuntimeError, ValueError) as error:
         raise _moved(space, cut, error) from error
     there = source.list()
@@ -309,10 +302,8 @@ def _files(
 
 def _parts(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        part = file.read(PIECE_BYTES)
-        yield part
-        while part and (part := file.read(PIECE_BYTES)):
-            yield part
+        yield file.read(PIECE_BYTES)  # of an empty file, too
+        yield from iter(partial(file.read, PIECE_BYTES), b"")
 
 
 # -- old ones ------------------------------------------------------------------------------------

@@ -124,15 +124,10 @@ class Backup:
     def pieces(self) -> Iterator[tuple[str, str]]:
         """(piece, what it is of) for every piece, in words for a person."""
         for page in self.journal.pages:
-            for piece in page.pieces:
-                yield piece, f"journal, acts {page.first:,} to {page.last:,}"
-        for name, table in self.tables.items():
-            for file in table.files:
-                for piece in file.pieces:
-                    yield piece, f"table {name}, {file.name}"
-        for file in self.files:
-            for piece in file.pieces:
-                yield piece, f"file {file.name}"
+            yield from ((piece, f"journal, acts {page.first:,} to {page.last:,}") for piece in page.pieces)
+        tables = [(f"table {name},", file) for name, table in self.tables.items() for file in table.files]
+        for where, file in [*tables, *(("file", file) for file in self.files)]:
+            yield from ((piece, f"{where} {file.name}") for piece in file.pieces)
 
 
 _ADAPTER = TypeAdapter(Backup)

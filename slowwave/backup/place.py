@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -128,10 +128,9 @@ class FileStorage:
             raise FileNotFoundError(name)
         with self._told():
             whole = int(obstore.head(self._store, name)["size"])
-        for start in range(0, max(whole, 1), size):
-            if whole == 0:
-                yield b""
-                return
+        if not whole:
+            yield b""
+        for start in range(0, whole, size):
             with self._told():
                 yield bytes(obstore.get_range(self._store, name, start=start, end=min(start + size, whole)))
 
@@ -147,18 +146,16 @@ class FileStorage:
         with self._told(), ThreadPoolExecutor(1) as reader:
             obstore.put(self._store, name, content if isinstance(content, bytes) else _read(content, reader))
             if self.folder is not None:
-                _to_disk(self.folder / name)
+                with (self.folder / name).open("rb") as file:
+                    os.fsync(file.fileno())  # or a power cut could take it
 
     def delete(self, names: Iterable[str]) -> None:
         """Take files away; those that are not there are no error."""
         import obstore
 
         for name in names:
-            with self._told():
-                try:
-                    obstore.delete(self._store, name)
-                except FileNotFoundError:
-                    continue
+            with self._told(), suppress(FileNotFoundError):
+                obstore.delete(self._store, name)
 
 
 def _read(parts: Iterator[bytes], reader: ThreadPoolExecutor) -> Iterator[bytes]:
@@ -170,12 +167,3 @@ def _read(parts: Iterator[bytes], reader: ThreadPoolExecutor) -> Iterator[bytes]
     while (part := coming.result()) is not None:
         coming = reader.submit(next, parts, None)
         yield part
-
-
-def _to_disk(path: Path) -> None:
-    """See to it that a file outlives a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -7,7 +7,7 @@ there whole or not at all, and rows of the journal that are there are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,15 +111,15 @@ def _begun(home: Path, backup: Backup) -> bool:
         BackupError: one of another backup was.
     """
     try:
-        told = orjson.loads((home / MARKER).read_bytes())
+        begun = orjson.loads((home / MARKER).read_bytes()).get("backup", "?")
     except FileNotFoundError:
         return False
     except ValueError:
-        told = {}
-    if told.get("backup") != backup.name:
+        begun = "?"
+    if begun != backup.name:
         raise BackupError(
-            f"A restore of the backup {told.get('backup', '?')} was begun in {home} and has not ended. "
-            f"Finish it with --at {told.get('backup', '?')}, or remove the folder."
+            f"A restore of the backup {begun} was begun in {home} and has not ended. Finish it with "
+            f"--at {begun}, or remove the folder."
         )
     return True
 
@@ -139,19 +139,15 @@ def _refuse_what_is_there(settings: Settings) -> None:
         )
 
 
-def _damaged(what: str, piece: str, error: DamagedError) -> BackupError:
-    return BackupError(
-        f"{what} cannot be restored: piece {piece[:12]}… of the backup {error}. `slowwave verify` says "
-        f"which backups are whole; --at restores one of them."
-    )
-
-
-def _content(archive: Archive, file: File, what: str) -> Iterator[bytes]:
-    for piece in file.pieces:
+def _content(archive: Archive, pieces: Iterable[str], what: str) -> Iterator[bytes]:
+    for piece in pieces:
         try:
             yield archive.get(piece)
         except DamagedError as error:
-            raise _damaged(f"{what} {file.name}", piece, error) from None
+            raise BackupError(
+                f"{what} cannot be restored: piece {piece[:12]}… of the backup {error}. `slowwave verify` "
+                f"says which backups are whole; --at restores one of them."
+            ) from None
 
 
 def _tables(archive: Archive, backup: Backup, place: FileStorage) -> None:
@@ -167,7 +163,7 @@ def _tables(archive: Archive, backup: Backup, place: FileStorage) -> None:
         path = f"{table}.lance/{file.name}"
         found = there.get(path)
         if found is None or found.size != file.size:
-            parts = _content(archive, file, f"Table {table},")
+            parts = _content(archive, file.pieces, f"Table {table}, {file.name}")
             place.put(path, next(parts) if len(file.pieces) == 1 else parts)
 
     # What a version is made of comes before it, and the table that says what all the others are comes last.
@@ -180,8 +176,8 @@ def _acts(archive: Archive, backup: Backup, journal: Journal) -> str:
     told, digest = backup.journal, Digest()
     with progress.task("journal", len(told.pages)) as advance:
         for page in told.pages:
-            file = File(f"acts {page.first:,} to {page.last:,}", 0, page.pieces)
-            found = rows.unpacked(b"".join(_content(archive, file, "Journal,")))
+            what = f"Journal, acts {page.first:,} to {page.last:,}"
+            found = rows.unpacked(b"".join(_content(archive, page.pieces, what)))
             journal.rows.put(found)
             digest.add(found)
             advance(1)
@@ -200,7 +196,7 @@ def _files(archive: Archive, backup: Backup, settings: Settings) -> tuple[str, .
     own = [file for file in backup.files if not is_left_out(Path(file.name))]  # or it would hide the tables
     with progress.task("files", len(own)) as advance:
         for file in sorted(own, key=lambda one: one.name == CONFIG_FILE):
-            content = _content(archive, file, "File")
+            content = _content(archive, file.pieces, f"File {file.name}")
             if file.name == CONFIG_FILE:
                 text, changed = with_own_places(b"".join(content).decode(), home)
                 content = iter([text.encode()])

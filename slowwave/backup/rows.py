@@ -29,11 +29,7 @@ def packed(rows: Sequence[Row]) -> bytes:
     """Rows as bytes; equal rows give equal bytes."""
     import pyarrow as pa
 
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
-    table = pa.table(
-        [pa.array(column, kind.type) for column, kind in zip(columns, _schema(), strict=True)],
-        schema=_schema(),
-    )
+    table = pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], _schema())
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)

@@ -51,7 +51,7 @@ def seal(name: str, content: bytes, key: Key | None) -> bytes:
     else:
         salt = secrets.token_bytes(_SALT)
         head = _head(flags | _ENCRYPTED, len(content)) + salt
-        stored = head + b"".join(_encrypted(body, key, salt, head + name.encode()))
+        stored = head + _encrypted(body, key, salt, head + name.encode())
     return stored + hashlib.sha256(stored).digest()
 
 
@@ -89,43 +89,34 @@ def _head(flags: int, length: int) -> bytes:
     return _MAGIC + bytes([flags]) + length.to_bytes(8, "big")
 
 
-def _piece_key(key: Key, salt: bytes) -> bytes:
-    return hmac.new(key.content, salt, hashlib.sha256).digest()
-
-
-def _nonce(number: int, *, last: bool) -> bytes:
-    return number.to_bytes(11, "big") + bytes([last])
-
-
-def _encrypted(body: bytes, key: Key, salt: bytes, about: bytes) -> Iterator[bytes]:
-    cipher = _aes(_piece_key(key, salt))
-    starts = range(0, max(len(body), 1), _CHUNK)
-    for number, start in enumerate(starts):
-        last = number == len(starts) - 1
-        yield cipher.encrypt(_nonce(number, last=last), body[start : start + _CHUNK], about)
+def _encrypted(body: bytes, key: Key, salt: bytes, about: bytes) -> bytes:
+    cipher = _aes(key, salt)
+    return b"".join(cipher.encrypt(nonce, part, about) for nonce, part in _chunks(body, _CHUNK))
 
 
 def _decrypted(stored: bytes, key: Key, salt: bytes, about: bytes) -> bytes:
     from cryptography.exceptions import InvalidTag
 
-    cipher = _aes(_piece_key(key, salt))
-    size = _CHUNK + _TAG
-    starts = range(0, max(len(stored), 1), size)
-    parts = []
+    cipher = _aes(key, salt)
     try:
-        for number, start in enumerate(starts):
-            nonce = _nonce(number, last=number == len(starts) - 1)
-            parts.append(cipher.decrypt(nonce, stored[start : start + size], about))
+        return b"".join(cipher.decrypt(nonce, part, about) for nonce, part in _chunks(stored, _CHUNK + _TAG))
     except InvalidTag:
         raise DamagedError("is not what was written with this key") from None
-    return b"".join(parts)
 
 
-def _aes(key: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202 - of a package that may not be there
+def _chunks(body: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """Each chunk of a body after its nonce: the number of the chunk, and whether it is the last one."""
+    starts = range(0, max(len(body), 1), size)
+    for number, start in enumerate(starts):
+        is_last = number == len(starts) - 1
+        yield number.to_bytes(11, "big") + bytes([is_last]), body[start : start + size]
+
+
+def _aes(key: Key, salt: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202 - of a package that may not be there
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:
         raise BackupError(
             "Encrypted backups need the package cryptography. Run: pip install '.[backup]' in its folder."
         ) from None
-    return AESGCM(key)
+    return AESGCM(hmac.new(key.content, salt, hashlib.sha256).digest())

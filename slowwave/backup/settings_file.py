@@ -7,13 +7,13 @@ only what lies within the home comes back; the rest is what the new home's own f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from slowwave.errors import BackupError
+from slowwave.home.moved import SETTINGS_OF
 from slowwave.settings import CONFIG_FILE
-
-PLACES = (("store", "uri"), ("store", "storage_options"), ("journal", "url"))
 
 
 def with_own_places(text: str, home: Path) -> tuple[str, tuple[str, ...]]:
@@ -39,7 +39,7 @@ def with_own_places(text: str, home: Path) -> tuple[str, tuple[str, ...]]:
     except TOMLKitError as error:
         raise BackupError(f"{CONFIG_FILE} is not valid TOML: {error}. Mend the one in {home}.") from None
     changed = []
-    for group, name in PLACES:
+    for group, name in chain(*SETTINGS_OF.values()):
         was, now = _value(document, group, name), _value(own, group, name)
         if was == now or (now is None and was is not None and _within(name, was)):
             continue

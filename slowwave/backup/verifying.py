@@ -71,10 +71,10 @@ def verify(archive: Archive, at: str = "") -> Verified:
     backups = [archive.named(at)] if at else every
     if not every and not wrong:
         raise NotFoundError(f"There are no backups at {archive.place.uri} yet.")
+    lists = {} if at else wrong
     faults = [
         DamagedFile(f"{BACKUPS}/{name}", problem, "the list of a backup", (name,))
-        for name, problem in wrong.items()
-        if not at
+        for name, problem in lists.items()
     ]
     if archive.problem:
         faults.append(DamagedFile(HEADER, archive.problem, "whose backups these are", ()))
@@ -88,9 +88,7 @@ def verify(archive: Archive, at: str = "") -> Verified:
     harmed = {name for fault in faults for name in fault.backups}
     return Verified(
         place=archive.place.uri,
-        backups=tuple(one.name for one in backups)
-        if at
-        else tuple(sorted([*wrong, *(o.name for o in every)])),
+        backups=tuple(sorted([*lists, *(one.name for one in backups)])),
         whole=tuple(one.name for one in backups if one.name not in harmed),
         pieces=len(wanted),
         bytes_read=sum(stored.get(name, 0) for name in wanted),

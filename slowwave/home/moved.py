@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 Part = Literal["tables", "journal"]
 PARTS: tuple[Part, ...] = ("tables", "journal")
 _LEFT = "left"
-_SAID_BY = {"tables": ("store", "uri"), "journal": ("journal", "url")}
+SETTINGS_OF: dict[Part, tuple[tuple[str, str], ...]] = {
+    "tables": (("store", "uri"), ("store", "storage_options")),
+    "journal": (("journal", "url"),),
+}
+"""Settings that say where each part is, by group and name; the first of them is its address."""
 
 
 def places(settings: Settings, parts: Iterable[Part]) -> dict[str, str]:
@@ -123,7 +127,7 @@ def refuse_stale(settings: Settings) -> None:
     if now == here:
         return
     if any(now[part] in left[part] for part in behind):  # who keeps places in variables alone
-        names = ", ".join(".".join(_SAID_BY[part]) for part in behind)
+        names = ", ".join(".".join(SETTINGS_OF[part][0]) for part in behind)
         raise HomeMovedError(
             f"This home was moved meanwhile: it is no longer at {', '.join(here[part] for part in behind)}, "
             f"and its settings file does not say where it is. Let {names} say that, in the file or in a "
@@ -206,7 +210,7 @@ def variables(*paths: tuple[str, str]) -> list[str]:
 
 def _without(parts: Iterable[Part]) -> str:
     """What else has to be done where variables, or a program's own words, say where these parts are."""
-    settings = [_SAID_BY[part] for part in parts]
+    settings = [SETTINGS_OF[part][0] for part in parts]
     if said := variables(*settings):
         return f", without the variable {' and '.join(said)}, which says the old place"
     names = " or ".join(".".join(one) for one in settings)
