@@ -110,8 +110,7 @@ def _installation() -> Iterator[Finding]:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
-    advice = f"pip install {' '.join(missing)}" if missing else ""
-    yield Finding("installation", not missing, ", ".join(found), advice)
+    yield Finding.checked("installation", not missing, ", ".join(found), f"pip install {' '.join(missing)}")
     try:
         yield Finding("night", True, f"dagster {version('dagster')}")
     except PackageNotFoundError:
@@ -127,12 +126,8 @@ def _model(space: Workspace) -> Iterator[Finding]:
     vector = space.embedder.embed_query("Is the model in order?")
     length = float((vector**2).sum() ** 0.5)
     right = vector.shape == (space.embedder.dimension,) and abs(length - 1) < 1e-3
-    yield Finding(
-        "model",
-        right,
-        f"{name}: {vector.shape[0]} numbers, length {length:.4f}",
-        "" if right else "Reinstall it.",
-    )
+    seen = f"{name}: {vector.shape[0]} numbers, length {length:.4f}"
+    yield Finding.checked("model", right, seen, "Reinstall it.")
 
 
 def _journal(space: Workspace) -> Iterator[Finding]:
@@ -144,7 +139,7 @@ def _journal(space: Workspace) -> Iterator[Finding]:
     days = space.journal.days(["save", "forget", "unreadable", "search"])
     entries, count = int(days["entries"].sum()), days["day"].n_unique()
     seen = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
-    yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
+    yield Finding.checked("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL)
 
 
 def _whole(space: Workspace) -> Iterator[Finding]:
@@ -184,31 +179,21 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     chunks = counted(store.count("chunks"), "chunk")
     yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} quarantine")
     if name := interrupted_restore(store):
-        yield Finding(
-            "checkpoint",
-            False,
-            f"the restore of {name!r} was interrupted",
-            f"slowwave checkpoint restore {name}",
-        )
+        interrupted = f"the restore of {name!r} was interrupted"
+        yield Finding("checkpoint", False, interrupted, f"slowwave checkpoint restore {name}")
     for name, spec in store.specs.items():
         columns = full_text_columns(store.table(name))
-        wrong = columns - set(spec.full_text)
-        lacking = set(spec.full_text) - columns
-        if wrong and repair:
+        wrong, lacking = columns - set(spec.full_text), set(spec.full_text) - columns
+        mended = bool(wrong and repair)
+        if mended:
             _drop_indexes(store.table(name), wrong)
         if wrong or lacking:
-            state = "mended" if wrong and repair else ""
-            yield Finding(
-                "full-text index",
-                bool(wrong and repair and not lacking),
-                f"{name}: indexed by mistake {sorted(wrong)}, not indexed {sorted(lacking)} {state}".strip(),
-                "slowwave doctor --repair, then slowwave night",
-            )
+            told = f"{name}: indexed by mistake {sorted(wrong)}, not indexed {sorted(lacking)}"
+            advice = "slowwave doctor --repair, then slowwave night"
+            yield Finding("full-text index", mended and not lacking, told + " mended" * mended, advice)
     keys = store.read("memories", columns=["memory_id"])["memory_id"]
     doubled = keys.len() - keys.n_unique()
-    yield Finding(
-        "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
-    )
+    yield Finding.checked("keys", not doubled, f"{doubled} doubled memories", "Restore a checkpoint.")
     yield _isolation(space, repair)
     yield from _ratings(space)
     yield from _sensitivity(space, repair)
@@ -217,15 +202,10 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     wrong_chunks = apart.stale.height + len(apart.lacking)
     if wrong_chunks and repair:
         reconcile(store, space.chunker, space.embedder)
-    message = (
-        f"{counted(apart.stale.height, 'stale chunk')}, "
-        f"{counted(len(apart.lacking), 'memory that lacks', 'memories that lack')} chunks"
-    )
-    mended = " (mended)" if wrong_chunks and repair else ""
-    healthy = not wrong_chunks or repair
-    yield Finding(
-        "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
-    )
+    lacks = counted(len(apart.lacking), "memory that lacks", "memories that lack")
+    state = " (mended)" if wrong_chunks and repair else ""
+    message = f"{counted(apart.stale.height, 'stale chunk')}, {lacks} chunks{state}"
+    yield Finding.checked("chunks", not wrong_chunks or repair, message, "slowwave night, or doctor --repair")
 
 
 def _gate(space: Workspace) -> Iterator[Finding]:
@@ -233,11 +213,8 @@ def _gate(space: Workspace) -> Iterator[Finding]:
     from slowwave.lifecycle.gate_notice import notice
 
     told = notice(space, space.now())
-    wrong = told.loud and told.near
-    counted = "" if told.mode == "off" else f": {told.counted}"
-    yield Finding(
-        "save gate", not wrong, f"{told.headline}{counted}", told.commands if told.near or wrong else ""
-    )
+    message = told.headline if told.mode == "off" else f"{told.headline}: {told.counted}"
+    yield Finding("save gate", not (told.loud and told.near), message, told.commands if told.near else "")
 
 
 def _capture(space: Workspace) -> Iterator[Finding]:
@@ -248,7 +225,7 @@ def _capture(space: Workspace) -> Iterator[Finding]:
     for beat in beats(space.settings.home):
         log = space.settings.home / CAPTURE_LOG
         advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
-        yield Finding("capture", not beat.silent, told(beat, now), advice if beat.silent else "")
+        yield Finding.checked("capture", not beat.silent, told(beat, now), advice)
 
 
 def _running(home: Path) -> Iterator[Finding]:
@@ -270,7 +247,7 @@ def _backups(space: Workspace) -> Iterator[Finding]:
     from slowwave.backup import known
 
     for one in known.standings(space.settings, space.now()):
-        yield Finding("backup", one.fresh, one.words, "" if one.fresh else "slowwave backup")
+        yield Finding.checked("backup", one.fresh, one.words, "slowwave backup")
     for told in known.still_there(space.settings.home, space.journal.rows.erasures()):
         words, _, command = told.partition(": ")
         yield Finding("erased", False, words, command)
@@ -311,7 +288,7 @@ def _isolation(space: Workspace, repair: bool) -> Finding:
             reconcile(store, space.chunker, space.embedder, memory_ids=memories)
         problems, mended = prove(store), f" (mended: {wrong.height} {SEARCHED})"
     message = "; ".join(problems) or f"no full-text search reaches what was learned{mended}"
-    return Finding("learning", not problems, message, "slowwave doctor --repair" if problems else "")
+    return Finding.checked("learning", not problems, message, "slowwave doctor --repair")
 
 
 def _ratings(space: Workspace) -> Iterator[Finding]:
@@ -333,13 +310,11 @@ def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:
 
     from slowwave.lifecycle.admission import mixed, part_mixed
 
-    wrong = mixed(space.store).height
-    if not wrong:
-        return
-    if repair:
-        part_mixed(space, datetime.now(UTC))
-    message = f"{wrong} decisions across a difference of sensitivity{' (mended)' if repair else ''}"
-    yield Finding("sensitivity", repair, message, "" if repair else "slowwave night, or doctor --repair")
+    if wrong := mixed(space.store).height:
+        if repair:
+            part_mixed(space, datetime.now(UTC))
+        message = f"{wrong} decisions across a difference of sensitivity{' (mended)' if repair else ''}"
+        yield Finding.checked("sensitivity", repair, message, "slowwave night, or doctor --repair")
 
 
 def _drop_indexes(table: object, columns: set[str]) -> None:
@@ -350,6 +325,6 @@ def _drop_indexes(table: object, columns: set[str]) -> None:
 
 def _vaults(space: Workspace) -> Iterator[Finding]:
     for source in space.journal.sources():
-        there = Path(source.uri).is_dir()
-        advice = "" if there else f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"
-        yield Finding("vault", there, f"{source.namespace}/{source.name} at {source.uri}", advice)
+        seen = f"{source.namespace}/{source.name} at {source.uri}"
+        advice = f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"
+        yield Finding.checked("vault", Path(source.uri).is_dir(), seen, advice)

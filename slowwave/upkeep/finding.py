@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from slowwave.common.plurals import counted
 
@@ -20,6 +20,11 @@ class Finding:
     ok: bool
     message: str
     advice: str = ""
+
+    @classmethod
+    def checked(cls, subject: str, ok: bool, message: str, advice: str) -> Self:
+        """A finding with advice only where something is wrong."""
+        return cls(subject, ok, message, "" if ok else advice)
 
 
 def of_log(space: Workspace, *, repair: bool) -> Iterator[Finding]:
@@ -48,6 +53,6 @@ def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
     if wrong := damaged(space.store):
         for one in wrong if repair else ():
             one.unlink(missing_ok=True)
-        told = f"{counted(len(wrong), 'file')} that searches map: damaged"
-        advice = "" if repair else "slowwave doctor --repair; searches read the table meanwhile"
-        yield Finding("search files", repair, f"{told} (mended: taken away)" if repair else told, advice)
+        told = f"{counted(len(wrong), 'file')} that searches map: damaged{' (mended: taken away)' * repair}"
+        advice = "slowwave doctor --repair; searches read the table meanwhile"
+        yield Finding.checked("search files", repair, told, advice)

@@ -25,6 +25,7 @@ from slowwave.settings import CONFIG_FILE, EmbeddingSettings, Settings
 from slowwave.settings.file import editing
 from slowwave.store import Store
 from slowwave.store.connection import Identity
+from slowwave.store.frames import batches
 from slowwave.store.tables import table_specs
 from slowwave.store.vectors import mean_vectors
 
@@ -62,20 +63,16 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     target = Store.bare(store.uri, new, store.storage_options)
     while chunks := _missing(store, target):
         with progress.task("embedding chunks", len(chunks)) as advance:
-            for at in range(0, len(chunks), stages.CHUNKS_PER_COMMIT):
-                part = chunks[at : at + stages.CHUNKS_PER_COMMIT]
+            for part in batches(chunks, stages.CHUNKS_PER_COMMIT):
                 rows = store.read_by("chunks", "chunk_id", part).drop("vector")
                 texts = _texts(rows)
                 hashes = [ids.embedding_hash(model, text) for text in texts]
                 vectors = embedder.embed_documents(texts, advance)
-                target.upsert(
-                    "chunks",
-                    rows.with_columns(
-                        embedding_hash=pl.Series(hashes, dtype=pl.String),
-                        vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, embedder.dimension)),
-                    ),
-                    newer=True,
+                rows = rows.with_columns(
+                    embedding_hash=pl.Series(hashes, dtype=pl.String),
+                    vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, embedder.dimension)),
                 )
+                target.upsert("chunks", rows, newer=True)
     count = target.count("chunks")
     # What is saved meanwhile waits, and goes into the new tables.
     with space.exclusively(), underway.announced(space.journal, _switch(model), command, space.now()):

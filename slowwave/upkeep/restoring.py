@@ -30,9 +30,8 @@ def restore(space: Workspace, name: str) -> Checkpoint:
         store = space.open_store(during=command)
         store.recorder = None  # the journal is told when all is done
         known = listed_records(store)
-        if known.keys().isdisjoint({name}) and not any(
-            one.command == command for one in underway.unfinished(space.journal)
-        ):
+        begun = any(one.command == command for one in underway.unfinished(space.journal))
+        if name not in known and not begun:
             named(store, name)
         what = f"the restore of {name!r}"
         with underway.announced(space.journal, what, command, space.now(), facts=known) as records:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 
-_OWN = (UPGRADE, "work", "record")
-"""Kinds of entries that an upgrade writes itself."""
+_NO_ACTS = (UPGRADE, "work", "record", "search")
+"""Kinds of entries that an upgrade writes itself, and searches, by which people see whether it works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,9 @@ def look(settings: Settings) -> Upgrade:
                 f"The {what} have schema version {version}, this Slowwave knows up to {most}. Install a "
                 f"newer Slowwave, or restore a backup that an older one made."
             )
-    steps = (
-        []
-        if journal == schema.SCHEMA_VERSION
-        else [Step("journal", schema.SCHEMA_VERSION, "order of acts", {})]
-    )
+    steps = list[Step]()
+    if journal != schema.SCHEMA_VERSION:
+        steps.append(Step("journal", schema.SCHEMA_VERSION, "order of acts", {}))
     for step in pending(store):
         rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in there}
         steps.append(Step("tables", step.version, step.name, rows))
@@ -111,11 +109,8 @@ def upgrade(settings: Settings) -> Upgrade:
 
     found = look(settings)
     if found.steps:
-        space = Workspace(settings)
-        try:
+        with closing(Workspace(settings)) as space:
             space.open_store()
-        finally:
-            space.close()
     return found
 
 
@@ -131,12 +126,10 @@ def undo(settings: Settings) -> Upgrade:
     from slowwave.home.workspace import Workspace
 
     space = Workspace(settings)
-    try:
+    with closing(space.journal):
         _refuse_acts_since(space)
         with space.exclusively():
             restore_checkpoint(_bare(settings), BEFORE)
-    finally:
-        space.journal.close()
     copy = former(settings.journal_file)
     if not settings.journal.url and copy.exists() and not _is_of_an_earlier_one(settings.journal_file):
         for beside in journal_files(settings.journal_file)[1:]:
@@ -147,10 +140,8 @@ def undo(settings: Settings) -> Upgrade:
 
 def _refuse_acts_since(space: Workspace) -> None:
     made = next(one for one in list_checkpoints(_bare(space.settings)) if one.name == BEFORE).created_at
-    rows = space.journal.rows
-    acts = 0
-    for page in rows.pages():
-        acts += sum(_is_later(row, made.timestamp()) for row in page)
+    since = made.timestamp() * 1e6
+    acts = sum(_is_act_since(since, row) for page in space.journal.rows.pages() for row in page)
     if acts:
         raise StoreError(
             f"{counted(acts, 'act')} came since the upgrade, and the former tables would not have them. "
@@ -163,16 +154,14 @@ def _is_of_an_earlier_one(journal: Path) -> bool:
     with closing(readonly(former(journal))) as copy, closing(readonly(journal)) as now:
         (last,) = copy.execute("SELECT coalesce(max(seq), 0) FROM journal_entries").fetchone()
         since = now.execute("SELECT DISTINCT kind FROM journal_entries WHERE seq > ?", (last,)).fetchall()
-    return not {kind for (kind,) in since} <= {*_OWN, "search"}
+    return not {kind for (kind,) in since}.issubset(_NO_ACTS)
 
 
-def _is_later(row: tuple[Any, ...], moment_s: float) -> bool:
+def _is_act_since(moment: float, row: tuple[Any, ...]) -> bool:
     from slowwave.journal.carrying import COLUMNS
 
     told = dict(zip(COLUMNS, row, strict=True))
-    own = told["kind"] in _OWN
-    looked = told["kind"] == "search"  # to see whether it works
-    return not own and not looked and int(told["occurred_at"]) > moment_s * 1e6
+    return told["kind"] not in _NO_ACTS and int(told["occurred_at"]) > moment
 
 
 def _bare(settings: Settings) -> Store:
@@ -199,10 +188,7 @@ def _journal_version(settings: Settings) -> int:
         with closing(readonly(settings.journal_file)) as raw:
             row = raw.execute("SELECT value FROM journal_meta WHERE key = 'schema_version'").fetchone()
             return int(row[0])
-    connections = Connections(settings.journal.url, "normal")
-    try:
-        with connections.reading() as connection:
-            query = sa.select(schema.meta.c.value).where(schema.meta.c.key == "schema_version")
-            return int(connection.execute(query).scalar_one())
-    finally:
-        connections.close()
+    query = sa.select(schema.meta.c.value).where(schema.meta.c.key == "schema_version")
+    url = settings.journal.url
+    with closing(Connections(url, "normal")) as connections, connections.reading() as connection:
+        return int(connection.execute(query).scalar_one())

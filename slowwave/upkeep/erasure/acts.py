@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -28,17 +29,8 @@ SPARED = (*WORDS, UPGRADE)
 """Kinds that say nothing of a memory: they name a decision or a version."""
 READ = tuple(kind for kind in KINDS if kind not in RECORDS)
 TOLD = (
-    "query",
-    "explanation",
-    "title",
-    "content",
-    "text",
-    "evidence",
-    "details",
-    "appended",
-    "message",
-    "why",
-)
+    "query", "explanation", "title", "content", "text", "evidence", "details", "appended", "message", "why",
+)  # fmt: skip
 """Fields of a payload that hold words of somebody; others hold names and codes of ours."""
 
 
@@ -63,7 +55,7 @@ class Changes:
     work: ErasureTask
     sources: Mapping[str, str]
     needles: Needles
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     searches: list[str] = field(default_factory=list)
 
     def of(self, journal: Journal) -> dict[int, Redaction]:
@@ -75,7 +67,7 @@ class Changes:
             if (change := self._of(row)) is None:
                 continue
             found[row["seq"]] = change
-            self.counts[row["kind"]] = self.counts.get(row["kind"], 0) + 1
+            self.counts[row["kind"]] += 1
             if row["kind"] in SOURCE_KINDS and row["origin"] and change.columns.get("subject", ""):
                 kept[row["subject"]] = (row["seq"], row["digest"] if row["kind"] != "forget" else "")
         for seq, digest in kept.values():  # of each file as it was seen last
@@ -91,23 +83,17 @@ class Changes:
             change = emptied(self.work.erasure, row["kind"], subject="")
             payload = row["said"] if row["kind"] == ERASED else change.payload
             return Redaction(payload, {**change.columns, "origin": "", "principal": ""})
-        kind = row["kind"]
-        if kind in SOURCE_KINDS:
-            return self._source(row)
-        if kind in SPARED:
+        if row["kind"] in SPARED:
             return None
-        if kind == LEARNING:
-            return self._learning(row)
-        if kind == "search":
-            return self._search(row)
-        if kind == "outcome":  # of a project, whose name may be words of anybody
-            return emptied(self.work.erasure, kind, subject="") if self._names(row["subject"]) else None
-        if kind == "observation":
-            return self._observation(row)
-        return self._about(row)
+        by_kind = {
+            **dict.fromkeys(SOURCE_KINDS, self._source), LEARNING: self._learning, "search": self._search,
+            "outcome": self._outcome, "observation": self._observation,
+        }  # fmt: skip
+        return by_kind.get(row["kind"], self._about)(row)
 
-    def _gone(self, row: Row) -> Redaction:
-        return emptied(self.work.erasure, row["kind"])
+    def _outcome(self, row: Row) -> Redaction | None:
+        """How a project ended, whose name may be words of anybody."""
+        return emptied(self.work.erasure, row["kind"], subject="") if self._names(row["subject"]) else None
 
     def _source(self, row: Row) -> Redaction | None:
         memory = self.sources.get(row["subject"])
@@ -126,7 +112,7 @@ class Changes:
         shown = {one.get("memory_id") for one in said.get("shown") or ()}
         if mine & shown or self.needles.quoted(said.get("query")):
             self.searches.append(row["event_id"])
-            gone = self._gone(row)
+            gone = emptied(self.work.erasure, row["kind"])
             return Redaction(gone.payload, {**gone.columns, "origin": ""})
         candidates = said.get("candidates") or {}
         left = without(candidates, mine)
@@ -154,16 +140,13 @@ class Changes:
         # What a judge explains, it explains with words of ours and of the memory that it is about.
         fields = [name for name in TOLD if name != "explanation" or row["origin"] == MANUAL]
         quoted = any(self.needles.quoted(text) for name in fields for text in strings(row["said"].get(name)))
-        return self._gone(row) if named or quoted else None
+        return emptied(self.work.erasure, row["kind"]) if named or quoted else None
 
 
 def strings(value: object) -> Iterator[str]:
     """Every text in plain data."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from strings(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
             yield from strings(part)

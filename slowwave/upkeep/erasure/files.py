@@ -87,13 +87,8 @@ def quoting_pages(home: Path, needles: Needles, memories: Collection[str], spare
         if inside.name.startswith(_SET_ASIDE):  # a journal of before, which nobody looks into
             go.append(path)
             continue
-        if path.suffix.lower() not in PAGES:
-            continue
-        if (
-            inside.name.startswith("erasing-")
-            or inside.name == known.FILE
-            or any(path.is_relative_to(one) for one in spared)
-        ):
+        own = inside.name.startswith("erasing-") or inside.name == known.FILE
+        if own or path.suffix.lower() not in PAGES or any(map(path.is_relative_to, spared)):
             continue
         text = plain(path.read_text(encoding="utf-8", errors="replace"))
         there = vocabulary([text])

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal import SOURCE_KINDS
@@ -49,10 +47,8 @@ def scope_of(memory_ids: Sequence[str], source: str, *, everything: bool) -> Sco
     Raises:
         ErasureError: nothing, or more than one kind of thing.
     """
-    asked: list[Scope] = []
-    asked += ["memories"] if memory_ids else []
-    asked += ["source"] if source else []
-    asked += ["namespace"] if everything else []
+    named: dict[Scope, bool] = {"memories": bool(memory_ids), "source": bool(source), "namespace": everything}
+    asked = [scope for scope, is_named in named.items() if is_named]
     if len(asked) != 1:
         raise ErasureError(
             "Say one thing to erase: ids of memories, the beginning of their sources (--source), or "
@@ -162,22 +158,18 @@ def _said_by_others(space: Workspace, namespace: str) -> set[str]:
 
 def beside(space: Workspace, namespace: str, found: ErasureSubjects) -> tuple[str, ...]:
     """Memories that stay and may say the same: decided about together with one that goes, or once equal."""
-    mine = set(found.named)
-    where = within(namespace, f"{_BESIDE}")
-    rows = space.store.read("decisions", where, columns=["memory_id", "other_memory"])
-    one, other = pl.col("memory_id").is_in(list(mine)), pl.col("other_memory").is_in(list(mine))
-    pairs = rows.filter((one | other).fill_null(value=False))
-    return tuple(sorted(({name for pair in pairs.iter_rows() for name in pair if name} | found.once) - mine))
+    mine = found.named.keys()
+    rows = space.store.read("decisions", within(namespace, _BESIDE), columns=["memory_id", "other_memory"])
+    pairs = (set(filter(None, pair)) for pair in rows.iter_rows())
+    return tuple(sorted(found.once.union(*(pair for pair in pairs if pair & mine)) - mine))
 
 
 def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[str, ...]:
     """Files of watched vaults that the memories came from and that are there still."""
     folders = {one.name: Path(one.uri) for one in space.journal.sources() if one.namespace == namespace}
-    found = set()
-    for one in named:
-        if one.origin in folders:
-            inside = one.source.removeprefix(f"{one.origin}/").partition("#")[0]
-            path = folders[one.origin] / inside
-            if path.is_file():
-                found.add(str(path))
-    return tuple(sorted(found))
+    paths = {
+        folders[one.origin] / one.source.removeprefix(f"{one.origin}/").partition("#")[0]
+        for one in named
+        if one.origin in folders
+    }
+    return tuple(sorted(str(path) for path in paths if path.is_file()))

@@ -209,7 +209,7 @@ def _part(space: Workspace, begun: ErasureTask) -> None:
     found = space.store.read_by("memories", "memory_id", begun.memories, also=mine)
     if found.is_empty():
         return
-    newest = max(_moment(revision) for revision in found["revision"])
+    newest = max(int(revision[:16], 16) for revision in found["revision"])
     moment = max(space.now(), from_microseconds(newest + 1))
     acts = [
         forget_entry(
@@ -218,10 +218,6 @@ def _part(space: Workspace, begun: ErasureTask) -> None:
         for source in found["source"]
     ]
     settle(space, staging.stage(entries_frame(acts)), lambda _: stages.no_chunks(space.embedder))
-
-
-def _moment(revision: str) -> int:
-    return int(revision[:16], 16)
 
 
 def _of_all(begun: ErasureTask) -> Needles:

@@ -7,6 +7,7 @@ or is blanked where the row is a figure that stays (the queries of closed cycles
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from operator import ne
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -36,12 +37,13 @@ def _unlent(rows: pl.DataFrame, work: ErasureTask) -> pl.DataFrame:
 def _found_by_itself(texts: pl.Series, lent: Collection[str]) -> pl.Expr:
     """The text of a chunk without a context that it was lent (`notes.chunking.found_by` puts it there)."""
     tails = [f"\n{as_indexed(words)}" for words in lent]
-    found = []
-    for text in texts:
-        tail = next((words for words in tails if text and text.endswith(words)), "")
-        twice = text.removesuffix(tail) if tail else text
-        found.append(twice[: len(twice) // 2] if tail else text)
-    return pl.lit(pl.Series(found, dtype=pl.String))
+
+    def by_itself(text: str) -> str:
+        tail = next(filter(text.endswith, tails), "")
+        twice = text.removesuffix(tail)
+        return twice[: len(twice) // 2] if tail else text
+
+    return pl.lit(texts.map_elements(by_itself, pl.String))
 
 
 _BY_PEOPLE = {"explanation": "source = 'manual'"}
@@ -66,7 +68,7 @@ def counts(store: Store, work: ErasureTask, needles: Needles) -> dict[str, int]:
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
         filters = [*_gone(table, spec, work, needles), *_unasked(table, store, spec, work)]
-        keys = {key for where in filters for key in _keys(table, spec, where)}
+        keys = {key for where in filters for key in _read(table, where, [spec.key])[spec.key]}
         rows = len(keys) + sum(part.height for part in _mended(table, spec, work, needles))
         if rows:
             found[physical] = rows
@@ -109,7 +111,7 @@ def _gone(table: Any, spec: TableSpec, work: ErasureTask, needles: Needles) -> I
     if spec.search_column:
         yield from (one_of(spec.search_column, part) + also for part in batches(work.searches))
     for column in spec.erasure.quoting:
-        keys = _quoting(table, spec, column, mine, needles)[spec.key].to_list()
+        keys = _quoting(table, spec, column, mine, needles)
         yield from (one_of(spec.key, part) for part in batches(keys))
 
 
@@ -122,12 +124,11 @@ def _unasked(table: Any, store: Store, spec: TableSpec, work: ErasureTask) -> It
     if spec.name != "question_vectors" or work.scope == "namespace":
         return
     columns = ["query_id", "search_id", "memory_id"]
-    rows = pl.concat(
-        [
-            _read(store.db.open_table(store.physical(name)), _mine(store.specs[name], work), columns)
-            for name in ("usage_signals", "search_views")
-        ]
+    parts = (
+        _read(store.db.open_table(store.physical(name)), _mine(store.specs[name], work), columns)
+        for name in ("usage_signals", "search_views")
     )
+    rows = pl.concat(parts)
     gone = pl.col("search_id").is_in(list(work.searches)) | pl.col("memory_id").is_in(list(work.memories))
     left = rows.filter(~gone.fill_null(value=False))["query_id"].drop_nulls().unique()
     there = _read(table, _mine(spec, work), ["query_id"])["query_id"]
@@ -142,11 +143,11 @@ def _mended(table: Any, spec: TableSpec, work: ErasureTask, needles: Needles) ->
         return
     columns = table.schema.names
     for column in spec.erasure.blanked:
-        keys = _quoting(table, spec, column, mine, needles)[spec.key].to_list()
-        for part in batches(keys):
+        for part in batches(_quoting(table, spec, column, mine, needles)):
             yield _read(table, one_of(spec.key, part), columns).with_columns(pl.lit("").alias(column))
     for before, after in _parted(table, spec, work, mine):
-        changed = after.filter(pl.Series([not same for same in _same(before, after)], dtype=pl.Boolean))
+        was, now = (frame.drop("vector", strict=False).iter_rows() for frame in (before, after))
+        changed = after.filter(pl.Series(map(ne, was, now), dtype=pl.Boolean))
         if changed.height:
             yield changed
 
@@ -172,23 +173,13 @@ def _parted(
         yield before, before.with_columns(pl.col("verdicts").list.eval(pl.element().filter(~gone)))
 
 
-def _same(before: pl.DataFrame, after: pl.DataFrame) -> list[bool]:
-    columns = [name for name in after.columns if name != "vector"]
-    pairs = zip(before.select(columns).iter_rows(), after.select(columns).iter_rows(), strict=True)
-    return [one == other for one, other in pairs]
-
-
-def _quoting(table: Any, spec: TableSpec, column: str, mine: str, needles: Needles) -> pl.DataFrame:  # noqa: ANN401
+def _quoting(table: Any, spec: TableSpec, column: str, mine: str, needles: Needles) -> list[str]:  # noqa: ANN401
     """Keys of the rows whose column quotes what was erased."""
     where = " AND ".join(filter(None, [mine, _BY_PEOPLE.get(column, "")]))
     rows = _read(table, where or None, [spec.key, column])
     told = [text for text in rows[column].drop_nulls().unique() if column not in _OFTEN_CODES or " " in text]
-    quoting = {text for text in told if needles.quoted(text)}
-    return rows.filter(pl.col(column).is_in(list(quoting)))
-
-
-def _keys(table: Any, spec: TableSpec, where: str) -> Sequence[str]:  # noqa: ANN401
-    return _read(table, where, [spec.key])[spec.key].to_list()
+    quoting = [text for text in told if needles.quoted(text)]
+    return rows.filter(pl.col(column).is_in(quoting))[spec.key].to_list()
 
 
 def _mine(spec: TableSpec, work: ErasureTask) -> str:
@@ -197,5 +188,4 @@ def _mine(spec: TableSpec, work: ErasureTask) -> str:
 
 def _read(table: Any, where: str | None, columns: Sequence[str]) -> pl.DataFrame:  # noqa: ANN401
     query = table.search()
-    found = (query.where(where) if where else query).select(list(columns)).limit(None).to_arrow()
-    return frame_of(found)
+    return frame_of((query.where(where) if where else query).select(list(columns)).limit(None).to_arrow())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from slowwave.errors import SettingsError, StoreError
 from slowwave.home.model import MOVED_FROM
 from slowwave.home.moved import (
     PARTS,
+    SETTINGS_OF,
     Part,
     is_own,
     places,
@@ -47,7 +48,7 @@ def switch(settings: Settings, targets: MoveTargets) -> None:
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     for part, values in targets.values.items():
-        name = "store" if part == "tables" else "journal"
+        name = SETTINGS_OF[part][0][0]
         group = document.setdefault(name, tomlkit.table())
         for key, value in values.items():
             if value:
@@ -190,13 +191,9 @@ def _remove_journal(told: dict[str, str]) -> None:
     from slowwave.journal.schema import metadata
 
     if told["url"]:
-        connections = Connections(told["url"], "full")
-        try:
-            with connections.writing() as connection:
-                unfence(connection)
-                metadata.drop_all(connection)
-        finally:
-            connections.close()
+        with closing(Connections(told["url"], "full")) as connections, connections.writing() as connection:
+            unfence(connection)
+            metadata.drop_all(connection)
     else:
         for file in journal_files(Path(told["file"])):
             file.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ place, after it at the new one, and the same command goes on in both cases.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -239,20 +239,14 @@ def _has_acts(settings: Settings) -> bool:
         file = Path(sa.make_url(url).database or "")
         if not file.is_file() or not file.stat().st_size:
             return False
-    connections = Connections(url, "full")
-    try:
-        with connections.reading() as connection:
-            known = sa.inspect(connection).has_table(entries.name)
-            return known and connection.execute(sa.select(entries.c.seq).limit(1)).first() is not None
-    finally:
-        connections.close()
+    with closing(Connections(url, "full")) as connections, connections.reading() as connection:
+        known = sa.inspect(connection).has_table(entries.name)
+        return known and connection.execute(sa.select(entries.c.seq).limit(1)).first() is not None
 
 
 def _counts(store: Store) -> dict[str, int]:
-    return {
-        name: int(store.bare_db.open_table(name).count_rows())
-        for name in sorted(store.bare_db.list_tables().tables)
-    }
+    names = sorted(store.bare_db.list_tables().tables)
+    return {name: int(store.bare_db.open_table(name).count_rows()) for name in names}
 
 
 def _would(space: Workspace, targets: MoveTargets) -> MoveResult:

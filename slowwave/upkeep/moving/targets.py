@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from slowwave.errors import SettingsError
-from slowwave.home.moved import Part, places, variables
+from slowwave.home.moved import SETTINGS_OF, Part, places, variables
 from slowwave.settings import Settings
 from slowwave.settings.shown import covered
 
 FILES = "files"
 _JOURNALS = ("postgresql", "postgres")
-_PLACES: dict[Part, tuple[tuple[str, str], ...]] = {
-    "tables": (("store", "uri"), ("store", "storage_options")),
-    "journal": (("journal", "url"),),
-}
 
 
 class MoveTargets:
@@ -114,9 +110,8 @@ def _of_file(path: Path) -> dict[Part, dict[str, Any]]:
         mode = path.stat().st_mode
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"--to {path} cannot be read: {error}. Give a TOML file.") from None
-    if strange := {f"{group}.{name}" for group in told for name in _names(told[group])} - {
-        f"{group}.{name}" for known in _PLACES.values() for group, name in known
-    }:
+    said = {(group, name) for group, values in told.items() for name in _names(values)}
+    if strange := {".".join(one) for one in said.difference(*SETTINGS_OF.values())}:
         raise SettingsError(
             f"--to {path} says {', '.join(sorted(strange))}, which is not where tables or journal are."
         )
@@ -127,12 +122,8 @@ def _of_file(path: Path) -> dict[Part, dict[str, Any]]:
             f"Others on this machine may read {path}, which has keys or a password: chmod 600 "
             f"{shlex.quote(str(path))}"
         )
-    found: dict[Part, dict[str, Any]] = {}
-    if "store" in told:
-        found["tables"] = {"uri": "", "storage_options": {}, **told["store"]}
-    if "journal" in told:
-        found["journal"] = {"url": "", **told["journal"]}
-    return found
+    groups = {part: paths[0][0] for part, paths in SETTINGS_OF.items()}
+    return {part: {**_meant(FILES)[part], **told[group]} for part, group in groups.items() if group in told}
 
 
 def _texts(told: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
@@ -160,7 +151,7 @@ def _names(group: object) -> Sequence[str]:
 def _refuse_variables(parts: Mapping[Part, object]) -> None:
     """What a variable says is stronger than the settings file that a move changes."""
     for part in parts:
-        for name in variables(*_PLACES[part]):
+        for name in variables(*SETTINGS_OF[part]):
             raise SettingsError(
                 f"{name} says where the {part} are, and a move changes slowwave.toml. Write it there, take "
                 f"the variable away, and run it again."

@@ -83,11 +83,11 @@ def _told(lost: list[str], as_of: datetime) -> Entry:
 def _set_aside(space: Workspace) -> str:
     """Put a file that is no journal aside, with what SQLite keeps beside it; where it is now."""
     try:
-        if not space.journal.check():
-            return ""
         problem = "; ".join(space.journal.check())
     except JournalError as error:
         problem = str(error)
+    if not problem:
+        return ""
     file = space.settings.journal_file
     if space.settings.journal.url or not file.exists():
         raise SlowwaveError(f"The journal cannot be used, and it is no file of this home: {problem}")

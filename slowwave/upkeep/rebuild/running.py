@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,14 +85,11 @@ def rebuild(space: Workspace, tables: Sequence[str] = ()) -> Rebuilt:
     with space.exclusively():
         rows = replayed(journal, everything, [name for name in {*names, "meta"} if everything[name].recorded])
         identity = _identity(space, rows["meta"])
-        with underway.announced(journal, _words(tables), command, space.now(), settles=not tables):
+        what = f"the rebuilding of {', '.join(tables) or 'all tables'}"
+        with underway.announced(journal, what, command, space.now(), settles=not tables):
             done = _Rebuilding(space, identity, rows, names).run()
     space.reopen()
     return Rebuilt(done.counts, done.checkpoints, from_acts)
-
-
-def _words(tables: Sequence[str]) -> str:
-    return f"the rebuilding of {', '.join(tables) if tables else 'all tables'}"
 
 
 def _identity(space: Workspace, meta: pl.DataFrame) -> Identity:
@@ -131,14 +128,14 @@ class _Rebuilding:
 
     def run(self) -> _Rebuilding:
         """Make the tables, put them in their place."""
-        checkpoints = self._known_checkpoints()
+        self.checkpoints = self._known_checkpoints()
         with progress.task("rebuilding tables", len(self._names)) as advance:
             for name in self._names:
                 self._make(name)
                 advance(1)
         if self._local:
             self._swap()
-        self._forget(checkpoints)
+        self._forget_checkpoints()
         return self
 
     def _make(self, name: str) -> None:
@@ -165,13 +162,7 @@ class _Rebuilding:
         if name == "question_vectors":
             return with_vectors(space.embedder, rows)
         if name == "meta":
-            facts = {
-                "schema": {"version": SCHEMA_VERSION},
-                "embedding": {
-                    "model": self._new.identity.model, "dimension": self._new.identity.dimension,
-                    "tables": dict(self._new.identity.tables),
-                },
-            }  # fmt: skip
+            facts = {"schema": {"version": SCHEMA_VERSION}, "embedding": asdict(self._new.identity)}
             values = [json.dumps(fact, sort_keys=True) for fact in facts.values()]
             made = pl.DataFrame({"name": list(facts), "value": values})
             rows = pl.concat([rows.filter(~pl.col("name").is_in(list(facts))), made])
@@ -183,10 +174,9 @@ class _Rebuilding:
 
     def _embed_days(self) -> None:
         staged, verdicts = self._table("staged_notes"), self._table("gate_verdicts")
-        passed = staged.join(
-            verdicts.filter(pl.col("verdict") == "pass"), on=["day", "memory_id"], how="semi"
-        )
-        passed = passed.filter(pl.col("act") == "save").sort("day", "memory_id")
+        passing = verdicts.filter(pl.col("verdict") == "pass")
+        saves = staged.filter(pl.col("act") == "save").sort("day", "memory_id")
+        passed = saves.join(passing, on=["day", "memory_id"], how="semi", maintain_order="left")
         lent = self._new.physical("chunks")
         there = lent in self._new.db.list_tables().tables
         self._new.create_table(self._new.specs["chunks"], lent)  # where vectors are looked up
@@ -218,9 +208,8 @@ class _Rebuilding:
         except (StoreError, OSError, RuntimeError, ValueError):  # damaged: this is why people rebuild
             return ()
 
-    def _forget(self, checkpoints: tuple[str, ...]) -> None:
+    def _forget_checkpoints(self) -> None:
         """A checkpoint names versions of every table: without one of them it cannot be restored."""
-        self.checkpoints = checkpoints
         store = Store.bare(self._old.uri, self._new.identity, self._old.storage_options)
         if not missing(store, {"meta"}):
             for name in listed_records(store):
