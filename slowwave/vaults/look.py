@@ -124,7 +124,8 @@ class Look:
         if not many and self._is_known(self._subject(file.source), raw, "save"):
             self.result.unchanged += 1
             return []
-        notes = self._notes_in(file, data)
+        most = self._settings.max_bytes
+        notes = [_too_large(file, most)] if data is None else read_notes(data, file.source, max_bytes=most)
         acts: list[Entry] = []
         failures: list[NoteFailure] = []
         for note in notes:
@@ -140,8 +141,7 @@ class Look:
 
     def _is_ambiguous(self, file: VaultFile) -> bool:
         """Whether nobody can say that this one of several files of one name is the one that is known."""
-        known = file.source not in self._taken and self._keep(file.source)
-        if not known and file.source not in self._taken:
+        if file.source not in self._taken and not self._keep(file.source):
             return False
         self._taken.add(file.source)
         self._report(
@@ -149,11 +149,6 @@ class Look:
             f"{file.path} and another have the same name but for its encoding; rename one of them",
         )
         return True
-
-    def _notes_in(self, file: VaultFile, data: bytes | None) -> list[Note | NoteFailure]:
-        if data is None:
-            return [_too_large(file, self._settings.max_bytes)]
-        return read_notes(data, file.source, max_bytes=self._settings.max_bytes)
 
     def _acts_on(
         self, note: Note | NoteFailure, *, raw: str | None, failures: list[NoteFailure]
@@ -352,10 +347,5 @@ def _too_large(file: VaultFile, limit: int) -> NoteFailure:
             head = stream.read(500).decode("utf-8", "replace")
     except OSError as error:
         head = f"({error.strerror})"
-    return NoteFailure(
-        source=file.source,
-        reason="too_large",
-        message=f"{file.size:,} bytes; the limit notes.max_bytes is {limit:,}. Split it or raise the limit.",
-        excerpt=head,
-        size_bytes=file.size,
-    )
+    message = f"{file.size:,} bytes; the limit notes.max_bytes is {limit:,}. Split it or raise the limit."
+    return NoteFailure(file.source, "too_large", message, excerpt=head, size_bytes=file.size)

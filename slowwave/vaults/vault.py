@@ -103,18 +103,18 @@ def scan_all(
     """Look at every watched vault, as `scan` does; one that cannot be looked at keeps no other from it."""
     scans = []
     for source in journal.sources():
-        if not is_there(source.uri):
-            told = f"The vault {source.name} is not at {source.uri} any more; its notes stay as they are."
-            scans.append(Scan(source.name, unreadable=1, warnings=[told], nameless=[told]))
-            continue
-        try:
-            scans.append(scan(journal, source, settings, as_of=as_of, before=before))
-        except Exception as error:
-            told = (
-                f"The vault {source.name} could not be looked at ({type(error).__name__}); what was not read "
-                f"stays as it was. `slowwave ingest {source.uri} -n {source.namespace}` says what is wrong."
-            )
-            scans.append(Scan(source.name, unreadable=1, warnings=[told], nameless=[told]))
+        told = f"The vault {source.name} is not at {source.uri} any more; its notes stay as they are."
+        if is_there(source.uri):
+            try:
+                scans.append(scan(journal, source, settings, as_of=as_of, before=before))
+                continue
+            except Exception as error:
+                told = (
+                    f"The vault {source.name} could not be looked at ({type(error).__name__}); what was not "
+                    f"read stays as it was. `slowwave ingest {source.uri} -n {source.namespace}` says what "
+                    f"is wrong."
+                )
+        scans.append(Scan(source.name, unreadable=1, warnings=[told], nameless=[told]))
     return scans
 
 
@@ -135,12 +135,5 @@ def fingerprint(folder: Path) -> str:
 
 def scan_summary(scans: list[Scan]) -> pl.DataFrame:
     """One row per vault, for people."""
-    return pl.DataFrame(
-        [
-            {
-                "vault": scan.vault, "new": scan.new, "changed": scan.changed, "deleted": scan.deleted,
-                "unreadable": scan.unreadable, "unchanged": scan.unchanged, "later": scan.later,
-            }
-            for scan in scans
-        ]
-    )  # fmt: skip
+    columns = ("vault", "new", "changed", "deleted", "unreadable", "unchanged", "later")
+    return pl.DataFrame([{name: getattr(scan, name) for name in columns} for scan in scans])
