@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -96,9 +95,8 @@ def build(
             rows = _filled(store, new, connect or _connected, made or {})
             _look_over(new, rows)
             _take_the_place(new, path)
-        except BaseException:
+        finally:
             _remove(new)
-            raise
     return Built(rows, time.perf_counter() - started, path.stat().st_size)
 
 
@@ -107,17 +105,14 @@ def _alone(path: Path) -> Iterator[None]:
     """Hold the build of a file; the system lets go of it when the process is killed."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(f"{path}.lock", mode=file_mode(path.parent))
     try:
-        lock.acquire(timeout=PATIENCE_S)
+        held = FileLock(f"{path}.lock", mode=file_mode(path.parent)).acquire(timeout=PATIENCE_S)
     except Timeout:
         raise StoreError(
             f"Another process has been building {path} for {PATIENCE_S} s. Wait for it, then try again."
         ) from None
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
@@ -129,7 +124,7 @@ def _connected(path: Path) -> Iterator[DuckDBPyConnection]:
 def _filled(store: Store, path: Path, connect: Connect, made: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     """Make every table in a new file; rows of each."""
     rows = {}
-    wanted = Counter(name for mart in MARTS for name in mart.reads)
+    last = {name: mart for mart in MARTS for name in mart.reads}
     with connect(path) as connection, task("building the warehouse", len(MARTS)) as advance:
         try:
             connection.execute("SET threads = 1")  # or sums would be added up in another order each time
@@ -141,10 +136,9 @@ def _filled(store: Store, path: Path, connect: Connect, made: Mapping[str, pl.Da
                     connection.register(f"lance_{name}", _read(store, name, made).to_arrow())
                 there.update(mart.reads)
                 rows[mart.name] = _made(connection, mart)
-                wanted.subtract(mart.reads)
-                for name in [name for name in there if not wanted[name]]:
-                    connection.unregister(f"lance_{name}")
-                    there.discard(name)
+                for name in mart.reads:
+                    if last[name] is mart:
+                        connection.unregister(f"lance_{name}")
                 advance(1)
             connection.commit()
             connection.execute("CHECKPOINT")
@@ -164,15 +158,12 @@ def _made(connection: DuckDBPyConnection, mart: Mart) -> int:
     """Make one table, with its comments; rows of it."""
     columns = ", ".join(f"{column.name} {column.type}" for column in mart.columns)
     connection.execute(f"CREATE TABLE {mart.name} ({columns})")
-    connection.execute(" ".join(("INSERT INTO", f"{mart.name}", mart.query, _order(mart))))
+    order = ", ".join(str(number + 1) for number in range(mart.key))
+    connection.execute(" ".join(("INSERT INTO", mart.name, mart.query, "ORDER BY", order)))
     connection.execute(f"COMMENT ON TABLE {mart.name} IS {quote(mart.about)}")
     for column in mart.columns:
         connection.execute(f"COMMENT ON COLUMN {mart.name}.{column.name} IS {quote(column.about)}")
     return _counted(connection, mart)[0]
-
-
-def _order(mart: Mart) -> str:
-    return "ORDER BY " + ", ".join(str(number + 1) for number in range(mart.key))
 
 
 def _counted(connection: DuckDBPyConnection, mart: Mart) -> tuple[int, int]:

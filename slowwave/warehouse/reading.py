@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,15 +76,9 @@ def described(path: Path) -> list[Described]:
     """Every table with its columns, by name."""
     with opened(path) as connection:
         columns = connection.execute(_COLUMNS).fetchall()
-        return [
-            Described(
-                name,
-                connection.table(name).shape[0],
-                about,
-                tuple((column, kind, told) for of, column, kind, told in columns if of == name),
-            )
-            for name, about in connection.execute(_TABLES).fetchall()
-        ]
+        of = {name: tuple(tuple(row[1:]) for row in rows) for name, rows in groupby(columns, itemgetter(0))}
+        tables = connection.execute(_TABLES).fetchall()
+        return [Described(name, connection.table(name).shape[0], about, of[name]) for name, about in tables]
 
 
 def query(path: Path, sql: str, *, most: int | None = None) -> QueryResult:

@@ -30,31 +30,24 @@ class TableSource:
 
 def _searches(rows: pl.DataFrame) -> pl.DataFrame:
     asked = rows.select("namespace", pl.col("query").fill_null("")).unique()
-    known = asked.with_columns(
-        query_id=pl.Series(
-            [ids.query_id(namespace or "", query) for namespace, query in asked.iter_rows()], dtype=pl.String
-        )
-    )
-    counted = rows.with_columns(
-        pl.col("query").fill_null(""), shown=pl.col("shown").list.len().fill_null(0).cast(pl.Int64)
-    )
-    return counted.join(
-        known, on=["namespace", "query"], how="left", nulls_equal=True, maintain_order="left"
-    ).drop("query")
+    names = [ids.query_id(namespace or "", query) for namespace, query in asked.iter_rows()]
+    known = asked.with_columns(query_id=pl.Series(names, dtype=pl.String))
+    shown = pl.col("shown").list.len().fill_null(0).cast(pl.Int64)
+    counted = rows.with_columns(pl.col("query").fill_null(""), shown=shown)
+    key = ["namespace", "query"]
+    return counted.join(known, on=key, how="left", nulls_equal=True, maintain_order="left").drop("query")
 
 
 def _memories(rows: pl.DataFrame) -> pl.DataFrame:
-    times = [pl.col(name).dt.replace_time_zone(None) for name in ("created_at", "updated_at")]
+    times = pl.col("created_at", "updated_at").dt.replace_time_zone(None)
     labels = [label(name) for name in ("memory_type", "importance_tier", "sensitivity")]
-    return rows.with_columns(pl.when(open_rows()).then(pl.col("title")), *labels, *times)
+    return rows.with_columns(pl.when(open_rows()).then(pl.col("title")), *labels, times)
 
 
 def _states(rows: pl.DataFrame) -> pl.DataFrame:
-    finite = [
-        pl.when(pl.col(name).is_finite()).then(pl.col(name))
-        for name in ("effectiveness", "strength", "stability")
-    ]
-    return rows.with_columns(*finite, pl.col("last_at").dt.replace_time_zone(None))
+    figures = pl.col("effectiveness", "strength", "stability")
+    finite = pl.when(figures.is_finite()).then(figures)
+    return rows.with_columns(finite, pl.col("last_at").dt.replace_time_zone(None))
 
 
 SOURCES = {

@@ -8,11 +8,6 @@ from slowwave.scoring.evaluation.trend import FIGURES, LEAST_QUESTIONS
 from slowwave.scoring.measures import JUDGED, MEASURES, QUALITY, Measure
 from slowwave.warehouse.mart import DAY, NAMESPACE, Field, Mart, count, share
 
-_HALF = Template("t975(count($m) - 1) * stddev_samp($m) / sqrt(count($m))")
-_INTERVAL = Template("""
-  avg($m) AS $m,
-  CASE WHEN count($m) > 1 THEN greatest(0, avg($m) - $half) END AS ${m}_low,
-  CASE WHEN count($m) > 1 THEN least(1, avg($m) + $half) END AS ${m}_high""")
 _QUALITY = Template("""
 WITH per_query AS (
   SELECT
@@ -27,7 +22,11 @@ FROM per_query GROUP BY ALL
 
 
 def _bounds(metric: str) -> str:
-    return _INTERVAL.substitute(m=metric, half=_HALF.substitute(m=metric))
+    half = f"t975(count({metric}) - 1) * stddev_samp({metric}) / sqrt(count({metric}))"
+    return f"""
+  avg({metric}) AS {metric},
+  CASE WHEN count({metric}) > 1 THEN greatest(0, avg({metric}) - {half}) END AS {metric}_low,
+  CASE WHEN count({metric}) > 1 THEN least(1, avg({metric}) + {half}) END AS {metric}_high"""
 
 
 def _interval(name: str, title: str) -> tuple[Field, ...]:
