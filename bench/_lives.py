@@ -26,8 +26,9 @@ from slowwave.embedding import profile
 from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
 from slowwave.scoring.feedback.learned import PROPOSAL, decide, live, propose
 from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
+from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.promised import CAP
-from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted, near_of
+from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 
 FIRST: Final = date(2026, 1, 1)
@@ -221,8 +222,10 @@ class Known:
         """What they add for a question of a namespace, whose cosines with all questions are known."""
         if space not in self.keys:
             return None
-        search, near = near_of(cosines[self.asked[space]], self.same, policy)
-        return lifted(self.keys[space], search, near, policy)
+        near = question_nearness(cosines[self.asked[space]], *self.same)
+        search = np.flatnonzero(near)
+        search = search[np.argsort(-near[search], kind="stable")]
+        return lifted(self.keys[space], search, near[search], policy)
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from _peers import OURS, PeerError, Running, write
 from slowwave.common import ids, progress
 from slowwave.embedding import Embedder, load_embedder
 from slowwave.notes.chunking import Chunker, indexed_text
-from slowwave.scoring.evaluation import compare, evaluate, mean_interval, parse_measure
+from slowwave.scoring.evaluation import Measure, compare, evaluate, mean_interval
 from slowwave.settings import EmbeddingSettings
 from slowwave.tuning import Collection, opened
 from slowwave.tuning.collection import notes_of
 from slowwave.views.terminal import bars
 
-NDCG = parse_measure("ndcg@10")
+NDCG = Measure("ndcg", 10)
 DEEP = 50  # chunks of a peer's list, of which the first of each document count
 PART = "\x1f"  # between the id of a document and the number of its chunk
 Run = dict[str, list[str]]

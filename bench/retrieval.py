@@ -27,7 +27,7 @@ from _report import bench, existing_folder, options, positive, report
 from rich.progress import track
 
 import slowwave
-from slowwave.scoring.evaluation import compare, evaluate, mean_interval, panel, parse_measure
+from slowwave.scoring.evaluation import Measure, compare, evaluate, mean_interval, panel
 from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.search.run import read_by_cross_encoder
 from slowwave.search.searcher import searcher_in
@@ -35,7 +35,7 @@ from slowwave.tuning import Collection, opened
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars
 
-MEASURES = tuple(parse_measure(name) for name in ("ndcg@10", "mrr@5", "recall@10"))
+MEASURES = (Measure("ndcg", 10), Measure("mrr", 5), Measure("recall", 10))
 CROSS_ENCODER_WEIGHT = 0.4
 HEARD = ("bm25", "vector", "as if the model knew")
 """Measured as if the model knew every language: what the channels give by themselves."""

@@ -10,16 +10,14 @@ from typing import Literal, get_args
 
 Metric = Literal["mrr", "ndcg", "recall", "hit_rate", "precision", "judged"]
 
-# The first spelling is the one that is written; the others are those of trec_eval and ir_measures.
-SPELLINGS: dict[Metric, tuple[str, ...]] = {
-    "mrr": ("MRR", "RR"),
-    "ndcg": ("nDCG",),
-    "recall": ("Recall", "R"),
-    "hit_rate": ("HitRate", "Success"),
-    "precision": ("Precision", "P"),
-    "judged": ("Judged",),
+_SPELLING: dict[Metric, str] = {
+    "mrr": "MRR",
+    "ndcg": "nDCG",
+    "recall": "Recall",
+    "hit_rate": "HitRate",
+    "precision": "Precision",
+    "judged": "Judged",
 }
-_BY_SPELLING = {spelling.lower(): metric for metric, all_ in SPELLINGS.items() for spelling in all_}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class Measure:
             raise ValueError(f"k = {self.k}: a cutoff is 1 or more")
 
     def __str__(self) -> str:
-        return f"{SPELLINGS[self.metric][0]}@{self.k}"
+        return f"{_SPELLING[self.metric]}@{self.k}"
 
     @property
     def column(self) -> str:
@@ -62,17 +60,3 @@ OF_LEARNING = (MRR, NDCG)
 """By what searches are compared without what was learned, and with it."""
 
 EFFECT_COLUMNS = tuple(name for one in OF_LEARNING for name in (one.column, f"{one.column}_learned"))
-
-
-def parse_measure(text: str) -> Measure:
-    """The measure written as ``nDCG@10``, in any case; ``RR``, ``R``, ``P`` and ``Success`` are known too.
-
-    Raises:
-        ValueError: the metric is not known, or the cutoff is missing or below 1.
-    """
-    name, _, cutoff = text.strip().partition("@")
-    metric = _BY_SPELLING.get(name.lower())
-    if metric is None or not cutoff.isdecimal():
-        known = ", ".join(f"{spellings[0]}@k" for spellings in SPELLINGS.values())
-        raise ValueError(f"{text!r} is not a measure: write one of {known}, with a whole number for k")
-    return Measure(metric, int(cutoff))

@@ -23,7 +23,4 @@ def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float)
     """
     if not low < high:
         raise ValueError(f"low = {low} is not below high = {high}")
-    near: npt.NDArray[np.float64] = np.clip(
-        (np.asarray(cosine, dtype=np.float64) - low) / (high - low), 0.0, 1.0
-    )
-    return near
+    return np.clip((np.asarray(cosine, dtype=np.float64) - low) / (high - low), 0.0, 1.0)

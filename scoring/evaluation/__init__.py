@@ -5,17 +5,17 @@ from slowwave.scoring.evaluation.attribution import ChannelContribution, attribu
 from slowwave.scoring.evaluation.comparison import Comparison, MeanInterval, compare, mean_interval
 from slowwave.scoring.evaluation.cycles import Cycle, CyclePlan, SearchDay, counted_questions, plan_cycles
 from slowwave.scoring.evaluation.evaluate import evaluate
-from slowwave.scoring.evaluation.interleaving import Interleaved, credit, preference, team_draft, winner
+from slowwave.scoring.evaluation.interleaving import Interleaved, credit, preference, team_draft
 from slowwave.scoring.evaluation.judgments import Judgments, resolve
 from slowwave.scoring.evaluation.sampling import worth_judging
 from slowwave.scoring.evaluation.selections import SelectionPolicy, selections
 from slowwave.scoring.evaluation.separation import AnswerRate, answer_rate, auroc
-from slowwave.scoring.measures import MEASURES, Measure, parse_measure
+from slowwave.scoring.measures import MEASURES, Measure
 
 __all__ = [
     "MEASURES", "Agreement", "AnswerRate", "ChannelContribution", "Comparison", "Cycle", "CyclePlan",
     "Interleaved", "Judgments", "MeanInterval", "Measure", "SearchDay", "SelectionPolicy", "agreement",
     "answer_rate", "attribution", "auroc", "compare", "contributions", "counted_questions", "credit",
-    "evaluate", "mean_interval", "parse_measure", "plan_cycles", "preference", "resolve", "selections",
-    "team_draft", "winner", "worth_judging",
+    "evaluate", "mean_interval", "plan_cycles", "preference", "resolve", "selections",
+    "team_draft", "worth_judging",
 ]  # fmt: skip

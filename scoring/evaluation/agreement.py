@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.scoring.arrays import Floats
 from slowwave.scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
 from slowwave.scoring.intervals import wilson
-
-Floats = npt.NDArray[np.float64]
 
 GRADES = 4  # 0 to 3
 BAR = 0.80

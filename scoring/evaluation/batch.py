@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.arrays import Flags, Floats, Integers
 from slowwave.scoring.ranking import Candidates
-from slowwave.scoring.ranking.candidates import Floats, Integers
-from slowwave.scoring.ranking.columns import Columns, Flags, columns_of, concatenated, first_of_each
+from slowwave.scoring.ranking.columns import Columns, columns_of, concatenated, first_of_each
 
 _FLOATS: Final = pl.List(pl.Float64)
 _WHOLE: Final = pl.List(pl.Int64)

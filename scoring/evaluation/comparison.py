@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.scoring.arrays import Floats
 from slowwave.scoring.evaluation.resampling import blocks
 
-Floats = npt.NDArray[np.float64]
 Verdict = Literal["better", "worse", "equivalent", "insufficient evidence"]
 
 LEVEL = 0.95

@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from slowwave.scoring.evaluation.graded import grade, grade_frame
+from slowwave.scoring.evaluation.graded import grade_frame
 from slowwave.scoring.evaluation.metrics import METRICS
 from slowwave.scoring.measures import MEASURES, Measure
+
+_RANKING = {"query_id": pl.String, "ranking": pl.String}
+_RESULT = {"ranking": pl.String, "rank": pl.Int64, "memory_id": pl.String}
+_GRADE = {"query_id": pl.String, "memory_id": pl.String, "grade": pl.Float64}
 
 
 def evaluate(
@@ -30,12 +34,15 @@ def evaluate(
     Returns:
         Column ``query_id`` and one of floats in [0, 1] for each measure, named as the measure is written.
     """
-    graded = grade(rankings, qrels, depth=max((measure.k for measure in measures), default=1))
-    columns = {str(measure): METRICS[measure.metric](graded, measure.k) for measure in measures}
-    return pl.DataFrame(
-        {"query_id": graded.query_ids, **columns},
-        schema={"query_id": pl.String, **dict.fromkeys(columns, pl.Float64)},
+    judged = [(query, *pair) for query, grades in qrels.items() for pair in grades.items()]
+    ranked = [(query, *place) for query in qrels for place in enumerate(rankings.get(query, ()))]
+    found = evaluate_frame(
+        pl.DataFrame({"query_id": list(qrels), "ranking": list(qrels)}, schema=_RANKING),
+        pl.DataFrame(ranked, schema=_RESULT, orient="row"),
+        pl.DataFrame(judged, schema=_GRADE, orient="row"),
+        measures,
     )
+    return found.drop("ranking", "relevant")
 
 
 def evaluate_frame(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from slowwave.scoring.arrays import Floats, Integers, places
 
 UNJUDGED = float("nan")
 
@@ -21,49 +17,25 @@ class GradedRankings:
     """n queries, each with the grades of its first `depth` results.
 
     Attributes:
-        query_ids: n ids.
         grades: (n, depth) grade by rank; NaN where the result is unjudged or there is none.
         ideal: (n, depth) the highest positive grades of the whole judgment list, best first, then 0.
         relevant: (n,) documents of the judgment list with a grade above 0.
         retrieved: (n,) results in the first `depth`.
     """
 
-    query_ids: list[str]
     grades: Floats
     ideal: Floats
-    relevant: Ints
-    retrieved: Ints
-
-
-def grade(
-    rankings: Mapping[str, Sequence[str]], qrels: Mapping[str, Mapping[str, int]], depth: int
-) -> GradedRankings:
-    """Look up the grade of each result, for the queries of `qrels` with a relevant document, in that order.
-
-    A query without a ranking has no results. A document that is ranked twice stays at its first rank and
-    those behind the repetition move up, as if the run named it once (trec_eval refuses such a run).
-    """
-    counted = [query for query, judged in qrels.items() if any(value > 0 for value in judged.values())]
-    results: list[list[float]] = []
-    best: list[list[float]] = []
-    for query in counted:
-        judged = qrels[query]
-        ranked = islice(dict.fromkeys(rankings.get(query, ())), depth)
-        results.append([judged.get(one, UNJUDGED) for one in ranked])
-        best.append(sorted((value for value in judged.values() if value > 0), reverse=True))
-    return GradedRankings(
-        query_ids=counted,
-        grades=_table(results, depth, UNJUDGED),
-        ideal=_table([values[:depth] for values in best], depth, 0.0),
-        relevant=np.array([len(values) for values in best], dtype=np.int64),
-        retrieved=np.array([len(values) for values in results], dtype=np.int64),
-    )
+    relevant: Integers
+    retrieved: Integers
 
 
 def grade_frame(
     rankings: pl.DataFrame, results: pl.DataFrame, judgments: pl.DataFrame, depth: int
 ) -> tuple[GradedRankings, pl.DataFrame]:
-    """`grade` of rankings in a frame, of which a query may have many.
+    """Grades of the results of rankings, of which a query may have many.
+
+    A document that is ranked twice stays at its first rank and those behind the repetition move up, as if
+    the ranking named it once (trec_eval refuses such a run).
 
     Args:
         rankings: ``query_id`` and the columns that name a ranking; a row for each, with results or without.
@@ -92,7 +64,6 @@ def grade_frame(
     grades[at, place] = kept["grade"].fill_null(UNJUDGED).to_numpy()
     query = counted["query"].to_numpy()
     graded = GradedRankings(
-        query_ids=counted["query_id"].to_list(),
         grades=grades,
         ideal=ideal[query],
         relevant=relevant[query],
@@ -109,12 +80,7 @@ def once(results: pl.DataFrame) -> pl.DataFrame:
     return ordered.unique(["at", "memory_id"], keep="first", maintain_order=True)
 
 
-def places(labels: Ints) -> Ints:
-    """Place of each element among those of its label, from 0; the labels are sorted."""
-    return np.arange(len(labels)) - np.searchsorted(labels, labels)
-
-
-def _ideals(judgments: pl.DataFrame, depth: int) -> tuple[Floats, Ints, pl.DataFrame]:
+def _ideals(judgments: pl.DataFrame, depth: int) -> tuple[Floats, Integers, pl.DataFrame]:
     """The best grades of each query that has a relevant document, how many those are, and its number."""
     relevant = judgments.filter(pl.col("grade") > 0).select(
         "query_id", grade=pl.col("grade").cast(pl.Float64)
@@ -123,16 +89,8 @@ def _ideals(judgments: pl.DataFrame, depth: int) -> tuple[Floats, Ints, pl.DataF
     queries = relevant.group_by("query_id", maintain_order=True).len()
     counts = queries["len"].to_numpy().astype(np.int64)
     query = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = places(query)
     ideal = np.zeros((len(counts), depth))
     first = place < depth
     ideal[query[first], place[first]] = relevant["grade"].to_numpy()[first]
     return ideal, counts, queries.select("query_id", query=pl.int_range(pl.len()))
-
-
-def _table(rows: list[list[float]], width: int, fill: float) -> Floats:
-    """Rows of different lengths as one array, filled up on the right."""
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    table = np.full((len(rows), width), fill)
-    table[np.arange(width) < lengths[:, None]] = list(chain.from_iterable(rows))
-    return table

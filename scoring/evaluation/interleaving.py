@@ -79,13 +79,6 @@ def credit(shown: Interleaved, used: Collection[str]) -> tuple[int, int]:
     return gained.count("a"), gained.count("b")
 
 
-def winner(credit_a: int, credit_b: int) -> Team:
-    """Whose results were used more; nobody's where they were used equally."""
-    if credit_a == credit_b:
-        return ""
-    return "a" if credit_a > credit_b else "b"
-
-
 def preference(
     credit_a: npt.ArrayLike,
     credit_b: npt.ArrayLike,

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from slowwave.scoring.evaluation.graded import Floats, GradedRankings
+from slowwave.scoring.arrays import Floats
+from slowwave.scoring.evaluation.graded import GradedRankings
 from slowwave.scoring.measures import Metric
 
 
@@ -19,8 +20,7 @@ def reciprocal_rank(graded: GradedRankings, k: int) -> Floats:
     Source: Voorhees, "The TREC-8 Question Answering Track Report" (1999).
     """
     hit = graded.grades[:, :k] > 0
-    found: Floats = np.where(hit.any(axis=1), 1 / (hit.argmax(axis=1) + 1), 0.0)
-    return found
+    return np.where(hit.any(axis=1), 1 / (hit.argmax(axis=1) + 1), 0.0)
 
 
 def ndcg(graded: GradedRankings, k: int) -> Floats:

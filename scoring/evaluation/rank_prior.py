@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from slowwave.scoring.arrays import Floats
 
 _BLOCK = 1_000  # rows at a time, each with ranks² numbers
 

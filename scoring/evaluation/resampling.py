@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from slowwave.scoring.arrays import Floats
 
 DRAWS = 2_000
 LEVEL = 0.95

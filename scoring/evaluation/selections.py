@@ -14,14 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.evaluation.rank_prior import rank_prior
 from slowwave.scoring.feedback.coded import codes
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 DEEPEST = 50
 _BLOCK = 100_000  # pairs and days at a time, each with a count for every rank
@@ -151,7 +148,7 @@ def _cells(coded: pl.DataFrame, first: int) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _priors(coded: pl.DataFrame, rules: SelectionPolicy) -> tuple[Floats, Ints]:
+def _priors(coded: pl.DataFrame, rules: SelectionPolicy) -> tuple[Floats, Integers]:
     """Rates by rank of each namespace as of each of its days, and where to find them: (namespaces, days)."""
     space, day, rank = (coded[name].to_numpy() for name in ("space", "day", "rank"))
     days = int(day.max()) + 1
@@ -172,8 +169,8 @@ def _priors(coded: pl.DataFrame, rules: SelectionPolicy) -> tuple[Floats, Ints]:
 
 
 def _so_far(
-    cells: pl.DataFrame, pair_days: pl.DataFrame, priors: Floats, place: Ints
-) -> tuple[Floats, Ints, Ints]:
+    cells: pl.DataFrame, pair_days: pl.DataFrame, priors: Floats, place: Integers
+) -> tuple[Floats, Integers, Integers]:
     """Expected clicks, impressions and clicks of each pair up to each of its days."""
     lengths = pair_days["rows"].to_numpy()
     row = np.repeat(np.arange(len(lengths)), lengths)
@@ -196,13 +193,13 @@ def _so_far(
     return expected, total, clicked - (clicked - clicks)[start]
 
 
-def _blocks(start: Ints) -> list[tuple[int, int]]:
+def _blocks(start: Integers) -> list[tuple[int, int]]:
     """Parts of about `_BLOCK` rows that keep the rows of a pair together; `start` is where its rows begin."""
     cuts = np.unique(np.append(start[::_BLOCK], len(start)))
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 
-def _grades(coec: Floats, clicked: Ints, rules: SelectionPolicy) -> pl.Series:
+def _grades(coec: Floats, clicked: Integers, rules: SelectionPolicy) -> pl.Series:
     sure = clicked >= rules.sure_clicks
     grade = 1.0 + sure + (sure & (coec >= rules.much_from))
     grade[coec <= 1] = np.nan

@@ -8,7 +8,7 @@ from math import floor
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from slowwave.scoring.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

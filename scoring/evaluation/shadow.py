@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from slowwave.scoring.evaluation.graded import once, places
+from slowwave.scoring.arrays import places
+from slowwave.scoring.evaluation.graded import once
 
 COMPARED: Final = pl.Schema(
     {

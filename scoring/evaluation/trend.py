@@ -13,9 +13,9 @@ from datetime import date, datetime
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.arrays import Floats
 from slowwave.scoring.days import MICROSECOND
 from slowwave.scoring.evaluation.comparison import LEAST_QUERIES, TIE
 from slowwave.scoring.evaluation.resampling import percentiles, ratio, resampled_totals
@@ -44,7 +44,6 @@ COLUMNS: dict[str, type[pl.DataType]] = {
 }  # fmt: skip
 """Of a week's row."""
 Direction = Literal["better", "worse", "no sure change", "too little evidence"]
-Floats = npt.NDArray[np.float64]
 
 
 def trend(
@@ -295,8 +294,7 @@ def _figures(effect: pl.DataFrame, least: int, seed: int) -> pl.DataFrame:
 def _apart(after: pl.Series, before: pl.Series) -> Floats:
     """Differences; what is within the accuracy of a metric is none."""
     apart = after.to_numpy() - before.to_numpy()
-    found: Floats = np.where(np.abs(apart) <= TIE, 0.0, apart)
-    return found
+    return np.where(np.abs(apart) <= TIE, 0.0, apart)
 
 
 def _interval(values: Floats, seed: int) -> tuple[float, float]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.arrays import Integers
 from slowwave.scoring.days import DAY_US
 
-Integers = npt.NDArray[np.int64]
 MOST_PLACES = 50_000_000  # of a table that is looked up, eight bytes each
 
 
@@ -27,8 +26,7 @@ def codes(frame: pl.DataFrame, *names: str) -> Integers:
 def dense(numbers: Integers) -> Integers:
     """The same numbers (from 0 on) renamed from 0 without gaps, in their order, (n,)."""
     if numbers.max(initial=0) > MOST_PLACES:
-        renamed: Integers = np.unique(numbers, return_inverse=True)[1]
-        return renamed
+        return np.unique(numbers, return_inverse=True)[1]
     there = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.int64)
     there[numbers] = 1
     return (np.cumsum(there) - 1)[numbers]
@@ -48,8 +46,7 @@ def day_names(numbers: pl.Series) -> pl.Series:
 
 def day_ends(days: pl.Series) -> Integers:
     """24:00 UTC of each day (dates, or days from 1970-01-01), in microseconds, (n,)."""
-    ends: Integers = (days.cast(pl.Int64).to_numpy() + 1) * DAY_US
-    return ends
+    return (days.cast(pl.Int64).to_numpy() + 1) * DAY_US
 
 
 def by_time(rows: pl.DataFrame, code: str) -> pl.DataFrame:

@@ -16,13 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.scoring.feedback.coded import Integers
+from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.feedback.effectiveness import IMPLICIT, growth, posterior_mean
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.voices import Flags, Spoken, is_one_vote, weighed
+from slowwave.scoring.feedback.voices import Spoken, is_one_vote, weighed
 from slowwave.scoring.feedback.votes import IMPORTED, VOICE, in_force
-
-Floats = npt.NDArray[np.float64]
 
 SIGNAL: Final = (
     "signal_id", "memory_id", "occurred_at", "principal", "behind", "imported", "search_id", "tier",
@@ -218,8 +216,7 @@ def contextual(
     if len(question) != len(near):
         raise ValueError(f"{len(question)} questions, {len(near)} of them with a nearness")
     counts = ratings.starts[question + 1] - ratings.starts[question]
-    rows = np.repeat(ratings.starts[question] - (np.cumsum(counts) - counts), counts)
-    rows = rows + np.arange(len(rows))
+    rows = ranges(ratings.starts[question], counts)
     turn = np.repeat(np.arange(len(question)), counts)
     k = near[turn]
     memory, at = np.unique(ratings.memory[rows], return_inverse=True)
@@ -302,8 +299,7 @@ def _doubts(
     counts = ratings.against[rows + 1] - ratings.against[rows]
     if not counts.any():
         return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-    vote = np.repeat(ratings.against[rows] - (np.cumsum(counts) - counts), counts)
-    moment = ratings.against_at[vote + np.arange(len(vote))]
+    moment = ratings.against_at[ranges(ratings.against[rows], counts)]
     row = np.repeat(np.arange(len(rows)), counts)
     whole = ~spoken.one[pair[row]]
     last, most = np.full(len(spoken.at), -np.inf), np.zeros(len(spoken.at))
@@ -312,7 +308,7 @@ def _doubts(
     single = np.flatnonzero(spoken.one & (spoken.deviation < 0) & np.isfinite(last))
     newest = single[np.lexsort((-last[single], spoken.at[single]))]
     among = spoken.at[newest]
-    kept = newest[np.arange(len(among)) - np.searchsorted(among, among) >= praise[among]]
+    kept = newest[places(among) >= praise[among]]
     return (
         np.concatenate([at[row[whole]], spoken.at[kept]]),
         np.concatenate([moment[whole], last[kept]]),

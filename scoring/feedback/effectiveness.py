@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_US
-from slowwave.scoring.feedback.coded import Integers, codes, day_ends, day_names, day_number
+from slowwave.scoring.feedback.coded import codes, day_ends, day_names, day_number
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import WHO, with_displaced
-
-Floats = npt.NDArray[np.float64]
 
 FIXED_MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
 SUMS = ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")
@@ -36,8 +35,7 @@ _DAYS = 2**21  # more than there are, so that a code and a day are one number
 
 def growth(moments_us: npt.NDArray[np.int64], half_life_days: float) -> Floats:
     """``2^(t / half-life)`` of each moment t (microseconds since 1970) counted from `FIXED_MOMENT`, (n,)."""
-    grown: Floats = np.exp2((moments_us - _FIXED_US) / (half_life_days * DAY_US))
-    return grown
+    return np.exp2((moments_us - _FIXED_US) / (half_life_days * DAY_US))
 
 
 def effectiveness(

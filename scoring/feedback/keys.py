@@ -8,17 +8,13 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from slowwave.scoring.feedback.key_teaching import SEEN
 from slowwave.scoring.feedback.policy import KeyTeaching
 from slowwave.scoring.ranking.keys import Keys
 
 VIEW: Final[dict[str, pl.DataType]] = {
-    "namespace": pl.String(),
-    "query_id": pl.String(),
-    "principal": pl.String(),
-    "memory_id": pl.String(),
-    "at": pl.Datetime("us", "UTC"),
-    "taken": pl.Float64(),
-    "examined": pl.Float64(),
+    name: SEEN[name]
+    for name in ("namespace", "query_id", "principal", "memory_id", "at", "taken", "examined")
 }
 """Columns of a view: one result of one search of which anything was said. taken: `taken` of it, 0 where it
 was only shown or may teach nothing. examined: chance that its rank was looked at."""

@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_S
-from slowwave.scoring.feedback.coded import Integers, by_time, codes, day_ends, day_names, day_number, turns
+from slowwave.scoring.feedback.coded import by_time, codes, day_ends, day_names, day_number, turns
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_STABILITY_S = 60.0
 MOST_DAYS = 36_525.0  # a century: without a limit, doubling would leave the floats

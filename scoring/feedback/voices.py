@@ -23,14 +23,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.scoring.feedback.coded import Integers, turns
+from slowwave.scoring.arrays import Flags, Floats, Integers
+from slowwave.scoring.feedback.coded import turns
 from slowwave.scoring.feedback.effectiveness import SUMS, growth
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE, in_force
 from slowwave.scoring.promised import CROWD
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 REACH = 0.2
 """Most that one voice of a crowd lowers the score of a memory, whatever it says, with the default policies: a

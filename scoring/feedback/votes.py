@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from slowwave.scoring.feedback.coded import Integers, codes, dense, turns
+from slowwave.scoring.arrays import Integers
+from slowwave.scoring.feedback.coded import codes, dense, turns
 
 NONE = -1
 IMPORTED = "\0imported"

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from slowwave.scoring.ranking.arrays import bounded, finite
-from slowwave.scoring.ranking.candidates import Candidates, Floats
+from slowwave.scoring.arrays import Floats, bounded, finite
+from slowwave.scoring.ranking.candidates import Candidates
 from slowwave.scoring.ranking.columns import Columns, columns_of, greatest
 
 COVERAGE = 0.2

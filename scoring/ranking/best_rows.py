@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.scoring.ranking.bm25 import Bm25, Flags, Floats, Ints, Said
+from slowwave.scoring.arrays import Flags, Floats, Integers
+from slowwave.scoring.ranking.bm25 import Bm25, Said
 
 SLACK = 1 - 1e-4
 """Of a threshold: sums in single precision, of a thousand terms at most, differ by less."""
@@ -33,7 +34,7 @@ Rows = npt.NDArray[np.int32]
 Sums = npt.NDArray[np.float32]
 
 
-def best_rows(words: Bm25, said: Sequence[Said], passing: Flags, size: int) -> tuple[Ints, Floats]:
+def best_rows(words: Bm25, said: Sequence[Said], passing: Flags, size: int) -> tuple[Integers, Floats]:
     """Rows among which are the best `size`, and those that score as much as the last of them.
 
     Args:
@@ -98,7 +99,7 @@ def _least(sums: Sums, size: int, least: float) -> float:
     return max(least, float(np.partition(sums, len(sums) - size)[len(sums) - size]))
 
 
-def _of(words: Bm25, one: Said, rows: Ints) -> Floats:
+def _of(words: Bm25, one: Said, rows: Integers) -> Floats:
     """What some rows score for a term."""
     scores = np.zeros(len(rows))
     for block, place in one.places:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.scoring.arrays import Flags, Floats, Integers
+
 K1, B = 1.2, 0.75
 
 _NONE = np.iinfo(np.int32).max
@@ -27,10 +29,7 @@ MOST_PEAKS = 65_536
 COMMON = 2_048
 """Rows of a term whose best rows are found beforehand: of one that more say it takes a while (count)."""
 
-Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.unsignedinteger]
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Postings:
     """
 
     terms: npt.NDArray[np.int32]
-    starts: Ints
+    starts: Integers
     rows: npt.NDArray[np.int32]
     counts: npt.NDArray[np.float32]
     peaks: dict[int, npt.NDArray[np.int32]] = field(default_factory=dict, repr=False, compare=False)
@@ -106,7 +105,7 @@ class Postings:
         for at in np.flatnonzero(np.diff(self.starts) >= COMMON).tolist():
             self.peak(int(self.terms[at]), slice(int(self.starts[at]), int(self.starts[at + 1])), lengths)
 
-    def times(self, place: slice, rows: Ints) -> npt.NDArray[np.float32]:
+    def times(self, place: slice, rows: Integers) -> npt.NDArray[np.float32]:
         """How often some rows say the term that stands at a place."""
         theirs = self.rows[place]
         at = np.minimum(np.searchsorted(theirs, rows.astype(np.int32)), len(theirs) - 1)

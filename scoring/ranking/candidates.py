@@ -9,12 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.ranking.confidence import Confidence
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 VECTOR = "vector"
 BM25 = "bm25"

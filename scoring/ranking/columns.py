@@ -15,19 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.scoring.ranking.candidates import (
-    BM25,
-    KEYS,
-    LEARNED,
-    RATED,
-    TRIGGER,
-    VECTOR,
-    Candidates,
-    Floats,
-    Integers,
-)
+from slowwave.scoring.arrays import Flags, Floats, Integers
+from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, RATED, TRIGGER, VECTOR, Candidates
 
-Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 
 CHANNELS = (BM25, KEYS, LEARNED, TRIGGER, VECTOR)
@@ -129,8 +119,7 @@ class Columns:
         taught = (self.learned > 0) * _bit(LEARNED) | (self.key > 0) * _bit(KEYS)
         of_memory = taught | (self.trigger > 0) * _bit(TRIGGER)
         own = (self.bm25_rank > 0) * _bit(BM25) | (self.vector_rank > 0) * _bit(VECTOR)
-        code: Codes = own | of_memory[self.memory]
-        return code
+        return own | of_memory[self.memory]
 
     def without(self, channels: Collection[str]) -> Columns:
         """What these searches would have found without some channels.

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from slowwave.scoring.lists import words
 
-_ROOM = "slowwave.scoring"
-_ENGLISH = words(_ROOM, "denied_english")
-_CODE = words(_ROOM, "denied_code")
-_MEMORY = words(_ROOM, "denied_memory")
-
-DENYLIST = frozenset({*_ENGLISH, *_CODE, *_MEMORY})
+_LISTS = ("denied_english", "denied_code", "denied_memory")
+DENYLIST = frozenset(word for name in _LISTS for word in words("slowwave.scoring", name))
 """Words in lower case; a word with the stem of one of them is denied, too."""

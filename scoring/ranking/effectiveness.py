@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.scoring.ranking.arrays import bounded
+from slowwave.scoring.arrays import Floats, bounded
 
-Floats = npt.NDArray[np.float64]
 NEUTRAL = 0.5
 SHOWN_DECIMALS = 2
 """Decimals with which effectiveness is shown, and compared with the bound of the flag."""
@@ -18,14 +17,12 @@ SHOWN_DECIMALS = 2
 def counted(effectiveness: Floats, feedback_count: npt.NDArray[np.int64], minimum: int = 3) -> Floats:
     """Effectiveness (m,) where there are enough data points, else neutral: the formula stays the same."""
     known = (feedback_count >= minimum) & np.isfinite(effectiveness)
-    used: Floats = np.where(known, bounded(effectiveness, 0.0, 1.0), NEUTRAL)
-    return used
+    return np.where(known, bounded(effectiveness, 0.0, 1.0), NEUTRAL)
 
 
 def combined(semantic: Floats | float, effectiveness: Floats | float, weight: float = 0.3) -> Floats:
     """``(1 - weight) · semantic + weight · effectiveness``."""
-    both: Floats = (1 - weight) * np.asarray(semantic) + weight * np.asarray(effectiveness)
-    return both
+    return (1 - weight) * np.asarray(semantic) + weight * np.asarray(effectiveness)
 
 
 def are_highly_effective(

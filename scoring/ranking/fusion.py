@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.scoring.ranking.arrays import bounded, finite
-from slowwave.scoring.ranking.candidates import Floats, Integers
+from slowwave.scoring.arrays import Floats, Integers, bounded, finite
 from slowwave.scoring.ranking.columns import Columns, greatest
 from slowwave.scoring.ranking_policy import RankingPolicy
 
@@ -16,8 +15,7 @@ def normalised_cosine(cosine: Floats, floor: float) -> Floats:
     The scale is absolute: it does not depend on the other candidates, so a query that nothing answers
     keeps low scores.
     """
-    scaled: Floats = bounded((finite(cosine, -1.0) - floor) / (1 - floor), 0.0, 1.0)
-    return scaled
+    return bounded((finite(cosine, -1.0) - floor) / (1 - floor), 0.0, 1.0)
 
 
 def normalised_bm25(
@@ -65,8 +63,7 @@ def reciprocal_rank(columns: Columns, policy: RankingPolicy) -> tuple[Floats, Fl
     weight = columns.say / 2
 
     def part(rank: np.ndarray) -> Floats:
-        score: Floats = np.where(rank > 0, (policy.rrf_k + 1) / (policy.rrf_k + np.maximum(rank, 1)), 0)
-        return score
+        return np.where(rank > 0, (policy.rrf_k + 1) / (policy.rrf_k + np.maximum(rank, 1)), 0)
 
     return weight * part(columns.vector_rank), (1 - weight) * part(columns.bm25_rank)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.key_policy import KeyPolicy
-from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.promised import CROWD
-from slowwave.scoring.ranking.candidates import Floats, Integers
 
 _DIGITS = 12  # in which two voices are missed alike
 _ROUNDS = 8  # voices that are looked for one after the other, at most (count)
@@ -76,8 +75,7 @@ class Lifts:
     near: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ExaminedRows:
+class _ExaminedRows(NamedTuple):
     """r rows of keys that are near to a query.
 
     Attributes:
@@ -96,32 +94,10 @@ class _ExaminedRows:
     taken: Floats
     examined: Floats
 
-    def at(self, rows: npt.NDArray[np.bool_] | Integers, group: Integers | None = None) -> _ExaminedRows:
+    def at(self, rows: Flags | Integers, group: Integers | None = None) -> _ExaminedRows:
         """Some of them, summed into other groups where these are given."""
-        return _ExaminedRows(
-            self.group[rows] if group is None else group,
-            self.turn[rows],
-            self.near[rows],
-            self.voice[rows],
-            self.taken[rows],
-            self.examined[rows],
-        )
-
-
-def near_of(
-    cosines: npt.NDArray[np.floating], same: tuple[float, float], policy: KeyPolicy
-) -> tuple[Integers, Floats]:
-    """Which past questions a query is near to: their places, the nearest first, and how near, (k,) each.
-
-    Args:
-        cosines: of the query with each of them, (n,).
-        same: see `question_nearness`.
-        policy: how many at most.
-    """
-    near = question_nearness(cosines, *same)
-    search = np.flatnonzero(near)
-    search = search[np.argsort(-near[search], kind="stable")][: policy.nearest]
-    return search, near[search]
+        some = _ExaminedRows._make(column[rows] for column in self)
+        return some if group is None else some._replace(group=group)
 
 
 def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lifts:
@@ -148,7 +124,7 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     there = np.flatnonzero(near > 0)[: policy.nearest]
     search, near = search[there], near[there]
     counts = keys.starts[search + 1] - keys.starts[search]
-    rows, turn = _ranges(keys.starts[search], counts), np.repeat(np.arange(len(search)), counts)
+    rows, turn = ranges(keys.starts[search], counts), np.repeat(np.arange(len(search)), counts)
     memory, group = np.unique(keys.memory[rows], return_inverse=True)
     shown = _ExaminedRows(group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows])
     lift, led = _lift(shown, len(memory), policy)
@@ -160,12 +136,6 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     np.minimum.at(first, group[took], turn[took])
     up = lift > 0
     return Lifts(memory[up], lift[up], led[up], search[first[up]], search, near)
-
-
-def _ranges(starts: Integers, counts: Integers) -> Integers:
-    """So many numbers from each start, one after the other, (sum of counts,)."""
-    ends = np.cumsum(counts)
-    return np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
 
 
 def _lift(rows: _ExaminedRows, size: int, policy: KeyPolicy) -> tuple[Floats, Integers]:
@@ -218,15 +188,13 @@ def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float,
     return bounded
 
 
-def _missed(
-    rows: _ExaminedRows, high: npt.NDArray[np.bool_], policy: KeyPolicy
-) -> tuple[Integers, Integers, Floats]:
+def _missed(rows: _ExaminedRows, high: Flags, policy: KeyPolicy) -> tuple[Integers, Integers, Floats]:
     """Each voice that took a memory whose lift is high, and what the lift is without it, (k,) each."""
     took = (rows.taken > 0) & high[rows.group]  # only who took it can have lifted it
     memory, voice = np.unique(np.stack([rows.group[took], rows.voice[took]]), axis=1)
     starts = np.searchsorted(rows.group, memory)
     counts = np.searchsorted(rows.group, memory, side="right") - starts
-    pair, every = np.repeat(np.arange(len(memory)), counts), _ranges(starts, counts)
+    pair, every = np.repeat(np.arange(len(memory)), counts), ranges(starts, counts)
     others = rows.voice[every] != voice[pair]
     without, _ = _lift(rows.at(every[others], pair[others]), len(memory), policy)
     return memory, voice, without
@@ -235,11 +203,11 @@ def _missed(
 def _first(memory: Integers, voice: Integers, order: Integers, most: int) -> tuple[Integers, Integers]:
     """The first so many voices of each memory, in an order that goes by memory."""
     among = memory[order]
-    few = order[np.arange(len(among)) - np.searchsorted(among, among) < most]
+    few = order[places(among) < most]
     return memory[few], voice[few]
 
 
-def _others(rows: _ExaminedRows, memory: Integers, voice: Integers) -> npt.NDArray[np.bool_]:
+def _others(rows: _ExaminedRows, memory: Integers, voice: Integers) -> Flags:
     """Which rows are of none of these memories and voices."""
     voices = int(rows.voice.max(initial=0)) + 1
     return ~np.isin(rows.group * voices + rows.voice, memory * voices + voice)

@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
+from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.promised import CAP, COEFFICIENT
-from slowwave.scoring.ranking.candidates import Floats, Integers
 from slowwave.scoring.ranking.denylist import DENYLIST
 from slowwave.scoring.ranking.words import stem, words
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.scoring.ranking.candidates import Floats, Integers
+from slowwave.scoring.arrays import Floats, Integers
 
 Vectors = npt.NDArray[np.float32]
 

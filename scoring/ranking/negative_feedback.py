@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from slowwave.scoring.arrays import Floats
 
 
 def multiplier(weight: Floats | float, *, step: float = 0.1, floor: float = 0.3) -> Floats:
     """``max(floor, 1 - step · weight)``; weight is what votes count today, fresh ones 1 each."""
-    lowered: Floats = np.maximum(floor, 1.0 - step * np.asarray(weight, dtype=np.float64))
-    return lowered
+    return np.maximum(floor, 1.0 - step * np.asarray(weight, dtype=np.float64))
 
 
 def vote_weight(age_days: Floats, half_life_days: float = 30.0) -> Floats:
@@ -20,5 +18,4 @@ def vote_weight(age_days: Floats, half_life_days: float = 30.0) -> Floats:
     A vote of the future (a search of the past does not know it yet) counts nothing.
     """
     age = np.asarray(age_days, dtype=np.float64)
-    weight: Floats = np.where(age < 0, 0.0, np.exp2(-np.maximum(age, 0.0) / half_life_days))
-    return weight
+    return np.where(age < 0, 0.0, np.exp2(-np.maximum(age, 0.0) / half_life_days))

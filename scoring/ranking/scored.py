@@ -6,12 +6,12 @@ from functools import reduce
 
 import numpy as np
 
+from slowwave.scoring.arrays import Floats, Integers, bounded, finite
 from slowwave.scoring.days import DAY_S
 from slowwave.scoring.promised import CAP
 from slowwave.scoring.ranking import effectiveness as served
 from slowwave.scoring.ranking.abstention import signals
-from slowwave.scoring.ranking.arrays import bounded, finite
-from slowwave.scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR, Floats, Integers
+from slowwave.scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR
 from slowwave.scoring.ranking.columns import Columns, first_of_each
 from slowwave.scoring.ranking.fusion import FUSIONS
 from slowwave.scoring.ranking.mpab import bonus
@@ -137,8 +137,7 @@ class Scored:
         there = np.arange(width) < widths[:, None]
         table[there] = lower
         order = np.argsort(table, axis=1, kind="stable") + columns.starts[:-1, None]
-        found: Integers = order[there]
-        return found
+        return order[there]
 
 
 def held(raw: Floats, soft_from: float) -> Floats:
@@ -151,10 +150,9 @@ def held(raw: Floats, soft_from: float) -> Floats:
         return bounded(raw, 0.0, 1.0)
     room = 1.0 - soft_from
     above, below = np.maximum(raw - soft_from, 0.0), np.maximum(LOW - raw, 0.0)
-    squeezed: Floats = np.where(
+    return np.where(
         above > 0, 1.0 - room**2 / (room + above), np.where(below > 0, LOW**2 / (LOW + below), raw)
     )
-    return squeezed
 
 
 class Shown:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slowwave.scoring.ranking.candidates import Floats, Integers
-from slowwave.scoring.ranking.columns import Columns, Flags
+from slowwave.scoring.arrays import Flags, Floats, Integers, places
+from slowwave.scoring.ranking.columns import Columns
 from slowwave.scoring.ranking_policy import RankingPolicy
 
 REASON = "sparse_doc_recall"
@@ -60,11 +60,11 @@ def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> 
         policy: bounds of the rule.
         limit: (n,) results asked for.
     """
-    places = np.maximum(policy.sparse_limit_factor * limit, policy.sparse_top) * (limit > 0)
+    most = np.maximum(policy.sparse_limit_factor * limit, policy.sparse_top) * (limit > 0)
     rank = columns.vector_rank
     right = (
         (rank > 0)
-        & (rank <= places[columns.search][columns.memory])
+        & (rank <= most[columns.search][columns.memory])
         & (columns.chunk_count <= policy.sparse_chunks)
         & (1.0 - columns.say * columns.cosine <= policy.sparse_distance + _ROUNDING)
     )
@@ -105,19 +105,14 @@ def recall(
     nearest = np.lexsort((columns.position[missing], memory, distance(columns)[missing], search))
     _, first = np.unique(memory[nearest], return_index=True)
     found = nearest[np.sort(first)]  # the nearest chunk of each memory
-    found = found[_turns(search[found]) < policy.sparse_max_injections]
+    found = found[places(search[found]) < policy.sparse_max_injections]
     search, of = search[found], columns.search[shown]
     free = limit - np.bincount(of, minlength=len(columns))
-    over = _turns(search) - free[search]  # how many before it took a place from another; below 0: one is free
-    longer = shown[~short[shown] & (_turns(of) >= policy.sparse_keeps)]
+    over = places(search) - free[search]  # how many before it took a place from another; below 0: one is free
+    longer = shown[~short[shown] & (places(of) >= policy.sparse_keeps)]
     lowest = np.searchsorted(columns.search[longer], search, side="right") - 1 - over
     can = (over < 0) | (lowest >= np.searchsorted(columns.search[longer], search))
     takes = can & (over >= 0)
     displaced = np.full(len(found), -1)
     displaced[takes] = longer[lowest[takes]]
     return Recalled(memory[found][can], missing[found][can], displaced[can])
-
-
-def _turns(search: Integers) -> Integers:
-    """The place of each row among those of its search, (k,) from 0; searches come one after the other."""
-    return np.arange(len(search)) - np.searchsorted(search, search)

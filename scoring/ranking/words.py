@@ -16,13 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]
 
+from slowwave.scoring.arrays import Floats
 from slowwave.scoring.lists import words as listed
-
-Floats = npt.NDArray[np.float64]
 
 HIRAGANA = "\u3041-\u3096\u3099-\u309f"
 PAIRED = (  # Han, kana, Bopomofo: two characters are about a word
@@ -34,8 +32,6 @@ SPELLED = (  # of Unicode's line breaking class SA: Thai, Lao, Burmese, Khmer, T
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
     "\U00011700-\U0001174f"
 )
-UNSPACED = f"[{PAIRED}{SPELLED}]"
-"""Pattern of a character of such a script."""
 _UNSPACED = re.compile(f"(?P<paired>[{PAIRED}]+)|(?P<spelled>[{SPELLED}]+)")
 _PIECE = {"paired": 2, "spelled": 3}  # characters
 

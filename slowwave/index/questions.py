@@ -19,7 +19,7 @@ from slowwave.scoring.ranking.nearest import Nearest
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
-    from slowwave.scoring.ranking.candidates import Floats, Integers
+    from slowwave.scoring.arrays import Floats, Integers
     from slowwave.store import Store
     from slowwave.store.tenancy import Readable
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.scoring.evaluation import MEASURES, Measure, evaluate, parse_measure
+from slowwave.scoring.evaluation import MEASURES, Measure, evaluate
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 
 RESULTS = {"search": pl.Int64, "variant": pl.String, "rank": pl.Int32, "memory_id": pl.String}
@@ -92,12 +92,18 @@ REFERENCE = {
 }  # fmt: skip
 
 
+MEASURED = [
+    Measure("mrr", 5), Measure("ndcg", 10), Measure("recall", 20), Measure("hit_rate", 1),
+    Measure("precision", 10), Measure("judged", 10),
+]  # fmt: skip
+
+
 def test_random_runs_have_the_figures_of_ir_measures_and_ranx():
     import ranx  # it takes seconds, and who collects this file need not run it
 
     run, qrels = random_run(np.random.default_rng(0), 300, 40)
     asked = {(at, "v"): (query, list(ranked)) for at, (query, ranked) in enumerate(run.items())}
-    found = evaluate_frame(*frames(asked, qrels), [parse_measure(name) for name in REFERENCE])
+    found = evaluate_frame(*frames(asked, qrels), MEASURED)
     assert found.height == 300
     ours = {name: dict(found.select("query_id", name).iter_rows()) for name in REFERENCE}
     theirs = {
@@ -128,7 +134,7 @@ def test_any_column_may_name_a_ranking():
     rankings = pl.DataFrame({"query_id": ["u", "v"]}).with_columns(ranking="query_id")
     results = pl.DataFrame({"ranking": ["v"], "rank": [1], "memory_id": ["a"]})
     judgments = pl.DataFrame({"query_id": ["u", "v"], "memory_id": ["a", "a"], "grade": [1, 3]})
-    found = evaluate_frame(rankings, results, judgments, [parse_measure("MRR@5")])
+    found = evaluate_frame(rankings, results, judgments, [Measure("mrr", 5)])
     assert found.rows() == [("u", "u", 0.0, 1), ("v", "v", 1.0, 1)]
 
 

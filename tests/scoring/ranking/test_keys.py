@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.ranking.keys import (
     CROWD,
     KeyPolicy,
@@ -17,7 +18,6 @@ from slowwave.scoring.ranking.keys import (
     Lifts,
     lifted,
     minority_of,
-    near_of,
 )
 
 POLICY = KeyPolicy(weight=0.4)
@@ -48,19 +48,21 @@ def keys_of(*searches: tuple[float, list[Row]], crowd: int = 1) -> Asked:
     return Asked(keys, np.array([cosine for cosine, _ in searches], dtype=np.float64))
 
 
+def near_of(cosines: np.ndarray, policy: KeyPolicy) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the past questions that are near, the nearest first, and how near."""
+    near = question_nearness(cosines, *SAME)
+    search = np.flatnonzero(near)
+    search = search[np.argsort(-near[search], kind="stable")][: policy.nearest]
+    return search, near[search]
+
+
 def found_by(asked: Asked, policy: KeyPolicy = POLICY) -> Lifts:
-    return lifted(asked.keys, *near_of(asked.cosines, SAME, policy), policy)
+    return lifted(asked.keys, *near_of(asked.cosines, policy), policy)
 
 
 def lifts(asked: Asked, policy: KeyPolicy = POLICY) -> dict[int, float]:
     found = found_by(asked, policy)
     return dict(zip(found.memory.tolist(), found.lift.tolist(), strict=True))
-
-
-def test_the_nearest_searches_come_first_and_only_so_many():
-    search, near = near_of(np.array([0.9, 0.8, 1.0, 0.85, 0.9]), SAME, KeyPolicy(nearest=3))
-    assert search.tolist() == [2, 0, 4]
-    assert near == pytest.approx([1, 0.5, 0.5])
 
 
 def test_what_keys_add_by_hand():
@@ -170,7 +172,7 @@ def test_nothing_near_lifts_nothing(crowd):
 def test_the_nearest_searches_count_alone():
     searches = [(0.95, [(1, 1.0, 1.0, 0)]), (0.99, [(2, 1.0, 1.0, 0)]), (0.97, [(3, 1.0, 1.0, 0)])]
     keys, cosines = keys_of(*searches)
-    for search, near in (near_of(cosines, SAME, KeyPolicy(nearest=2)), near_of(cosines, SAME, POLICY)):
+    for search, near in (near_of(cosines, KeyPolicy(nearest=2)), near_of(cosines, POLICY)):
         found = lifted(keys, search, near, KeyPolicy(nearest=2))
         assert found.search.tolist() == [1, 2]
         assert found.memory.tolist() == [2, 3]

@@ -11,9 +11,15 @@ from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build
 
 from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
-from slowwave.scoring.ranking.mpab import bonus, mpab
+from slowwave.scoring.ranking.mpab import bonus
 
 chunks = st.lists(st.floats(0, 1), max_size=30)
+
+
+def mpab(scores, coefficient: float = 0.3, cap: float = math.inf) -> float:
+    """Best score of one memory's chunks, with the bonus for the others."""
+    best = max(scores, default=0.0)
+    return best + bonus(np.array([sum(scores) - best]), np.array([len(scores)]), coefficient, cap).item()
 
 
 @pytest.mark.parametrize(
@@ -26,7 +32,6 @@ chunks = st.lists(st.floats(0, 1), max_size=30)
 )  # fmt: skip
 def test_the_table_of_the_rule(scores, expected):
     assert mpab(scores) == pytest.approx(expected, abs=1e-7)
-    assert mpab(np.array(scores, dtype=float)) == pytest.approx(expected, abs=1e-7)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations([0.9, 0.9, 0.3])))
@@ -36,9 +41,10 @@ def test_the_order_of_the_chunks_does_not_matter_and_one_maximum_is_removed(orde
 
 @pytest.mark.parametrize("odd", [NAN, math.inf, -math.inf])
 def test_a_score_that_is_no_number_counts_as_nothing_but_is_a_chunk(odd):
-    assert mpab([odd]) == 0
-    assert mpab([0.8, odd]) == 0.8
-    assert mpab([0.8, 0.4, odd]) == pytest.approx(0.8 + 0.3 * 0.4 / math.sqrt(3))
+    policy = replace(PLAIN, mpab=True, mpab_coefficient=0.3, mpab_cap=math.inf)
+    for scores, expected in (([odd], 0), ([0.8, odd], 0.8), ([0.8, 0.4, odd], 0.8 + 0.12 / math.sqrt(3))):
+        (only,) = rank(build(rows(a=scores)), policy, as_of=NOW).results
+        assert only.semantic == pytest.approx(expected)
 
 
 @given(chunks, st.floats(0, 1), st.floats(0, 1))
