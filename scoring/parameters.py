@@ -7,10 +7,9 @@ The checks of a policy, its version, its settings, the reference and the ablatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from math import inf, isinf
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from slowwave.scoring.promised import require_rising
 
@@ -111,19 +110,15 @@ _KNOWN: Final = dict[type, tuple[Declared, ...]]()  # of each policy that was as
 def parameters(policy: type[object]) -> tuple[Declared, ...]:
     """The declared parameters of a policy, in the order of its fields."""
     if policy not in _KNOWN:
-        _KNOWN[policy] = tuple(_declared(policy))
+        assert is_dataclass(policy)
+        hints = get_type_hints(policy, include_extras=True)
+        _KNOWN[policy] = tuple(
+            Declared(field.name, get_args(hints[field.name])[0], field.default, one)
+            for field in fields(policy)
+            for one in getattr(hints[field.name], "__metadata__", ())
+            if isinstance(one, Parameter)
+        )
     return _KNOWN[policy]
-
-
-def _declared(policy: type[object]) -> Iterator[Declared]:
-    assert is_dataclass(policy)
-    hints = get_type_hints(policy, include_extras=True)
-    for field in fields(policy):
-        if get_origin(hints[field.name]) is Annotated:
-            kind, *about = get_args(hints[field.name])
-            for one in about:
-                if isinstance(one, Parameter):
-                    yield Declared(field.name, kind, field.default, one)
 
 
 def check(policy: Any) -> None:  # noqa: ANN401 - any policy

@@ -13,10 +13,13 @@ import polars as pl
 
 from slowwave.scoring.arrays import Flags, Floats, Integers
 from slowwave.scoring.ranking import Candidates
+from slowwave.scoring.ranking.candidates import KINDS, OPTIONAL
 from slowwave.scoring.ranking.columns import Columns, columns_of, concatenated, first_of_each
 
-_FLOATS: Final = pl.List(pl.Float64)
-_WHOLE: Final = pl.List(pl.Int64)
+_FLOATS, _WHOLE = pl.List(pl.Float64), pl.List(pl.Int64)
+_LISTS: Final = {
+    name: _FLOATS if kind is np.float64 else _WHOLE for name, kind in KINDS.items() if name != "ordinal"
+}
 _STATE: Final = pl.Struct(
     {
         "effectiveness": pl.Float64,
@@ -30,14 +33,7 @@ _STATE: Final = pl.Struct(
     }
 )
 CANDIDATES: Final[dict[str, Any]] = {
-    "cosine": _FLOATS,
-    "bm25": _FLOATS,
-    "vector_rank": _WHOLE,
-    "bm25_rank": _WHOLE,
-    "chunk_count": _WHOLE,
-    "title": _FLOATS,
-    "coverage": _FLOATS,
-    "rerank": _FLOATS,
+    **_LISTS,
     "triggers": pl.Map(pl.String, pl.List(pl.String)),
     "follows": pl.Map(pl.String, pl.String),
     "states": pl.Map(pl.String, _STATE),
@@ -47,9 +43,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     "bm25_bound": pl.Float64,
 }
 """Fields of `Candidates.to_dict` by their types; numbers that share a list with text are text."""
-_LISTS: Final = {name: kind for name, kind in CANDIDATES.items() if kind in (_FLOATS, _WHOLE)}
 REQUIRED: Final = ("memory_id", "ordinal", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
-_ABSENT: Final = {"title": 0.0, "coverage": 0.0, "rerank": float("nan")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +128,10 @@ def _chunks(searches: pl.DataFrame) -> pl.DataFrame:
     """A row a chunk."""
     length = pl.col("memory_id").list.len()
     filled = [
-        pl.coalesce(name, pl.lit(value).repeat_by(length)).alias(name) for name, value in _ABSENT.items()
+        pl.coalesce(name, pl.lit(value).repeat_by(length)).alias(name) for name, value in OPTIONAL.items()
     ]
     found = searches.filter(length > 0).select("search", *REQUIRED, *filled)
-    names = [*REQUIRED, *_ABSENT]
+    names = [*REQUIRED, *OPTIONAL]
     return found.with_columns(position=pl.int_ranges(length)).explode(*names, "position")
 
 

@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from slowwave.scoring.arrays import Floats
-from slowwave.scoring.evaluation.resampling import blocks
+from slowwave.scoring.evaluation.resampling import LEVEL, blocks, mean, percentiles
 
 Verdict = Literal["better", "worse", "equivalent", "insufficient evidence"]
 
-LEVEL = 0.95
 DRAWS = 10_000
 LEAST_QUERIES = 20
 POWER = 0.80
@@ -142,7 +141,7 @@ def mean_interval(
     """
     checked = _checked("values", values, level, n_draws)
     low, high = _bootstrap(checked, level, n_draws, np.random.default_rng(seed))
-    return MeanInterval(len(checked), _mean(checked), low, high)
+    return MeanInterval(len(checked), mean(checked), low, high)
 
 
 def compare(
@@ -171,10 +170,8 @@ def compare(
     Raises:
         ValueError: the arrays differ in length, a value is not finite, or a number is out of range.
     """
-    before, after = (
-        _checked(name, values, level, n_draws)
-        for name, values in (("baseline", baseline), ("candidate", candidate))
-    )
+    before = _checked("baseline", baseline, level, n_draws)
+    after = _checked("candidate", candidate, level, n_draws)
     if len(before) != len(after):
         raise ValueError(
             f"baseline has {len(before)} queries and candidate {len(after)}: compare the same queries"
@@ -187,9 +184,9 @@ def compare(
     low, high = _bootstrap(difference, level, n_draws, rng)
     return Comparison(
         n=len(difference),
-        baseline=_mean(before),
-        candidate=_mean(after),
-        difference=_mean(difference),
+        baseline=mean(before),
+        candidate=mean(after),
+        difference=mean(difference),
         low=low,
         high=high,
         p_value=_randomisation(difference, n_draws, rng),
@@ -216,10 +213,6 @@ def _checked(name: str, values: npt.ArrayLike, level: float, n_draws: int) -> Fl
     return array
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else float("nan")
-
-
 def _bootstrap(values: Floats, level: float, n_draws: int, rng: np.random.Generator) -> tuple[float, float]:
     """Percentile interval of the mean; NaN where there is nothing to draw from."""
     n = len(values)
@@ -228,9 +221,7 @@ def _bootstrap(values: Floats, level: float, n_draws: int, rng: np.random.Genera
     means = [
         values[rng.integers(0, n, (rows, n), dtype=np.int32)].mean(axis=1) for rows in blocks(n_draws, n)
     ]
-    tail = (1 - level) / 2
-    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
-    return float(low), float(high)
+    return percentiles(np.concatenate(means), level)
 
 
 def _randomisation(difference: Floats, n_draws: int, rng: np.random.Generator) -> float:

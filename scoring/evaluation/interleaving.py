@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.scoring.evaluation.comparison import DRAWS, LEVEL, Comparison, compare
+from slowwave.scoring.evaluation.comparison import DRAWS, Comparison, compare
 from slowwave.scoring.evaluation.digest import uniform
+from slowwave.scoring.evaluation.resampling import LEVEL
 
 Team = Literal["a", "b", ""]
 

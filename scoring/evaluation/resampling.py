@@ -48,6 +48,12 @@ def percentiles(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[float, floa
     return float(low), float(high)
 
 
+def mean(values: npt.ArrayLike) -> float:
+    """Mean of values, NaN of none."""
+    array = np.asarray(values, dtype=np.float64)
+    return float(array.mean()) if len(array) else float("nan")
+
+
 def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
     """Quotients, NaN where it would be by 0."""
     top, bottom = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))

@@ -18,7 +18,7 @@ import polars as pl
 from slowwave.scoring.arrays import Floats
 from slowwave.scoring.days import MICROSECOND
 from slowwave.scoring.evaluation.comparison import LEAST_QUERIES, TIE
-from slowwave.scoring.evaluation.resampling import percentiles, ratio, resampled_totals
+from slowwave.scoring.evaluation.resampling import mean, percentiles, ratio, resampled_totals
 from slowwave.scoring.feedback.learned import RATINGS, USE
 from slowwave.scoring.measures import MRR, Measure
 
@@ -172,7 +172,8 @@ class Course:
         """
         if self.direction == "too little evidence":
             of = f" of {self.kind}" if named else ""
-            return f"too little evidence{of}: {self._seen()}{self._lacking()}"
+            seen = f"{_counted(self.questions, 'question')} in {_counted(self.weeks, 'week')}"
+            return f"too little evidence{of}: {seen}{self._lacking()}"
         assert self.since is not None
         since = f"since {self.since.day} {self.since:%B %Y}"
         figures = (
@@ -190,9 +191,6 @@ class Course:
     def _span(self) -> str:
         return "week" if self.span == 1 else f"{self.span} weeks"
 
-    def _seen(self) -> str:
-        return f"{_counted(self.questions, 'question')} in {_weeks(self.weeks)}"
-
     def _lacking(self) -> str:
         if not self.span:
             return f"; it takes two weeks that are over, each with {self.least} questions"
@@ -203,14 +201,16 @@ class Course:
 
     def _share(self, named: bool) -> str:
         of = f" of {self.kind}" if named else ""
-        if self.kind in (RATINGS, USE):
-            what = "ratings" if self.kind == RATINGS else "all use together, beside a memory nobody used,"
-            ends = f"{signed(self.learned_low)} to {signed(self.learned_high)}"
-            return f"{what} made {signed(self.learned)} ({ends}) of the last"
+        part = (
+            f"{signed(self.learned)} ({signed(self.learned_low)} to {signed(self.learned_high)}) of the last"
+        )
+        if self.kind == RATINGS:
+            return f"ratings made {part}"
+        if self.kind == USE:
+            return f"all use together, beside a memory nobody used, made {part}"
         if not self.applied:
             return f"nothing that was learned{of} was applied in the last"
-        ends = f"{signed(self.learned_low)} to {signed(self.learned_high)}"
-        return f"what was learned{of} makes {signed(self.learned)} ({ends}) of the last"
+        return f"what was learned{of} makes {part}"
 
 
 def course(
@@ -315,7 +315,7 @@ def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Cours
     )
     first, last = _by_question(early), _by_question(recent)
     low, high = _moved(first, last, seed)
-    before, after = _mean(first["served"]), _mean(last["served"])
+    before, after = mean(first["served"]), mean(last["served"])
     added = _apart(last["served"], last[MRR.column])
     learned_low, learned_high = _interval(added, seed)
     return Course(
@@ -334,7 +334,7 @@ def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Cours
         low=low,
         high=high,
         applied=int(recent["live"].sum()),
-        learned=float(added.mean()) if len(added) else float("nan"),
+        learned=mean(added),
         learned_low=learned_low,
         learned_high=learned_high,
     )
@@ -353,13 +353,5 @@ def _moved(first: pl.DataFrame, last: pl.DataFrame, seed: int) -> tuple[float, f
     return percentiles(ratio(after, has) - ratio(before, had))
 
 
-def _mean(values: pl.Series) -> float:
-    return float(values.to_numpy().mean()) if len(values) else float("nan")
-
-
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what if number == 1 else what + 's'}"
-
-
-def _weeks(number: int) -> str:
-    return _counted(number, "week")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import polars as pl
 
@@ -71,3 +73,17 @@ def turns(groups: Integers) -> Integers:
     out = np.empty(len(groups), dtype=np.int64)
     out[order] = np.arange(len(groups)) - np.repeat(first, np.diff(np.append(first, len(groups))))
     return out
+
+
+def in_step(owner: Integers) -> tuple[Integers, Iterator[Integers]]:
+    """First row of each owner, who has most rows first; and the rows of all owners' first turn, second, ...
+
+    Args:
+        owner: (n,) numbers from 0 on; rows of one stand together.
+    """
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    counts = np.diff(np.append(first, len(owner)))
+    busiest = np.argsort(-counts, kind="stable")
+    first, counts = first[busiest], counts[busiest]
+    sizes = np.searchsorted(-counts, -np.arange(counts.max(initial=0)), side="left")
+    return first, (first[:size] + turn for turn, size in enumerate(sizes.tolist()))

@@ -19,8 +19,8 @@ import polars as pl
 from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.feedback.effectiveness import IMPLICIT, growth, posterior_mean
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.voices import Spoken, is_one_vote, weighed
-from slowwave.scoring.feedback.votes import IMPORTED, VOICE, in_force
+from slowwave.scoring.feedback.voices import Spoken, is_one_vote, spoken_by, weighed, with_growth
+from slowwave.scoring.feedback.votes import IMPORTED, in_force
 
 SIGNAL: Final = (
     "signal_id", "memory_id", "occurred_at", "principal", "behind", "imported", "search_id", "tier",
@@ -115,11 +115,8 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
         names, with ``against`` as a list of moments.
     """
     # In the order in which it was said, so that no order of days changes a sum.
-    counted = signals.filter(pl.col("weight") > 0).sort("occurred_at", "signal_id")
-    moments = counted["occurred_at"].dt.epoch("us").to_numpy()
-    counted = counted.with_columns(
-        grown=pl.Series(growth(moments, policy.half_life_days), dtype=pl.Float64), voice=VOICE
-    ).with_columns(w=pl.col("weight") * pl.col("grown"))
+    ordered = signals.filter(pl.col("weight") > 0).sort("occurred_at", "signal_id")
+    counted = with_growth(ordered, policy)
     implicit = counted.filter(pl.col("tier") == IMPLICIT)
     used = implicit.group_by(_PAIR).agg(
         here=pl.col("imported").first(),
@@ -130,24 +127,10 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
     )
     pair = pl.concat_str("query_id", "memory_id", separator="\n")
     votes = counted.filter(pl.col("tier") != IMPLICIT).with_columns(memory_id=pair, memory="memory_id")
-    spoken = (
-        in_force(votes, policy.principal_votes)
-        .drop("memory_id")
-        .rename({"memory": "memory_id"})
-        .sort("occurred_at", "signal_id")
-        .group_by(_PAIR, maintain_order=True)
-        .agg(
-            pl.col("imported").first(),
-            weight=pl.col("w").sum(),
-            deviation=(pl.col("w") * (pl.col("value") - 0.5)).sum(),
-            newest=pl.col("grown").max(),
-            votes=pl.len(),
-            against=pl.col("occurred_at").filter(pl.col("verdict") == "unhelpful"),
-            voted_last=pl.col("occurred_at").max(),
-        )
-    )
+    standing = in_force(votes, policy.principal_votes).drop("memory_id").rename({"memory": "memory_id"})
     return (
-        spoken.join(used, on=_PAIR, how="full", coalesce=True)
+        spoken_by(standing, _PAIR)
+        .join(used, on=_PAIR, how="full", coalesce=True)
         .with_columns(
             pl.col(_SUMS).fill_null(0.0),
             pl.col("votes", "uses").fill_null(0).cast(pl.Int64),

@@ -20,7 +20,7 @@ import polars as pl
 
 from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_US
-from slowwave.scoring.feedback.coded import codes, day_ends, day_names, day_number
+from slowwave.scoring.feedback.coded import codes, day_ends, day_names, day_number, in_step
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import WHO, with_displaced
 
@@ -102,17 +102,27 @@ def fold_effectiveness(
 
 
 _NAMES = ("namespace", "memory_id", "chunk_id")
-_NOTHING = pl.lit(0, pl.Int64)
 _ADDED = (*_NAMES, "number", *_COUNTED)
 
 
-def _units(rows: pl.DataFrame, policy: FeedbackPolicy, *, sign: int = 1) -> dict[str, pl.Series]:
-    """Weight, and weight times value, of each row as of the end of its day `number`, in whole units."""
+def _added(
+    rows: pl.DataFrame, policy: FeedbackPolicy, kind: str, count: pl.Expr, *, sign: int = 1
+) -> pl.DataFrame:
+    """What each row adds to the sums of its day `number`, in whole units as of the end of that day.
+
+    Args:
+        rows: evidence, with ``number``.
+        policy: how weights fade.
+        kind: ``explicit`` or ``implicit``.
+        count: data points that each row is.
+        sign: -1 where the rows are taken away.
+    """
     age = day_ends(rows["number"]) - rows["occurred_at"].dt.epoch("us").to_numpy()
     weight = rows["weight"].to_numpy() * np.exp2(-age / (policy.half_life_days * DAY_US)) / _UNIT
-    value = np.rint(weight * rows["value"].to_numpy())
-    whole = {"weight": np.rint(weight), "value": value}
-    return {name: pl.Series((sign * units).astype(np.int64)) for name, units in whole.items()}
+    whole = {"weight": np.rint(weight), "value": np.rint(weight * rows["value"].to_numpy())}
+    sums = {f"{kind}_{name}": pl.Series((sign * units).astype(np.int64)) for name, units in whole.items()}
+    zeros = rows.with_columns(pl.lit(0, pl.Int64).alias(name) for name in SUMS)
+    return zeros.with_columns(feedback_count=count, **sums).select(_ADDED)
 
 
 def _implicit(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
@@ -123,12 +133,7 @@ def _implicit(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
         .select(*_NAMES, "occurred_at", "verdict", "value", "weight", number=day_number())
         .collect()
     )
-    units = _units(seen, policy)
-    return seen.with_columns(
-        implicit_weight=units["weight"], implicit_value=units["value"],
-        explicit_weight=_NOTHING, explicit_value=_NOTHING,
-        feedback_count=(pl.col("verdict") == "used").cast(pl.Int64),
-    ).select(_ADDED)  # fmt: skip
+    return _added(seen, policy, "implicit", (pl.col("verdict") == "used").cast(pl.Int64))
 
 
 _VOTE = (
@@ -146,16 +151,10 @@ def _explicit(signals: pl.DataFrame, votes_before: pl.DataFrame, policy: Feedbac
     goes = votes.join(
         comes.filter(pl.col("displaces") >= 0).select("number", row="displaces"), on="row", how="inner"
     )
-    parts = []
-    for rows, sign in ((comes, 1), (goes, -1)):
-        units = _units(rows, policy, sign=sign)
-        parts.append(
-            rows.with_columns(
-                explicit_weight=units["weight"], explicit_value=units["value"],
-                implicit_weight=_NOTHING, implicit_value=_NOTHING,
-                feedback_count=pl.lit(sign, pl.Int64),
-            ).select(_ADDED)
-        )  # fmt: skip
+    parts = (
+        _added(rows, policy, "explicit", pl.lit(sign, pl.Int64), sign=sign)
+        for rows, sign in ((comes, 1), (goes, -1))
+    )
     return pl.concat(parts)
 
 
@@ -209,16 +208,10 @@ def running(rows: Floats, owner: Integers, known: Integers, start: Floats) -> No
         known: (m,) distinct owners that begin with something; some may have no rows.
         start: (m, k) what they begin with.
     """
-    first = np.flatnonzero(np.diff(owner, prepend=-1))
-    sums = np.zeros((len(first), rows.shape[1]))
-    place = np.searchsorted(owner[first], known)
-    there = owner[first[np.minimum(place, len(first) - 1)]] == known if len(first) else known < 0
-    sums[place[there]] = start[there]
-    counts = np.diff(np.append(first, len(owner)))
-    longest = np.argsort(-counts, kind="stable")
-    first, counts, sums = first[longest], counts[longest], sums[longest]
-    sizes = np.searchsorted(-counts, -np.arange(counts.max(initial=0)), side="left")
-    for turn, n in enumerate(sizes.tolist()):
-        at = first[:n] + turn
-        sums[:n] += rows[at]
-        rows[at] = sums[:n]
+    begin = np.zeros((max(owner.max(initial=-1), known.max(initial=-1)) + 1, rows.shape[1]))
+    begin[known] = start
+    first, steps = in_step(owner)
+    sums = begin[owner[first]]
+    for at in steps:
+        sums[: len(at)] += rows[at]
+        rows[at] = sums[: len(at)]

@@ -1,6 +1,6 @@
 """Which selections make a search a key (rule 7.5), and what of searches stands at a moment.
 
-`refusals` looks at every selection by itself; `decide_views` goes through them in their order, because only
+`slowwave.scoring.feedback.learned.refusal` looks at every selection by itself; `decide_views` goes through them in their order, because only
 so many keys are taught to a memory in some hours. What a refused selection says counts neither for nor
 against the memory.
 """
@@ -14,57 +14,17 @@ from typing import Final
 
 import polars as pl
 
-from slowwave.scoring.feedback.learned import (
-    FEATURE_DISABLED,
-    NO_PROVENANCE,
-    NOT_FOUND,
-    PROPOSED,
-    RATE_LIMITED,
-    TOO_NEW,
-    TOP_3,
-)
+from slowwave.scoring.feedback.learned import PROPOSED, RATE_LIMITED
 from slowwave.scoring.feedback.policy import KeyTeaching
 
-ORDER: Final = "order_to_assistant"
-"""Of a selection whose query is no question but an order to an assistant (rule 7.5, safeguard 1)."""
-
 SEEN: Final[dict[str, pl.DataType]] = {
-    "view_id": pl.String(),
-    "namespace": pl.String(),
-    "query_id": pl.String(),
-    "memory_id": pl.String(),
-    "search_id": pl.String(),
-    "principal": pl.String(),
+    **dict.fromkeys(("view_id", "namespace", "query_id", "memory_id", "search_id", "principal"), pl.String()),
     "at": pl.Datetime("us", "UTC"),
     "selected": pl.Boolean(),
-    "taken": pl.Float64(),
-    "examined": pl.Float64(),
-    "refusal": pl.String(),
-    "text": pl.String(),
+    **dict.fromkeys(("taken", "examined"), pl.Float64()),
+    **dict.fromkeys(("refusal", "text"), pl.String()),
 }
 """Columns of what is looked at: a row a search and result. refusal: a reason that needs no look at others."""
-
-
-def refusal(policy: KeyTeaching, *, enabled: bool = True) -> pl.Expr:
-    """Why a selection teaches nothing, as far as it says itself; null where it may.
-
-    Of ``rank`` (null where nobody knows it), ``at``, ``born_at`` and ``gone_at`` (of the text that was
-    selected; see `slowwave.scoring.feedback.learned.propose`) and ``order`` (whether the query is one).
-
-    Args:
-        policy: bounds.
-        enabled: whether anything may be learned at all.
-    """
-    gone = pl.col("gone_at").is_not_null() & (pl.col("gone_at") <= pl.col("at"))
-    young = pl.col("at") - pl.col("born_at") < timedelta(hours=policy.eligible_hours)
-    return (
-        pl.when(pl.lit(not enabled)).then(pl.lit(FEATURE_DISABLED))
-        .when(pl.col("rank").is_null()).then(pl.lit(NO_PROVENANCE))
-        .when(pl.col("rank") <= policy.excluded_ranks).then(pl.lit(TOP_3))
-        .when(pl.col("order")).then(pl.lit(ORDER))
-        .when(pl.col("born_at").is_null() | gone).then(pl.lit(NOT_FOUND))
-        .when(young).then(pl.lit(TOO_NEW))
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

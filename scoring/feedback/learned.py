@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 import polars as pl
 
-from slowwave.scoring.feedback.policy import LearningPolicy
+from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
 
 FEATURE_DISABLED, NO_PROVENANCE, TOP_3 = "feature_disabled", "no_provenance", "top_3_exclusion"
 NOT_FOUND, TOO_NEW, RATE_LIMITED = "memory_not_found", "memory_too_new", "rate_limited"
@@ -27,6 +27,8 @@ REASONS: Final = (
     APPLIED,
 )  # fmt: skip
 """What can become of a selection, in the order in which it is checked (rule 5)."""
+ORDER: Final = "order_to_assistant"
+"""Of a selection whose query is no question but an order to an assistant (rule 7.5, safeguard 1)."""
 PROPOSED: Final = "proposed"
 """Passed everything but the gate, which decides between the last three reasons."""
 
@@ -47,6 +49,7 @@ SWITCHED: Final[tuple[Measured, ...]] = (WORDS, KEYS, RATINGS)
 
 Scope = Literal["everything", "memory", "search", "principal", "since"]
 SCOPES: Final[tuple[Scope, ...]] = ("everything", "memory", "search", "principal", "since")
+_NAMES_OF: Final = {"memory": "memory_id", "search": "search_id", "principal": "principal"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +77,23 @@ class Rollback:
 
     def hits(self) -> pl.Expr:
         """Whether a lesson is taken back by it."""
-        by: dict[Scope, pl.Expr] = {
-            "everything": pl.lit(value=True),
-            "memory": pl.col("memory_id") == self.value,
-            "search": pl.col("search_id") == self.value,
-            "principal": pl.col("principal") == self.value,
-        }
-        since = pl.col("taught_at") >= datetime.fromisoformat(self.value) if self.scope == "since" else None
-        mine = by[self.scope] if since is None else since
+        mine = pl.lit(value=True)
+        if self.scope == "since":
+            mine = pl.col("taught_at") >= datetime.fromisoformat(self.value)
+        elif self.scope != "everything":
+            mine = pl.col(_NAMES_OF[self.scope]) == self.value
         return (pl.col("namespace") == self.namespace) & (pl.col("taught_at") <= self.covers) & mine
 
 
+_MOMENT: Final = pl.Datetime("us", "UTC")
 PROPOSAL: Final[dict[str, pl.DataType]] = {
-    "proposal_id": pl.String(),
-    "namespace": pl.String(),
-    "memory_id": pl.String(),
-    "search_id": pl.String(),
-    "question": pl.String(),
-    "principal": pl.String(),
-    "selected_at": pl.Datetime("us", "UTC"),
+    **dict.fromkeys(
+        ("proposal_id", "namespace", "memory_id", "search_id", "question", "principal"), pl.String()
+    ),
+    "selected_at": _MOMENT,
     "rank": pl.Int32(),
     "terms": pl.List(pl.String()),
-    "refusal": pl.String(),
-    "text": pl.String(),
+    **dict.fromkeys(("refusal", "text"), pl.String()),
 }
 """Columns of a proposal. question: the query's learnable words, sorted: two queries with the same ones teach
 as one. terms: that it could teach, the best first; of a refused one all but the memory's own. refusal: a
@@ -104,18 +101,43 @@ reason that needs no look at the others. text: which of the memory's texts was s
 another one does not know (rule 7.6)."""
 
 LESSON: Final[dict[str, pl.DataType]] = {
-    "proposal_id": pl.String(),
-    "namespace": pl.String(),
-    "memory_id": pl.String(),
-    "term": pl.String(),
-    "search_id": pl.String(),
-    "question": pl.String(),
-    "principal": pl.String(),
-    "taught_at": pl.Datetime("us", "UTC"),
-    "expires_at": pl.Datetime("us", "UTC"),
+    **dict.fromkeys(
+        ("proposal_id", "namespace", "memory_id", "term", "search_id", "question", "principal"), pl.String()
+    ),
+    **dict.fromkeys(("taught_at", "expires_at"), _MOMENT),
     "text": pl.String(),
 }
 """Columns of a lesson: one term that one selection teaches one memory."""
+
+
+def refusal(
+    policy: LearningPolicy | KeyTeaching,
+    *,
+    at: str = "at",
+    order: pl.Expr | None = None,
+    enabled: bool = True,
+) -> pl.Expr:
+    """Why a selection teaches nothing, as far as it says itself; null where it may.
+
+    Of ``rank`` (null where nobody knows it), ``born_at`` and ``gone_at`` (of the text that was selected; see
+    `propose`).
+
+    Args:
+        policy: bounds.
+        at: column of its moment.
+        order: whether its query is an order to an assistant; None: column ``order``.
+        enabled: whether anything may be learned at all.
+    """
+    gone = pl.col("gone_at").is_not_null() & (pl.col("gone_at") <= pl.col(at))
+    young = pl.col(at) - pl.col("born_at") < timedelta(hours=policy.eligible_hours)
+    return (
+        pl.when(pl.lit(not enabled)).then(pl.lit(FEATURE_DISABLED))
+        .when(pl.col("rank").is_null()).then(pl.lit(NO_PROVENANCE))
+        .when(pl.col("rank") <= policy.excluded_ranks).then(pl.lit(TOP_3))
+        .when(pl.col("order") if order is None else order).then(pl.lit(ORDER))
+        .when(pl.col("born_at").is_null() | gone).then(pl.lit(NOT_FOUND))
+        .when(young).then(pl.lit(TOO_NEW))
+    )  # fmt: skip
 
 
 def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPolicy, *, enabled: bool = True
@@ -138,20 +160,10 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
     Returns:
         Rows as in `PROPOSAL`, one a selection.
     """
-    there = pl.col("born_at").is_not_null() & (
-        pl.col("gone_at").is_null() | (pl.col("gone_at") > pl.col("selected_at"))
-    )
-    age = pl.col("selected_at") - pl.col("born_at")
-    refusal = (
-        pl.when(pl.lit(not enabled)).then(pl.lit(FEATURE_DISABLED))
-        .when(pl.col("rank").is_null()).then(pl.lit(NO_PROVENANCE))
-        .when(pl.col("rank") <= policy.excluded_ranks).then(pl.lit(TOP_3))
-        .when(~there).then(pl.lit(NOT_FOUND))
-        .when(age < timedelta(hours=policy.eligible_hours)).then(pl.lit(TOO_NEW))
-    )  # fmt: skip
+    reason = refusal(policy, at="selected_at", order=pl.lit(value=False), enabled=enabled)
     of = [name for name in ("namespace", "day") if name in selections.columns and name in frequent.columns]
     words = (
-        selections.with_columns(refused=refusal.is_not_null())
+        selections.with_columns(refused=reason.is_not_null())
         .select("proposal_id", *of, "asked", "triggers", "refused")
         .explode("asked")
         .drop_nulls("asked")
@@ -174,7 +186,7 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
     )
     return (
         selections.with_columns(
-            refusal=refusal,
+            refusal=reason,
             question=pl.col("asked").list.sort().list.join(" "),
             rank=pl.col("rank").cast(pl.Int32),
         )

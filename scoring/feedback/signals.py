@@ -35,9 +35,7 @@ def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
     Args:
         events: rows of ``events``; those of other kinds are left out.
     """
-    return events.filter(pl.col("kind") == "feedback").select(
-        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
-        "project", "tier", "verdict", "response",
+    return events.filter(pl.col("kind") == "feedback").with_columns(
         signal_id="event_id",
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),
         weight=pl.lit(1.0),
@@ -66,9 +64,7 @@ def usage_signals(
     by_words = pl.col("evidence") == "words"
     beyond = pl.col("ratio_beyond_query").fill_null(0.0) > used_ratio
     counts = (pl.col("evidence") != "none") & (~used | ~by_words | beyond)
-    return told.select(
-        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
-        "project", "tier", "verdict", "evidence", "ratio", "ratio_beyond_query", "response",
+    return told.with_columns(
         signal_id=pl.concat_str("event_id", pl.lit(":"), "memory_id"),
         value=pl.when(used).then(1.0).otherwise(0.5),
         weight=pl.when(counts).then(policy.implicit_weight).otherwise(0.0),
@@ -136,9 +132,7 @@ def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.
         .unique([*search, "memory_id"], keep="first", maintain_order=True)
     )
     share = pl.when("helped").then(1.0).otherwise(1.0 / pl.len().over(search))
-    return about.select(
-        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
-        "project", "tier", "verdict", "response",
+    return about.with_columns(
         signal_id=pl.concat_str("event_id", "search_id", "memory_id", separator=":"),
         behind=pl.when(pl.col("by") != pl.col("principal")).then("by"),
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),

@@ -14,7 +14,7 @@ import polars as pl
 
 from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_S
-from slowwave.scoring.feedback.coded import by_time, codes, day_ends, day_names, day_number, turns
+from slowwave.scoring.feedback.coded import by_time, codes, day_ends, day_names, day_number, in_step, turns
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE
 
@@ -118,16 +118,11 @@ def _after_each(verdicts: pl.DataFrame, before: pl.DataFrame) -> list[pl.Series]
     """
     moments = verdicts["occurred_at"].dt.epoch("us").to_numpy()
     used = (verdicts["verdict"] == USED).to_numpy()
-    memory = verdicts["memory"].to_numpy()
-    starts = np.flatnonzero(np.diff(memory, prepend=memory[:1] - 1))
-    counts = np.diff(np.append(starts, len(memory)))
-    busiest = np.argsort(-counts, kind="stable")
-    first = starts[busiest]
+    first, steps = in_step(verdicts["memory"].to_numpy())
     state = _states(verdicts["memory_id"].gather(first), before, moments[first])
     made = Strengths.fresh(moments)
-    sizes = np.searchsorted(-counts[busiest], -np.arange(counts.max(initial=0)), side="left")
-    for turn, n in enumerate(sizes.tolist()):
-        rows = first[:n] + turn
+    for rows in steps:
+        n = len(rows)
         state.meet(n, moments[rows], used[rows])
         for name in Strengths.__slots__:
             getattr(made, name)[rows] = getattr(state, name)[:n]

@@ -16,8 +16,8 @@ further than `REACH`. What was imported is one vote as soon as anybody has spoke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +94,7 @@ def heard(
     value, weight = (rows[name].fill_null(0.0).to_numpy() for name in SUMS[2:])
     spoken = Spoken(
         of["at"].to_numpy().astype(np.int64),
-        *(of[name].to_numpy() for name in ("one", "likes", "weight", "dev", "newest", "uses", "points")),
+        *(of[field.name].to_numpy() for field in fields(Spoken)[1:]),
     )
     sums = weighed(spoken, value, weight, policy.implicit_cap)
     made = names.to_frame().with_columns(
@@ -104,7 +104,7 @@ def heard(
     )
     against = of.group_by("memory_id").agg(
         whole=pl.col("against").explode().drop_nulls(),
-        single=pl.col("against_last").filter(pl.col("dev") < 0).drop_nulls().sort(descending=True),
+        single=pl.col("against_last").filter(pl.col("deviation") < 0).drop_nulls().sort(descending=True),
     )
     whole = pl.col("whole").fill_null([])  # of a memory that was used or ignored only, nobody voted on it
     counted = pl.concat_list(whole, pl.col("single").fill_null([]).list.slice(pl.col("praise")))
@@ -115,33 +115,49 @@ def heard(
     )
 
 
+def with_growth(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Signals with their ``voice``, their ``grown``, and their weight as of `FIXED_MOMENT` (``w``)."""
+    grown = growth(signals["occurred_at"].dt.epoch("us").to_numpy(), policy.half_life_days)
+    rows = signals.with_columns(voice=VOICE, grown=pl.Series(grown, dtype=pl.Float64))
+    return rows.with_columns(w=pl.col("weight") * pl.col("grown"))
+
+
+def spoken_by(votes: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    """Sums of votes in force by a key that has the voice; in the order in which they were given.
+
+    Args:
+        votes: rows of `with_growth`.
+        key: columns of a row.
+
+    Returns:
+        The key; imported; weight; deviation: how far they are from neutral, times their weight; newest:
+        growth at the last of them; votes (count); against: moments of the not-useful ones; voted_last.
+    """
+    ordered = votes.sort("occurred_at", "signal_id")
+    return ordered.group_by(key, maintain_order=True).agg(
+        pl.col("imported").first(),
+        weight=pl.col("w").sum(),
+        deviation=(pl.col("w") * (pl.col("value") - 0.5)).sum(),
+        newest=pl.col("grown").max(),
+        votes=pl.len(),
+        against=pl.col("occurred_at").filter(pl.col("verdict") == "unhelpful"),
+        voted_last=pl.col("occurred_at").max(),
+    )
+
+
 def _each(
     votes: pl.DataFrame, uses: pl.DataFrame, voices: Mapping[str, int], policy: FeedbackPolicy
 ) -> pl.DataFrame:
     """What each voice says of each memory, sorted by both.
 
     Returns:
-        memory_id, voice; one: whether it is one vote; weight: of its votes as of `FIXED_MOMENT`; dev: how far
-        they are from neutral, times that; newest: growth at the last of them; points: data points; uses
-        (count); likes: whether it finds the memory helpful; against: its not-useful votes, if it is not one
-        vote; against_last: the last of them, if it is.
+        memory_id, voice; one: whether it is one vote; weight: of its votes as of `FIXED_MOMENT`; deviation:
+        how far they are from neutral, times that; newest: growth at the last of them; points: data points;
+        uses (count); likes: whether it finds the memory helpful; against: its not-useful votes, if it is not
+        one vote; against_last: the last of them, if it is.
     """
-    said = in_force(votes, policy.principal_votes).with_columns(voice=VOICE)
-    grown = growth(said["occurred_at"].dt.epoch("us").to_numpy(), policy.half_life_days)
-    said = said.with_columns(grown=pl.Series(grown, dtype=pl.Float64)).with_columns(
-        w=pl.col("weight") * pl.col("grown")
-    )
-    unhelpful = pl.col("occurred_at").filter(pl.col("verdict") == "unhelpful")
     key = ["namespace", "memory_id", "voice"]
-    spoken = (
-        said.sort("occurred_at", "signal_id")
-        .group_by(key, maintain_order=True)
-        .agg(
-            pl.col("imported").first(), weight=pl.col("w").sum(),
-            dev=(pl.col("w") * (pl.col("value") - 0.5)).sum(), newest=pl.col("grown").max(),
-            votes=pl.len(), against=unhelpful, against_last=unhelpful.max(),
-        )
-    )  # fmt: skip
+    spoken = spoken_by(with_growth(in_force(votes, policy.principal_votes), policy), key)
     times = pl.col("times").sum() if "times" in uses.columns else pl.len()
     used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=times)
     known = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
@@ -149,7 +165,7 @@ def _each(
         spoken.join(used, on=key, how="full", coalesce=True)
         .sort("memory_id", "voice")
         .with_columns(
-            pl.col("weight", "dev", "newest").fill_null(0.0),
+            pl.col("weight", "deviation", "newest").fill_null(0.0),
             pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
             one=is_one_vote(pl.coalesce("imported", "here"), known),
         )
@@ -157,16 +173,16 @@ def _each(
     # All that it says weighs one vote at most, as of its last word; from then on all of it fades alike.
     share = (pl.col("newest") / pl.col("weight")).clip(0, 1)
     fits = pl.when("one", pl.col("weight") > 0).then(share).otherwise(1.0)
-    sure = pl.when(pl.col("dev").abs() > _ROUGH * pl.col("weight")).then("dev").otherwise(0.0)
+    sure = pl.when(pl.col("deviation").abs() > _ROUGH * pl.col("weight")).then("deviation").otherwise(0.0)
     points = pl.col("votes") + pl.col("uses")
     return both.select(
         "memory_id", "voice", "one", "newest", "uses",
         weight=pl.col("weight") * fits,
-        dev=pl.when("one").then(sure).otherwise("dev") * fits,
+        deviation=pl.when("one").then(sure).otherwise("deviation") * fits,
         points=pl.when("one").then(points.clip(0, 1)).otherwise(points),
         likes=(sure > 0) | ((pl.col("uses") > 0) & (sure == 0)),
         against=pl.when(~pl.col("one")).then("against"),
-        against_last=pl.when("one").then("against_last"),
+        against_last=pl.when("one").then(pl.col("against").list.max()),
     )  # fmt: skip
 
 

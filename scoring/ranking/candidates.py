@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -56,13 +56,13 @@ NEUTRAL = MemoryState()
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
-    """Why search keys lift a memory, for people (rule 7.5); no ranking needs it.
+class _NearQuestions:
+    """Evidence from past questions near to a query, for people; no ranking needs it.
 
     Attributes:
-        count: past searches like this one that led to it (count).
+        count: of what the class is about (count).
         nearest: greatest cosine of this query and one of theirs.
-        query: what the nearest asked, where who asks now may see it; else empty.
+        query: text of the nearest, where who asks now may see it; else empty.
         at: its moment; None where nobody knows.
     """
 
@@ -71,30 +71,31 @@ class Led:
     query: str = ""
     at: datetime | None = None
 
+    @property
+    def quoted(self) -> str:
+        """The nearest question in quotation marks and its day; a long one is cut, none is empty."""
+        query = _short(self.query)
+        if not query or self.at is None:
+            return f"“{query}”" if query else ""
+        day = self.at.astimezone(UTC)
+        return f"“{query}”, {day.day} {day:%B}"
+
+
+class Led(_NearQuestions):
+    """Why search keys lift a memory (rule 7.5): `count` past searches like this one led to it."""
+
+    __slots__ = ()
+
     def describe(self) -> str:
         """In a few words; a long query is cut."""
         said = f"{self.count:,} similar search{'' if self.count == 1 else 'es'}, nearest {self.nearest:.2f}"
-        query = _short(self.query)
-        if not query:
-            return said
-        return f"{said} (“{query}”)" if self.at is None else f"{said} (“{query}”, {_day(self.at)})"
+        return f"{said} ({self.quoted})" if self.quoted else said
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRating:
-    """Feedback on a memory for questions near to this query, for people (rule 8.2); no ranking needs it.
+class QuestionRating(_NearQuestions):
+    """Feedback on a memory for questions near to this query (rule 8.2): `count` votes and uses."""
 
-    Attributes:
-        count: votes and uses on near questions (count).
-        nearest: greatest cosine of this query and one of them.
-        query: text of the nearest, where the caller may see it; else empty.
-        at: moment of the last feedback on it; None where nobody knows.
-    """
-
-    count: int
-    nearest: float
-    query: str = ""
-    at: datetime | None = None
+    __slots__ = ()
 
     def describe(self, others: int) -> str:
         """The counts in a few words; a long query is cut.
@@ -103,12 +104,20 @@ class QuestionRating:
             others: votes and uses of the memory on other questions (count).
         """
         text = f"{self.count:,} rating{'' if self.count == 1 else 's'} on questions like this"
-        nearest = f"nearest {self.nearest:.2f}"
-        if query := _short(self.query):
-            day = "" if self.at is None else f", {_day(self.at)}"
-            nearest += f": “{query}”{day}"
+        nearest = f"nearest {self.nearest:.2f}" + (f": {self.quoted}" if self.quoted else "")
         rest = f"; {others:,} on others" if others > 0 else ""
         return f"{text} ({nearest}){rest}"
+
+
+OPTIONAL: Final = {"title": 0.0, "coverage": 0.0, "rerank": math.nan}
+"""Columns of `Candidates` that are not kept where they have nothing but this value."""
+_ABSENT: Final = {"ordinal": 0, "chunk_count": 1, **OPTIONAL}  # what a column has that is not given
+KINDS: Final[dict[str, type]] = {
+    **dict.fromkeys(("cosine", "bm25"), np.float64),
+    **dict.fromkeys(("vector_rank", "bm25_rank", "ordinal", "chunk_count"), np.int64),
+    **dict.fromkeys(OPTIONAL, np.float64),
+}
+"""Columns of numbers of `Candidates`, with their types."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,17 +173,10 @@ class Candidates:
 
     def __post_init__(self) -> None:
         size = len(self.chunk_ids)
-        absent = {
-            "ordinal": np.zeros(size, dtype=np.int64),
-            "chunk_count": np.ones(size, dtype=np.int64),
-            "title": np.zeros(size),
-            "coverage": np.zeros(size),
-            "rerank": np.full(size, np.nan),
-        }
-        for name, column in absent.items():
+        for name, value in _ABSENT.items():
             if len(getattr(self, name)) == 0:
-                object.__setattr__(self, name, column)
-        for name in ("memory_ids", "cosine", "bm25", "vector_rank", "bm25_rank", *absent):
+                object.__setattr__(self, name, np.full(size, value))
+        for name in ("memory_ids", *KINDS):
             if len(getattr(self, name)) != size:
                 raise ValueError(f"{name} has {len(getattr(self, name))} values for {size} candidates")
 
@@ -217,15 +219,7 @@ class Candidates:
         return {
             "chunk_id": list(self.chunk_ids),
             "memory_id": list(self.memory_ids),
-            "cosine": _nullable(self.cosine),
-            "bm25": _nullable(self.bm25),
-            "vector_rank": self.vector_rank.tolist(),
-            "bm25_rank": self.bm25_rank.tolist(),
-            "ordinal": self.ordinal.tolist(),
-            "chunk_count": self.chunk_count.tolist(),
-            "title": self.title.tolist() if self.title.any() else None,
-            "coverage": self.coverage.tolist() if self.coverage.any() else None,
-            "rerank": None if np.isnan(self.rerank).all() else _nullable(self.rerank),
+            **{name: self._kept(name) for name in KINDS},
             "triggers": {memory: list(found) for memory, found in self.triggers.items()},
             "follows": dict(self.follows),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
@@ -235,21 +229,23 @@ class Candidates:
             "bm25_bound": None if math.isnan(self.bm25_bound) else self.bm25_bound,
         }
 
+    def _kept(self, name: str) -> list[float | None] | None:
+        """A column as `to_dict` has it; None where it has nothing but what an absent one has."""
+        column = getattr(self, name)
+        if name in OPTIONAL and np.array_equal(column, np.full(len(self), OPTIONAL[name]), equal_nan=True):
+            return None
+        return [None if math.isnan(value) else value for value in column.tolist()]
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Candidates:
         """The candidates that `to_dict` gave."""
+        columns: dict[str, Any] = {
+            name: np.array(data[name] or [], dtype=kind) for name, kind in KINDS.items()
+        }
         return cls(
             chunk_ids=data["chunk_id"],
             memory_ids=data["memory_id"],
-            cosine=np.array(data["cosine"], dtype=np.float64),
-            bm25=np.array(data["bm25"], dtype=np.float64),
-            vector_rank=np.array(data["vector_rank"], dtype=np.int64),
-            bm25_rank=np.array(data["bm25_rank"], dtype=np.int64),
-            ordinal=np.array(data["ordinal"], dtype=np.int64),
-            chunk_count=np.array(data["chunk_count"], dtype=np.int64),
-            title=np.array(data["title"] or [], dtype=np.float64),
-            coverage=np.array(data["coverage"] or [], dtype=np.float64),
-            rerank=np.array(data["rerank"] or [], dtype=np.float64),
+            **columns,
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
             states={memory: _state(one) for memory, one in data["states"].items()},
@@ -266,16 +262,6 @@ def _short(query: str) -> str:
     if len(query) > _QUERY_CHARACTERS:
         return f"{query[: _QUERY_CHARACTERS - 1].rstrip()}…"
     return query
-
-
-def _day(moment: datetime) -> str:
-    """Day and month, in UTC."""
-    day = moment.astimezone(UTC)
-    return f"{day.day} {day:%B}"
-
-
-def _nullable(values: Floats) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _state_data(state: MemoryState) -> dict[str, Any]:

@@ -6,7 +6,7 @@ id). So what belongs together stands together, and the place of a memory is the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -138,35 +138,17 @@ class Columns:
             return self
         taken = np.bitwise_or.reduce([_bit(name) for name in channels])
         kept = self._only((self.found_by == 0) | (self.found_by & ~taken != 0))
-        changed: dict[str, np.ndarray] = {}
-        for name, score, place in ((VECTOR, "cosine", "vector_rank"), (BM25, "bm25", "bm25_rank")):
-            if name in channels:
-                changed[score] = np.full_like(kept.cosine, np.nan)
-                changed[place] = np.zeros_like(kept.vector_rank)
-        if TRIGGER in channels:
-            changed["trigger"] = np.zeros_like(kept.trigger)
-            changed["phrase_said"] = np.zeros_like(kept.phrase_said)
-        if LEARNED in channels:
-            changed["learned"] = np.zeros_like(kept.learned)
-        if KEYS in channels:
-            changed["key"] = np.zeros_like(kept.key)
-        return replace(kept, **changed)
+        return kept._filled({name: value for channel in channels for name, value in _SAID[channel].items()})
 
     def unrated(self) -> Columns:
         """What these searches would have found if nobody had ever given feedback (rule 8.3)."""
-        size, nobody = len(self.count), np.zeros(0, dtype=np.int64)
-        return replace(
-            self,
-            effectiveness=np.full(size, 0.5),
-            feedback_count=np.zeros(size, dtype=np.int64),
-            question_effectiveness=np.full(size, 0.5),
-            question_count=np.zeros(size, dtype=np.int64),
-            voted=nobody,
-            voted_at=np.zeros(0),
-            doubted=nobody,
-            doubted_at=np.zeros(0),
-            doubted_near=np.zeros(0),
-        )
+        votes = ("voted", "voted_at", "doubted", "doubted_at", "doubted_near")
+        return replace(self._filled(_UNRATED), **{name: getattr(self, name)[:0] for name in votes})
+
+    def _filled(self, values: Mapping[str, float]) -> Columns:
+        """With one value in the whole of some columns."""
+        columns = {name: np.full_like(getattr(self, name), value) for name, value in values.items()}
+        return replace(self, **columns)
 
     def _only(self, chunks: Flags) -> Columns:
         """With these chunks alone, and the memories that have one of them."""
@@ -201,7 +183,24 @@ _OF_MEMORIES = (
     "number", "trigger", "effectiveness", "feedback_count", "question_effectiveness", "question_count",
     "learned", "key", "points", "superseded",
 )  # fmt: skip
+_SAID: dict[str, dict[str, float]] = {
+    VECTOR: {"cosine": np.nan, "vector_rank": 0},
+    BM25: {"bm25": np.nan, "bm25_rank": 0},
+    TRIGGER: {"trigger": 0.0, "phrase_said": False},
+    LEARNED: {"learned": 0.0},
+    KEYS: {"key": 0.0},
+}
+"""Columns that each channel fills, with the value where it said nothing."""
+_UNRATED = {
+    "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
+}  # fmt: skip
 _POINTERS = ("voted", "doubted", "follower", "followed")
+
+
+def _kind(column: str) -> type[np.generic]:
+    """Type of the values of a column, as it is declared."""
+    kinds = {"Floats": np.float64, "Integers": np.int64, "Flags": np.bool_}
+    return kinds[Columns.__annotations__[column]]
 
 
 def _bit(channel: str) -> np.uint8:
@@ -283,14 +282,8 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
         return np.concatenate([np.zeros(1, dtype=np.int64), *parts])
 
     plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at", "doubted_at", "doubted_near")
-    whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count", "question_count"}
-    kinds: dict[str, Any] = dict.fromkeys(whole, np.int64) | dict.fromkeys(
-        ("phrase_said", "superseded"), np.bool_
-    )
     joined: dict[str, Any] = {
-        name: np.concatenate(
-            [np.zeros(0, dtype=kinds.get(name, np.float64)), *(getattr(one, name) for one in batches)]
-        )
+        name: np.concatenate([np.zeros(0, dtype=_kind(name)), *(getattr(one, name) for one in batches)])
         for name in plain
     }
     joined |= {name: moved(name, memories) for name in ("number", *_POINTERS)}

@@ -70,16 +70,18 @@ _APART = _Separators()
 
 def as_asked(text: str) -> str:
     """A query for the full-text index: pieces in the place of what is written without spaces."""
-    if text.isascii() or not _UNSPACED.search(text):
-        return text
-    return _UNSPACED.sub(lambda found: f" {' '.join(_pieces(found, shorter=False))} ", text)
+    return _in_pieces(text, shorter=False)
 
 
 def as_indexed(text: str) -> str:
     """A text for the full-text index, line for line: as :func:`as_asked`, with the shorter pieces beside."""
+    return _in_pieces(text, shorter=True)
+
+
+def _in_pieces(text: str, *, shorter: bool) -> str:
     if text.isascii() or not _UNSPACED.search(text):
         return text
-    return _UNSPACED.sub(lambda found: f" {' '.join(_pieces(found, shorter=True))} ", text)
+    return _UNSPACED.sub(lambda found: f" {' '.join(_pieces(found, shorter=shorter))} ", text)
 
 
 def line(text: str) -> str:

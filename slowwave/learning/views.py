@@ -15,8 +15,7 @@ from slowwave.learning.applied import in_use
 from slowwave.learning.proposals import with_lives
 from slowwave.quality.orders import is_order
 from slowwave.scoring.feedback import keys as teaching
-from slowwave.scoring.feedback.key_teaching import refusal
-from slowwave.scoring.feedback.learned import KEYS
+from slowwave.scoring.feedback.learned import KEYS, refusal
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:

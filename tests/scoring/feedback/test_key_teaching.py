@@ -9,15 +9,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.scoring.feedback.key_teaching import ORDER, SEEN, decide_views, refusal
+from slowwave.scoring.feedback.key_teaching import SEEN, decide_views
 from slowwave.scoring.feedback.learned import (
     FEATURE_DISABLED,
     NO_PROVENANCE,
     NOT_FOUND,
+    ORDER,
     PROPOSED,
     RATE_LIMITED,
     TOO_NEW,
     TOP_3,
+    refusal,
 )
 from slowwave.scoring.feedback.policy import KeyTeaching
 
