@@ -1,8 +1,8 @@
 """Which selections make a search a key (rule 7.5), and what of searches stands at a moment.
 
-`slowwave.scoring.feedback.learned.refusal` looks at every selection by itself; `decide_views` goes through them in their order, because only
-so many keys are taught to a memory in some hours. What a refused selection says counts neither for nor
-against the memory.
+`slowwave.scoring.feedback.learned.refusal` looks at every selection by itself. `decide_views` goes through
+them in their order, because only so many keys are taught to a memory in some hours. What a refused selection
+says counts neither for nor against the memory.
 """
 
 from __future__ import annotations
