@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -30,10 +29,7 @@ RESULTS: Final = pl.Schema(
     }
 )
 _CHANNELS_OF_CODE: Final = pl.Series(
-    [
-        list(compress(CHANNELS, [code >> at & 1 for at in range(len(CHANNELS))]))
-        for code in range(1 << len(CHANNELS))
-    ],
+    [[name for at, name in enumerate(CHANNELS) if code >> at & 1] for code in range(1 << len(CHANNELS))],
     dtype=pl.List(pl.String),
 )
 

@@ -29,22 +29,13 @@ class SparseRecall:
     judged: int
     hits: int
 
-    @property
-    def sparse_recall_hit_rate(self) -> float | None:
-        """Hits of those that were judged; None where none was."""
-        return self.hits / self.judged if self.judged else None
-
-    @property
-    def sparse_recall_false_positive_rate(self) -> float | None:
-        """The others of those that were judged; None where none was."""
-        return 1 - self.hits / self.judged if self.judged else None
-
     def to_dict(self) -> dict[str, float | None]:
-        """The figures by their names."""
+        """The figures by their names; rates are of those that were judged, None where none was."""
+        rate = self.hits / self.judged if self.judged else None
         return {
             "sparse_recall_injections": self.sparse_recall_injections,
-            "sparse_recall_hit_rate": self.sparse_recall_hit_rate,
-            "sparse_recall_false_positive_rate": self.sparse_recall_false_positive_rate,
+            "sparse_recall_hit_rate": rate,
+            "sparse_recall_false_positive_rate": None if rate is None else 1 - rate,
             "judged": self.judged,
         }
 

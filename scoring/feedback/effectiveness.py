@@ -174,9 +174,8 @@ def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: Feedbac
     owner, number = place // _DAYS, pl.Series("number", place % _DAYS, dtype=pl.Int32)
     sums[:, 1:] *= _UNIT * growth(day_ends(number), policy.half_life_days)[:, None]
     running(sums, owner, known, before.select(_COUNTED).to_numpy().astype(np.float64))
-    columns = {name: sums[:, at] for at, name in enumerate(_COUNTED)}
     made = added.select(*_NAMES)[first].with_columns(
-        number=number, **{n: pl.Series(v) for n, v in columns.items()}
+        number=number, **{name: pl.Series(sums[:, at]) for at, name in enumerate(_COUNTED)}
     )
     return made.with_columns(
         effectiveness(made, day_ends(number), policy), pl.col("feedback_count").cast(pl.Int32),

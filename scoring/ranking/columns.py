@@ -194,6 +194,7 @@ _SAID: dict[str, dict[str, float]] = {
 _UNRATED = {
     "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
 }  # fmt: skip
+_UNKNOWN = {**_UNRATED, "trigger": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
 _POINTERS = ("voted", "doubted", "follower", "followed")
 
 
@@ -216,27 +217,23 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
     place = dict(zip(names, range(len(names)), strict=True))
     memory = np.array([place[name] for name in in_order], dtype=np.int64)
     size = len(names)
-    trigger, learned, key, points = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
-    effectiveness, feedback_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
-    question_effectiveness, question_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
+    known = {name: np.full(size, value) for name, value in _UNKNOWN.items()}
     for name, (_, strength) in candidates.triggers.items():
         if name in place:
-            trigger[place[name]] = strength
+            known["trigger"][place[name]] = strength
     for name, said in candidates.confidence.items():
         if said.points and name in place:
-            points[place[name]] = said.points
+            known["points"][place[name]] = said.points
     votes, doubts = [], []
     for name, state in candidates.states.items():
         if name in place:
             at = place[name]
-            effectiveness[at], feedback_count[at] = state.effectiveness, state.feedback_count
-            question_effectiveness[at] = state.question_effectiveness
-            question_count[at] = state.question_count
-            learned[at], key[at] = state.learned, state.key
+            for column in (*_UNRATED, "learned", "key"):
+                known[column][at] = getattr(state, column)
             doubts += [(at, when.timestamp(), near) for when, near in state.question_not_useful]
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
     pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
-    known = [(here, there) for here, there in pairs if here is not None and there is not None]
+    turns = [(here, there) for here, there in pairs if here is not None and there is not None]
     position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
@@ -248,22 +245,15 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         position=position,
         **{name: getattr(candidates, name)[position] for name in _OF_CHUNKS[1:]},
         number=np.arange(size),
-        trigger=trigger,
-        effectiveness=effectiveness,
-        feedback_count=feedback_count,
-        question_effectiveness=question_effectiveness,
-        question_count=question_count,
-        learned=learned,
-        key=key,
-        points=points,
+        **known,
         superseded=np.array([name in candidates.superseded for name in names], dtype=np.bool_),
         voted=np.array([at for at, _ in votes], dtype=np.int64),
         voted_at=np.array([when for _, when in votes], dtype=np.float64),
         doubted=np.array([at for at, _, _ in doubts], dtype=np.int64),
         doubted_at=np.array([when for _, when, _ in doubts], dtype=np.float64),
         doubted_near=np.array([near for _, _, near in doubts], dtype=np.float64),
-        follower=np.array([here for here, _ in known], dtype=np.int64),
-        followed=np.array([there for _, there in known], dtype=np.int64),
+        follower=np.array([here for here, _ in turns], dtype=np.int64),
+        followed=np.array([there for _, there in turns], dtype=np.int64),
     )
     return columns, names
 

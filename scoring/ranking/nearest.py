@@ -9,8 +9,6 @@ to threads, which takes longer than so small a product when other processes hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 
@@ -112,8 +110,5 @@ def _centres(vectors: Vectors) -> Vectors:
 
 def _nearest_of(vectors: Vectors, centres: Vectors) -> Integers:
     """The centre that each vector is nearest to, (n,)."""
-    return np.concatenate([np.argmax(block @ centres.T, axis=1) for block in _blocks(vectors)])
-
-
-def _blocks(vectors: Vectors) -> Iterator[Vectors]:
-    return (vectors[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK))
+    blocks = (vectors[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK))
+    return np.concatenate([np.argmax(block @ centres.T, axis=1) for block in blocks])
