@@ -16,14 +16,20 @@ import numpy as np
 import polars as pl
 
 from slowwave.scoring.arrays import Floats, Integers
+from slowwave.scoring.lists import words as listed
 from slowwave.scoring.promised import CAP, COEFFICIENT
-from slowwave.scoring.ranking.denylist import DENYLIST
 from slowwave.scoring.ranking.words import stem, words
 
 LEAST_LETTERS = 3
 TTL = timedelta(days=30)
 MOST_MEMORIES = 64  # that learned terms of one query bring to mind (count)
 
+_LISTS = ("denied_english", "denied_code", "denied_memory")
+DENYLIST = frozenset(word for name in _LISTS for word in listed("slowwave.scoring", name))
+"""Words that teach nothing, in lower case: they are in any question, any code, any memory of an assistant.
+
+A word with the stem of one of them is denied, too (rule 5.1).
+"""
 _DENIED = frozenset(map(stem, DENYLIST)) | DENYLIST
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.scoring.promised import CAP
-from slowwave.scoring.ranking.denylist import DENYLIST
-from slowwave.scoring.ranking.learned import MOST_MEMORIES, Learned, LearnedTerms, learnable
+from slowwave.scoring.ranking.learned import DENYLIST, MOST_MEMORIES, Learned, LearnedTerms, learnable
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
