@@ -34,8 +34,7 @@ from slowwave.scoring.feedback.learned import (
     standing,
 )
 from slowwave.scoring.feedback.policy import SEEDS, LearningPolicy
-from slowwave.scoring.ranking.denylist import DENYLIST
-from slowwave.scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.scoring.ranking.learned import DENYLIST, LearnedTerms, learnable
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY, TICK = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)
