@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from slowwave import __version__
@@ -73,7 +74,7 @@ def application(
     require_names(settings, host)
     access = Access(settings)
     site = ApiSite(access, MemoryPool(settings, lambda: Caller("", ""), space=space))
-    app = FastAPI(
+    app = _Application(
         title="Slowwave",
         version=__version__,
         description=_ABOUT,
@@ -90,8 +91,7 @@ def application(
         app.include_router(part.router)
     known = site.memories
     app.router.routes += health_routes(known.space, opening=known.opening, details=details)
-    app.add_route("/docs", _docs(app))
-    app.openapi = _schema(app)  # type: ignore[method-assign]
+    app.add_route("/docs", app.docs)
     app.add_middleware(Limits, access=access, requests=settings.mcp.requests)
     app.add_middleware(BodyLimit, max_bytes=settings.mcp.max_request_bytes)
     app.add_middleware(HostGuard, settings=settings, refusal=problem(421, _UNKNOWN_NAME))
@@ -99,11 +99,18 @@ def application(
     return app
 
 
-def _docs(app: FastAPI) -> Any:  # noqa: ANN401 - an endpoint
-    async def docs(_: Any) -> HTMLResponse:  # noqa: ANN401 - a request
-        return HTMLResponse(page(app.openapi()), headers=HEADERS)
+class _Application(FastAPI):
+    """FastAPI application whose description has our errors in place of FastAPI's."""
 
-    return docs
+    def openapi(self) -> dict[str, Any]:
+        """Return the description of the API, made once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = _with_problems(super().openapi())
+        return self.openapi_schema
+
+    async def docs(self, _: Request) -> HTMLResponse:
+        """Answer with the description as a page."""
+        return HTMLResponse(page(self.openapi()), headers=HEADERS)
 
 
 def _ready(site: ApiSite, namespaces: list[str], *, closes: bool) -> Any:  # noqa: ANN401 - a lifespan
@@ -117,19 +124,6 @@ def _ready(site: ApiSite, namespaces: list[str], *, closes: bool) -> Any:  # noq
                 site.memories.close()
 
     return lifespan
-
-
-def _schema(app: FastAPI) -> Any:  # noqa: ANN401 - gives a schema
-    """What gives the description of the API: FastAPI's, with our errors in place of its own."""
-    theirs = app.openapi
-    made: dict[str, Any] = {}
-
-    def schema() -> dict[str, Any]:
-        if not made:
-            made.update(_with_problems(theirs()))
-        return made
-
-    return schema
 
 
 _IN_WORDS_OF_HTTP: Final = {

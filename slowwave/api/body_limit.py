@@ -33,7 +33,12 @@ class BodyLimit:
             told = f"A request may have {self._max_bytes:,} bytes (mcp.max_request_bytes). Nothing was done."
             await problem(413, told, headers={"Connection": "close"})(scope, receive, send)
             return
-        await self._app(scope, _Given(body, receive), send)
+        given = [body]
+
+        async def whole_first() -> Message:
+            return {"type": "http.request", "body": given.pop()} if given else await receive()
+
+        await self._app(scope, whole_first, send)
 
     async def _whole(self, headers: Headers, receive: Receive) -> bytes | None:
         """The body; None where it is too large."""
@@ -50,18 +55,3 @@ class BodyLimit:
                 return None
             more = message.get("more_body", False)
         return bytes(body)
-
-
-class _Given:
-    """Gives a body that was read already, and then what comes after it."""
-
-    def __init__(self, body: bytes, receive: Receive) -> None:
-        self._body: bytes | None = body
-        self._receive = receive
-
-    async def __call__(self) -> Message:
-        """The next message."""
-        if self._body is None:
-            return await self._receive()
-        body, self._body = self._body, None
-        return {"type": "http.request", "body": body, "more_body": False}

@@ -56,7 +56,7 @@ class Verifier:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Who is calling; None for a token that opens nothing."""
-        caller = await self._access.caller(token)
+        caller = (await self._access.answer(token)).caller
         if caller is None:
             return None
         return KnownToken(
@@ -97,11 +97,7 @@ def application(
     require_names(settings, host)
     access = Access(settings)
     memories = MemoryPool(settings, caller, space=space)
-    built = build(
-        memories,
-        verifier=Verifier(access),
-        auth=_authorization(settings.mcp.oauth),
-    )
+    built = build(memories, verifier=Verifier(access), auth=_authorization(settings.mcp.oauth))
     names = _names(settings)
     # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
     made = built.streamable_http_app(

@@ -37,14 +37,6 @@ class Access:
         self._watched, self._now = Watched(settings.home), now
         self._oauth: OAuth | None = None
 
-    async def caller(self, bearer: str) -> Caller | None:
-        """Who calls with a token; None: nobody that may come in.
-
-        Args:
-            bearer: the token, as a request brings it.
-        """
-        return (await self.answer(bearer)).caller
-
     async def answer(self, bearer: str) -> Authentication:
         """Who calls with a token of the home or of the provider, or why nobody does.
 

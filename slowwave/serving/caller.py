@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from slowwave.home.visibility import Viewer
 from slowwave.settings import Rights
 
 
@@ -26,19 +25,9 @@ class Caller(NamedTuple):
         return self.rights == "person"
 
     @property
-    def viewer(self) -> Viewer | None:
-        """Who looks, as calls of `Memory` want it: None is the owner."""
-        return None if self.is_person else Viewer.ASSISTANT
-
-    @property
     def as_assistant(self) -> Caller:
         """Caller whose assistant acts: whatever a person may, their assistant may what assistants may."""
         return self._replace(rights="assistant") if self.is_person else self
-
-    @property
-    def lists(self) -> Viewer:
-        """Who looks at a list."""
-        return Viewer.REPORT if self.is_person else Viewer.ASSISTANT
 
 
 class Authentication(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 from starlette.datastructures import MutableHeaders
@@ -18,6 +18,8 @@ from slowwave.serving.caller import Authentication, Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from slowwave.serving.access import Access
 
 FREE = 3  # wrong tokens of an address that are answered at once (count)
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.1, 2.0
@@ -73,13 +75,6 @@ class Delays:
         return 0.0 if again < 0 else min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**again)
 
 
-class Knows(Protocol):
-    """Knows who calls: `slowwave.serving.access.Access`."""
-
-    async def answer(self, bearer: str) -> Authentication:
-        """Who calls with a token, or why nobody does."""
-
-
 class Limits:
     """Middleware: at most so many requests of one caller at a time, and slow answers to wrong tokens.
 
@@ -95,7 +90,7 @@ class Limits:
     def __init__(
         self,
         app: ASGIApp,
-        access: Knows,
+        access: Access,
         requests: int,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
@@ -104,7 +99,7 @@ class Limits:
         self._delays = Delays()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Authentication a request, or have it answered."""
+        """Answer a request, or have it answered."""
         token = _token(scope) if scope["type"] == "http" else None
         if token is None:
             await self._app(scope, receive, send)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from slowwave.common.addresses import host_and_port
@@ -17,15 +17,14 @@ if TYPE_CHECKING:
     from slowwave.telemetry.prometheus import Gauges
 
 
-@contextmanager
-def metrics_served(space: Workspace) -> Iterator[str]:
+def metrics_served(space: Workspace) -> AbstractContextManager[str]:
     """Serve ``/metrics`` as long as the block takes, if `telemetry.metrics_port` is set.
 
     Args:
         space: the home that the server serves.
 
-    Yields:
-        Where they are; empty: nowhere.
+    Returns:
+        What says where they are while the block runs; empty: nowhere.
 
     Raises:
         SettingsError: the library for them is not installed.
@@ -36,26 +35,23 @@ def metrics_served(space: Workspace) -> Iterator[str]:
         "slowwave.ready": lambda: float(health.look().ready),
         "slowwave.quarantine.held": lambda: float(_held(space)),
     }
-    with _served(space.settings, gauges) as url:
-        yield url
+    return _served(space.settings, gauges)
 
 
-@contextmanager
-def nights_served(settings: Settings) -> Iterator[str]:
+def nights_served(settings: Settings) -> AbstractContextManager[str]:
     """Serve ``/metrics`` of what the nights came to, as `metrics_served` does; no home is opened for it.
 
     Args:
         settings: of the home whose nights they are.
 
-    Yields:
-        Where they are; empty: nowhere.
+    Returns:
+        What says where they are while the block runs; empty: nowhere.
 
     Raises:
         SettingsError: the library for them is not installed.
         SlowwaveError: the address cannot be listened on.
     """
-    with _served(settings, {}) as url:
-        yield url
+    return _served(settings, {})
 
 
 @contextmanager

@@ -34,12 +34,12 @@ class MemoryRequest:
     @property
     def viewer(self) -> Viewer | None:
         """Who asks, as calls of `Memory` want it: None is the owner."""
-        return self.caller.viewer
+        return None if self.person else Viewer.ASSISTANT
 
     @property
     def lists(self) -> Viewer:
         """Who looks at a list."""
-        return self.caller.lists
+        return Viewer.REPORT if self.person else Viewer.ASSISTANT
 
     def require_visible(self, memory_id: str) -> None:
         """Raise where the caller may not see a memory, or there is none.
