@@ -27,7 +27,7 @@ from slowwave.scoring.feedback.learned import KEYS
 from slowwave.scoring.measures import NDCG
 from slowwave.search import sparse_recall as sparse
 from slowwave.views.cycle import cycle_report
-from slowwave.views.cycle_page import cycle_page
+from slowwave.views.cycle_sections import cycle_page
 
 GROUP = "evaluation"
 REPORTS = "reports"

@@ -29,4 +29,4 @@ def picture(image: bytes, alt: str) -> dg.MarkdownMetadataValue:
     Raises:
         ValueError: the bytes are neither of the two.
     """
-    return dg.MetadataValue.md(markdown.picture(Picture(image, alt), PICTURE_BYTES))
+    return dg.MetadataValue.md(markdown.picture(Picture(lambda: image, alt), PICTURE_BYTES))

@@ -31,6 +31,11 @@ app = typer.Typer(
 Namespace = Annotated[
     str, typer.Option("--namespace", "-n", help="Namespace (tenant); default: the setting `namespace`.")
 ]
+Limit = Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")]
+MemoryId = Annotated[str, typer.Argument(help="Id, from save or search.")]
+Who = Annotated[str, typer.Option(help="Who says so.")]
+Why = Annotated[str, typer.Option(help="In words; it is recorded.")]
+Reason = Annotated[str, typer.Option(help="Only with this reason.")]
 
 
 def _tell_version(asked: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, open_namespace, reference
+from slowwave.cli.app import MemoryId, Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.views.terminal import (
     PLAIN,
@@ -190,7 +190,7 @@ def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[
 @app.command()
 @prints_output
 def get(
-    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    memory_id: MemoryId,
     plain: Annotated[bool, PLAIN] = False,
     namespace: Namespace = "",
 ) -> Output:
@@ -221,7 +221,7 @@ def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Outp
 @app.command()
 @prints_output
 def forget(
-    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    memory_id: MemoryId,
     namespace: Namespace = "",
 ) -> Output:
     """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""

@@ -11,9 +11,8 @@ from rich.markup import escape
 from slowwave.cli.app import Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
-from slowwave.views.section import Column, Columns, Mark, Section, Table, numbers, verdict
-from slowwave.views.tables import rich_table
-from slowwave.views.tables import show as show_section
+from slowwave.views.section import Column, Columns, Mark, Table, numbers, verdict
+from slowwave.views.tables import rich_table, show_parts
 from slowwave.views.terminal import Output, bars, out, prints_output
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ def report(
         name = cycle_id(memory.namespace, number)
         done = cycle_report(space.store, name, margin=space.settings.evaluation.margin)
     if html is not None:
-        from slowwave.views.cycle_page import cycle_page
+        from slowwave.views.cycle_sections import cycle_page
 
         html.write_text(cycle_page(done), encoding="utf-8")
 
@@ -179,11 +178,12 @@ def report(
 
 def print_cycle(report: CycleReport) -> None:
     """Print what a cycle found."""
-    from slowwave.views import cycle_wording as words
+    from slowwave.views.cycle_sections import sections
+    from slowwave.views.cycle_wording import headline
 
     title = escape(f"Evaluation of {report.namespace}, cycle {report.number}")
-    out.print(f"[bold]{title}[/] {escape(words.headline(report))}", highlight=False)
-    show_section(Section("", words.summary(report, out.width)))
+    out.print(f"[bold]{title}[/] {escape(headline(report))}", highlight=False)
+    show_parts(sections(report, width=out.width))
 
 
 @evaluation.command("sparse")

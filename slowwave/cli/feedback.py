@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, open_namespace, reference
+from slowwave.cli.app import MemoryId, Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.views import used
 from slowwave.views.moments import since
@@ -96,7 +96,7 @@ def outcome(
 @app.command()
 @prints_output
 def stats(
-    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    memory_id: MemoryId,
     namespace: Namespace = "",
 ) -> Output:
     """What use says of a memory."""

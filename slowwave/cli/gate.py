@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, open_home, open_namespace
+from slowwave.cli.app import Limit, Namespace, Reason, Who, Why, app, open_home, open_namespace
 from slowwave.common.plurals import counted
 from slowwave.scoring.days import day_end
 from slowwave.views.tables import print_table
@@ -54,11 +54,11 @@ def gate_report(
 @gates.command("would-refuse")
 @prints_output
 def gate_would_refuse(
-    reason: Annotated[str, typer.Option(help="Only with this reason.")] = "",
+    reason: Reason = "",
     days: Annotated[
         int | None, typer.Option(min=1, help="Only of so many days; default: since the gate was activated.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
     """Save gate: the notes that entered while it only warned, and that it would have refused."""
@@ -72,15 +72,10 @@ def gate_would_refuse(
             out.print("Of the notes that were saved while the gate warned it would have refused none.")
             return
         cells = [
-            [
-                row["memory_id"],
-                row["day"],
-                row["title"] or row["source"],
-                ", ".join(row["reasons"]),
-                row["score"],
-            ]
+            [row["memory_id"], row["day"], row["title"] or row["source"], ", ".join(row["reasons"]),
+             row["score"]]
             for row in rows.head(limit).iter_rows(named=True)
-        ]
+        ]  # fmt: skip
         columns = ["id", "day", "note", "why", "quality"]
         title, left = f"{counted(rows.height, 'note')} would have been refused", rows.height - len(cells)
         print_table(title, columns, cells, left_out=left, option="--limit")
@@ -100,8 +95,8 @@ def gate_postpone(
     days: Annotated[
         float, typer.Option(help="From the day on which it would begin; from now, if it has begun.")
     ] = 14,
-    who: Annotated[str, typer.Option(help="Who says so.")] = "command line",
-    why: Annotated[str, typer.Option(help="In words; it is recorded.")] = "",
+    who: Who = "command line",
+    why: Why = "",
 ) -> Output:
     """Save gate: put off the day from which it refuses, also where it has begun; the journal keeps it."""
     from slowwave.home.gate_acts import postpone
@@ -112,8 +107,8 @@ def gate_postpone(
 @gates.command("enforce")
 @prints_output
 def gate_enforce(
-    who: Annotated[str, typer.Option(help="Who says so.")] = "command line",
-    why: Annotated[str, typer.Option(help="In words; it is recorded.")] = "",
+    who: Who = "command line",
+    why: Why = "",
 ) -> Output:
     """Save gate: refuse from now on, before the fortnight is over; the journal keeps it."""
     from slowwave.home.gate_acts import begin

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, open_namespace, reference
+from slowwave.cli.app import Limit, Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
 from slowwave.common.plurals import counted
 from slowwave.views.grades import GRADES
@@ -142,7 +142,7 @@ def judge_set(
 @prints_output
 def judge_list(
     judge: Annotated[str, typer.Option(help="Grades of this judge; '*': everything.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
     """The labels by hand, or a judge's grades, the newest first."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, open_namespace, reference
-from slowwave.cli.learning import Limit, OneKind, fail, learning
+from slowwave.cli.app import Limit, Namespace, open_namespace, reference
+from slowwave.cli.learning import OneKind, fail, learning
 from slowwave.common.plurals import counted
 from slowwave.views import learned
 from slowwave.views.section import Column, Columns, Section, Table
@@ -33,13 +33,15 @@ def learning_terms(
     namespace: Namespace = "",
 ) -> Output:
     """The words, or the past questions, that lead to memories, and whether they have an effect."""
-    if _one_kind(kind) == "keys":
-        return _keys(state, memory, limit, namespace)
+    words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
         memory = memory and reference(home, "memory", memory)
-        rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
-    none = "No such terms." if state or memory else f"No selection has taught anything yet. {learned.WHEN}"
-    return _listed("Learned terms", rows, limit, lambda: learned.terms(rows, limit), none)
+        read = home.learning.terms if words else home.learning.keys
+        rows = read(state=cast("Any", state), memory_id=memory)
+    title, table = ("Learned terms", learned.terms) if words else ("Search keys", learned.keys)
+    none = "No selection has taught anything yet." if words else "No search has led anywhere yet."
+    none = f"No such {'terms' if words else 'keys'}." if state or memory else f"{none} {learned.WHEN}"
+    return _listed(title, rows, limit, lambda: table(rows, limit), none)
 
 
 @learning.command("proposals")
@@ -53,10 +55,8 @@ def learning_proposals(
     """Selections, the newest first: what each could teach, and why others teach nothing."""
     words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
-        if words:
-            rows = home.learning.proposals(reason=reason, limit=None)
-        else:
-            rows = home.learning.selections(reason=reason, limit=None)
+        read = home.learning.proposals if words else home.learning.selections
+        rows = read(reason=reason, limit=None)
     none = f"No selection with the reason {escape(reason)}." if reason else ""
     none = none or f"No selection is known yet. {learned.WHEN}"
     return _listed("Selections", rows, limit, lambda: _selections(rows, limit, words=words), none)
@@ -73,7 +73,7 @@ def _selections(rows: pl.DataFrame, limit: int, *, words: bool) -> Table:
         Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected",
         "teaches" if words else Column("taken", "number"),
     ]  # fmt: skip
-    return Table(columns, cells, left_out=rows.height - len(cells), option="--limit")
+    return learned.first_rows(columns, cells, rows)
 
 
 @learning.command("log")
@@ -122,15 +122,6 @@ def _one_kind(kind: str) -> Kind:
     if not found:
         fail(f"--kind {kind}: say words or keys.")
     return found[0]
-
-
-def _keys(state: str, memory: str, limit: int, namespace: str) -> Output:
-    """Past questions that lead to memories."""
-    with open_namespace(namespace) as home:
-        memory = memory and reference(home, "memory", memory)
-        rows = home.learning.keys(state=cast("Any", state), memory_id=memory)
-    none = "No such keys." if state or memory else f"No search has led anywhere yet. {learned.WHEN}"
-    return _listed("Search keys", rows, limit, lambda: learned.keys(rows, limit), none)
 
 
 def _listed(title: str, rows: pl.DataFrame, limit: int, table: Callable[[], Table], none: str) -> Output:

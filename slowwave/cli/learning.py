@@ -30,7 +30,6 @@ app.add_typer(learning, name="learning")
 Who = Annotated[str, typer.Option(help="Who decides: a person's name. It is recorded.")]
 Why = Annotated[str, typer.Option(help="Why, in words. It is recorded.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Limit = Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")]
 
 Kinds = Annotated[
     str, typer.Option("--kind", help="words, keys (past questions that lead somewhere) or both.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, open_home, open_namespace, reference
+from slowwave.cli.app import Limit, MemoryId, Namespace, Reason, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
@@ -28,9 +28,9 @@ _SHOWN = 40
 @quarantines.command("list")
 @prints_output
 def quarantine_list(
-    reason: Annotated[str, typer.Option(help="Only with this reason.")] = "",
+    reason: Reason = "",
     everything: Annotated[bool, typer.Option("--all", help="Also what was settled since.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
     """What was refused, the newest first, with every reason."""
@@ -267,7 +267,7 @@ def print_decisions(memory: Memory, title: str, rows: list[dict[str, Any]]) -> N
 @app.command()
 @prints_output
 def history(
-    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    memory_id: MemoryId,
     namespace: Namespace = "",
 ) -> Output:
     """Everything that ever happened to a memory, the oldest first."""
@@ -326,7 +326,7 @@ def remember(
 def reconsolidate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")] = False,
     policy: Annotated[str, typer.Option(help="guarded or literal; default: the setting.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
     """Look at the memories that are live already as if they came in now, one after the other."""

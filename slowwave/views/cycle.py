@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -190,16 +190,19 @@ def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> Cycl
 
 
 def as_data(report: CycleReport) -> dict[str, Any]:
-    """A report as plain data that JSON can hold: frames as lists, what is no number as null."""
-    values = {field.name: getattr(report, field.name) for field in fields(report)}
-    values["variants"] = [_standing_data(one) for one in report.variants]
-    if report.changed is not None:
-        same = report.changed.same_queries
-        values["changed"] = {field.name: getattr(report.changed, field.name) for field in fields(Changed)} | {
-            "same_queries": None if same is None else _compared_data(same)
-        }
-    told: dict[str, Any] = plain(values)
-    return told
+    """Convert a report to plain data for JSON: frames as lists, what is no number as null."""
+    found: dict[str, Any] = plain(report)
+    for data, one in zip(found["variants"], report.variants, strict=True):
+        _add_verdicts(data["against"], one.against)
+    if report.changed is not None and report.changed.same_queries is not None:
+        _add_verdicts(found["changed"]["same_queries"], report.changed.same_queries)
+    return found
+
+
+def _add_verdicts(data: dict[str, Any], compared: Mapping[str, Comparison]) -> None:
+    """Add to the plain data of each metric's comparison what it comes to."""
+    for metric, one in compared.items():
+        data[metric]["verdict"] = one.verdict
 
 
 # -- one cycle -------------------------------------------------------------------------------------
@@ -361,13 +364,3 @@ def _mappings(value: object) -> dict[str, dict[str, Any]]:
 def _mean(values: pl.Series) -> float:
     mean = values.mean()
     return float(mean) if isinstance(mean, float) else math.nan
-
-
-def _standing_data(one: VariantResult) -> dict[str, Any]:
-    values = {field.name: getattr(one, field.name) for field in fields(one)}
-    means = {metric: asdict(mean) for metric, mean in one.means.items()}
-    return values | {"means": means, "against": _compared_data(one.against)}
-
-
-def _compared_data(found: Mapping[str, Comparison]) -> dict[str, Any]:
-    return {metric: asdict(one) | {"verdict": one.verdict} for metric, one in found.items()}

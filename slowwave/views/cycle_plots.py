@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.views import counts
-from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, VariantResult
+from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport
 from slowwave.views.drawing import BLUE, FAINT, GREEN, GREY, GRID, ORANGE, RED, SKY, legend, nothing, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from slowwave.scoring.evaluation import Comparison
 
 VERDICT_COLOURS = {"better": GREEN, "worse": RED, "equivalent": BLUE, "insufficient evidence": GREY}
 _NONE = "Nothing was measured."
@@ -27,9 +30,9 @@ def differences(report: CycleReport) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.axvspan(-report.margin, report.margin, color=GRID, alpha=0.6, linewidth=0)
-        axes.axvline(0, color=FAINT, linewidth=0.8)
-        _forest(axes, tried)
+        _forest(axes, [(one.against[MAIN], one.role == "baseline") for one in tried], report.margin)
+        labels = [_short(one.name) + (" (baseline)" if one.role == "baseline" else "") for one in tried]
+        axes.set_yticks(range(len(tried)), labels)
         axes.set_title(title)
         axes.set_xlabel(f"worse  ◂  {_TITLE}  ▸  better     (band: ± {report.margin:g} does not matter)")
         named = [name for name in VERDICT_COLOURS if name in {one.against[MAIN].verdict for one in tried}]
@@ -44,19 +47,31 @@ def _tall(rows: int) -> float:
     return 1.2 + 0.24 * rows
 
 
-def _forest(axes: Axes, tried: list[VariantResult]) -> None:
-    for place, one in enumerate(tried):
-        found = one.against[MAIN]
-        colour = VERDICT_COLOURS[found.verdict]
-        axes.hlines(place, found.low, found.high, color=colour, linewidth=2)
-        filled = "white" if one.role == "baseline" else colour
-        axes.plot([found.difference], [place], "o", color=colour, markerfacecolor=filled, markersize=5.5)
-    labels = [_short(one.name) + (" (baseline)" if one.role == "baseline" else "") for one in tried]
-    axes.set_yticks(range(len(tried)), labels)
-    axes.set_ylim(len(tried) - 0.4, -0.6)
+def _forest(axes: Axes, lines: Sequence[tuple[Comparison | None, bool]], margin: float) -> None:
+    """Draw differences with their intervals, one below the other, over the band that does not matter.
+
+    Args:
+        axes: Where they are drawn.
+        lines: Comparison (None: an empty line), and whether its point is hollow.
+        margin: Half the width of the band.
+    """
+    axes.axvspan(-margin, margin, color=GRID, alpha=0.6, linewidth=0)
+    axes.axvline(0, color=FAINT, linewidth=0.8)
+    for place, (found, hollow) in enumerate(lines):
+        if found is not None:
+            colour = VERDICT_COLOURS[found.verdict]
+            axes.hlines(place, found.low, found.high, color=colour, linewidth=2)
+            filled = "white" if hollow else colour
+            axes.plot([found.difference], [place], "o", color=colour, markerfacecolor=filled, markersize=5.5)
+    _rows_below(axes, len(lines))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:+.3g}" if value else "0")
+
+
+def _rows_below(axes: Axes, count: int) -> None:
+    """Set up axes whose lines stand one below the other."""
+    axes.set_ylim(count - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:+.3g}" if value else "0")
 
 
 def distribution(report: CycleReport) -> bytes:
@@ -103,22 +118,13 @@ def channels(report: CycleReport) -> bytes:
         left.set_title("Found by this channel alone")
         left.set_xlabel("% of the top ten")
         left.set_xlim(0, max(*shares, 1.0) * 1.3)
-        right.axvspan(-report.margin, report.margin, color=GRID, alpha=0.6, linewidth=0)
-        right.axvline(0, color=FAINT, linewidth=0.8)
-        for place, name in enumerate(names):
-            if (found := without.get(name)) is not None:
-                colour = VERDICT_COLOURS[found.verdict]
-                right.hlines(place, found.low, found.high, color=colour, linewidth=2)
-                right.plot([found.difference], [place], "o", color=colour, markersize=5.5)
+        _forest(right, [(without.get(name), False) for name in names], report.margin)
         right.set_title(f"{_TITLE} without it")
         right.set_xlabel("difference to what was shown, 95 %")
         left.set_yticks(range(len(names)), names)
-        left.set_ylim(len(names) - 0.4, -0.6)
+        _rows_below(left, len(names))
         for axes in (left, right):
-            axes.grid(visible=False, axis="y")
-            axes.grid(visible=True, axis="x")
             axes.locator_params(axis="x", nbins=5)
-        right.xaxis.set_major_formatter(lambda value, _: f"{value:+.3g}" if value else "0")
 
     return picture(title, draw, 1.3 + 0.3 * len(names)) if names else nothing(title, _NONE)
 

@@ -10,11 +10,9 @@ import polars as pl
 from slowwave.common.plurals import counted
 from slowwave.scoring.evaluation import Comparison, MeanInterval
 from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, VariantResult
-from slowwave.views.section import Column, Mark, Paragraph, Part, Table, verdict
+from slowwave.views.section import Column, Mark, Table, verdict
 
 TITLE = METRICS[MAIN]
-_QUERIES = 5  # of the list in the terminal
-_WIDE = 110  # characters of a terminal that has room for every column
 _ROLES = {
     "in force": "the ranking in force, replayed", "shadow": "a candidate", "baseline": "trivial baseline",
     "channel": "in force without a channel", "stage": "in force without a stage",
@@ -234,41 +232,5 @@ def channels(report: CycleReport, columns: Collection[str]) -> Table:
     return _of(_OF_CHANNELS, columns, rows)
 
 
-def logged(report: CycleReport) -> pl.DataFrame:
-    """The scores of what was shown, the worst first."""
-    return report.scores.filter(pl.col("variant") == LOGGED).sort(MAIN, "query_id")
-
-
 def _of(known: Mapping[str, Column], wanted: Collection[str], rows: Iterable[_Row]) -> Table:
     return Table([known[name] for name in wanted], [[row.get(name, "") for name in wanted] for row in rows])
-
-
-# -- the terminal ----------------------------------------------------------------------------------
-
-
-def summary(report: CycleReport, width: int) -> list[Part]:
-    """The rankings, the channels, and what is other than in the cycle before.
-
-    Args:
-        report: the cycle.
-        width: characters that there is room for; the narrower, the fewer columns.
-    """
-    parts: list[Part] = [Paragraph(unfinished(report), "waits"), Paragraph(outcome(report))]
-    if report.variants:
-        more = ("difference_ends", "counts", "p") if width >= _WIDE else ()
-        columns = ("ranking", "mean", "judged", "difference", *more, "verdict", "needed")
-        parts.append(variants(report, columns))
-    if not report.channels.is_empty():
-        parts.append(channels(report, ("channel", "results", "covered", "exclusive", "ecr")))
-    parts += [Paragraph(f"{name} {told}") for name, told in plain_rows(report.judges, "judge ")]
-    parts += [Paragraph(line) for line in since(report)]
-    return [*parts, *([] if report.scores.is_empty() else [_worst(report, width)])]
-
-
-def _worst(report: CycleReport, width: int) -> Table:
-    room = max(20, width - len(TITLE) - 3)
-    rows = []
-    for query, value in logged(report).head(_QUERIES).select("query", MAIN).iter_rows():
-        text = " ".join((query or "").split())
-        rows.append([text if len(text) <= room else text[: room - 2] + " …", number(value)])
-    return Table([Column("worst queries", whole=True, cut=True), Column(TITLE, "number")], rows)

@@ -11,12 +11,14 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from slowwave.errors import SlowwaveError
+from slowwave.views.moments import MONTHS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,6 +115,15 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
         handles, labels, loc="lower right", bbox_to_anchor=(1.01, 0.99), ncols=len(labels), borderaxespad=0,
         fontsize=8.5,
     )  # fmt: skip
+
+
+def dated(days: Iterable[date]) -> list[str]:
+    """Label days in order; the year stands below where it begins."""
+    labels, year = [], 0
+    for day in days:
+        labels.append(f"{day.day} {MONTHS[day.month - 1]}" + (f"\n{day.year}" if day.year != year else ""))
+        year = day.year
+    return labels
 
 
 def few_ticks(axes: Axes, count: int, *, whole: bool) -> None:

@@ -51,32 +51,33 @@ def conditions(decision: GateDecision) -> Table:
 
 def terms(rows: pl.DataFrame, most: int) -> Table:
     """Words that lead to memories: the first rows of `slowwave.learning.review.Learning.terms`."""
-    counts = numbers("questions", "people", "weight", "until")
-    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
-    cells = [
-        [row["term"], row["title"], row["memory_id"], row["state"], row["questions"], row["principals"],
-         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
-        for row in rows.head(most).iter_rows(named=True)
-    ]  # fmt: skip
-    return _first(columns, cells, rows)
+    return _leading(rows, most, {"term": "term", "memory": "title"}, "questions")
 
 
 def keys(rows: pl.DataFrame, most: int) -> Table:
     """Past questions that lead to memories: the first rows of `slowwave.learning.review.Learning.keys`."""
-    counts = numbers("times", "people", "weight", "until")
+    return _leading(rows, most, {"question": "query", "leads to": "title"}, "times")
+
+
+def _leading(rows: pl.DataFrame, most: int, names: Mapping[str, str], count: str) -> Table:
+    """Build the table of what leads to memories.
+
+    Args:
+        rows: Learned terms or search keys.
+        most: Rows to show (count).
+        names: Headings of the first columns, and the column of `rows` that each shows.
+        count: Column of how often it was taught.
+    """
     columns: Columns = [
-        "question",
-        "leads to",
-        Column("id", whole=True),
-        Column("state", whole=True),
-        *counts,
-    ]
+        *names, Column("id", whole=True), Column("state", whole=True),
+        *numbers(count, "people", "weight", "until"),
+    ]  # fmt: skip
     cells = [
-        [row["query"], row["title"], row["memory_id"], row["state"], row["times"], row["principals"],
-         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
+        [*(row[name] for name in names.values()), row["memory_id"], row["state"], row[count],
+         row["principals"], f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
         for row in rows.head(most).iter_rows(named=True)
     ]  # fmt: skip
-    return _first(columns, cells, rows)
+    return first_rows(columns, cells, rows)
 
 
 def decided(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -89,21 +90,14 @@ def decided(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def log(rows: pl.DataFrame, most: int, now: datetime) -> Table:
     """What was learned, refused, taken back and decided: rows of `slowwave.learning.review.Learning.log`."""
-    columns: Columns = [
-        Column("when", whole=True),
-        Column("what", whole=True),
-        Column("of", whole=True),
-        "why",
-        "who",
-        "memory",
-        "term",
-    ]
+    whole = [Column(name, whole=True) for name in ("when", "what", "of")]
+    columns: Columns = [*whole, "why", "who", "memory", "term"]
     cells = [
         [since(row["at"], now), row["action"], row["kind"] or "", row["reason"] or row["detail"],
          row["principal"], row["memory_id"], row["term"]]
         for row in rows.head(most).iter_rows(named=True)
     ]  # fmt: skip
-    return _first(columns, cells, rows)
+    return first_rows(columns, cells, rows)
 
 
 def would_take_back(tried: TakenBack, most: int) -> tuple[str, Table]:
@@ -136,5 +130,6 @@ def nothing_taught(rollback: Rollback) -> str:
     return "Nothing is proposed or learned yet."
 
 
-def _first(columns: Columns, cells: list[list[object]], rows: pl.DataFrame) -> Table:
+def first_rows(columns: Columns, cells: list[list[object]], rows: pl.DataFrame) -> Table:
+    """Build the table of the first rows of a frame, of which ``--limit`` shows more."""
     return Table(columns, cells, left_out=rows.height - len(cells), option="--limit")

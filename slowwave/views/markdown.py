@@ -44,11 +44,11 @@ def picture(shown: Picture, most: int) -> str:
     Raises:
         ValueError: see `Picture.address`.
     """
-    alt = " ".join(shown.alt.split()).translate(_ESCAPED)
-    size = len(shown.address.partition(",")[2])
+    alt, address = " ".join(shown.alt.split()).translate(_ESCAPED), shown.address
+    size = len(address.partition(",")[2])
     if size > most:
         return f"*{alt}: left out, it would take {size:,} bytes of the event log*"
-    return f"![{alt}]({shown.address})"
+    return f"![{alt}]({address})"
 
 
 def _cell(value: object) -> str:

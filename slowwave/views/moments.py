@@ -7,7 +7,7 @@ from typing import Final
 
 from slowwave.common.plurals import counted
 
-_MONTHS: Final = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+MONTHS: Final = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _WEEK: Final = 7  # days after which a date says more
 
 
@@ -36,7 +36,7 @@ def since(moment: datetime | None, now: datetime) -> str:
 def day(moment: datetime) -> str:
     """The day (UTC) of a moment, with a month that no country reads otherwise."""
     then = moment.astimezone(UTC)
-    return f"{then.day} {_MONTHS[then.month - 1]} {then.year}"
+    return f"{then.day} {MONTHS[then.month - 1]} {then.year}"
 
 
 def _length(passed: timedelta) -> str:

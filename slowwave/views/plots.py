@@ -27,6 +27,7 @@ from slowwave.views.drawing import (
     PINK,
     RED,
     SKY,
+    dated,
     few_ticks,
     legend,
     nothing,
@@ -44,7 +45,6 @@ COLOURS = {
     "used": BLUE, "ignored": ORANGE, "cited": GREEN, "unclear": GREY,
     "promoted": GREEN, "rate_limited": ORANGE, "tier_not_promotable": PINK, "below_threshold": GREY,
 }  # fmt: skip
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def acts_by_day(acts: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
@@ -235,11 +235,7 @@ def _days_below(axes: Axes, steps: _Steps) -> None:
     axes.set_xlim(steps.edges[0] - spare, steps.edges[-1] + spare)
     count = len(steps.edges) - 1
     chosen = list(range(0, count, -(-count // _LABELS)))
-    labels, year = [], 0
-    for number in chosen:
-        day = date.fromordinal(steps.edges[number])
-        labels.append(f"{day.day} {MONTHS[day.month - 1]}" + (f"\n{day.year}" if day.year != year else ""))
-        year = day.year
+    labels = dated([date.fromordinal(steps.edges[number]) for number in chosen])
     # A single day lies under the middle of its step, a longer step under its beginning.
     middle = 0.5 if steps.size == 1 else 0.0
     axes.set_xticks([steps.edges[number] + middle for number in chosen], labels)

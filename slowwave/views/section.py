@@ -1,19 +1,23 @@
 """What people are shown, as data: sections of paragraphs, tables and pictures.
 
-A report says here once what it has to say; renderers put it where people are: `terminal` (Rich), `html` (one
-page, Jinja2), `markdown` (Dagster's page). Programs get the data behind it (`data`).
+A report says here once what it has to say; renderers put it where people are: `tables` (Rich), `html` (one
+page, Jinja2), `markdown` (Dagster's page). Parts for only one of them are marked (`Only`). Programs get the
+data behind it (`data`).
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import RenderableType
 
+ANY: Final = 1_000
+"""Characters of a place that has room for everything."""
 Kind = Literal["", "number", "text", "id"]
 
 
@@ -110,25 +114,38 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG or a PNG, and what it shows for those who cannot see it."""
+    """A picture for pages.
 
-    image: bytes
+    Attributes:
+        draw: Returns an SVG or a PNG; called only by a renderer that shows pictures.
+        alt: Text for those who cannot see it.
+    """
+
+    draw: Callable[[], bytes]
     alt: str
 
     @property
     def address(self) -> str:
-        """A data URI.
+        """A data URI of the picture, drawn anew.
 
         Raises:
             ValueError: the bytes are neither of the two.
         """
-        if self.image.startswith(b"\x89PNG\r\n\x1a\n"):
+        image = self.draw()
+        if image.startswith(b"\x89PNG\r\n\x1a\n"):
             kind = "png"
-        elif b"<svg" in self.image[:1_000]:
+        elif b"<svg" in image[:1_000]:
             kind = "svg+xml"
         else:
-            raise ValueError(f"{self.alt}: {self.image[:16]!r}… is neither an SVG nor a PNG")
-        return f"data:image/{kind};base64,{base64.b64encode(self.image).decode()}"
+            raise ValueError(f"{self.alt}: {image[:16]!r}… is neither an SVG nor a PNG")
+        return f"data:image/{kind};base64,{base64.b64encode(image).decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing of characters for the terminal."""
+
+    draw: Callable[[], RenderableType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +166,25 @@ class Section:
     note: str = ""
 
 
-Part = Section | Table | Paragraph | Picture | Expandable
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Parts for one place: the terminal, or a page."""
+
+    place: Literal["terminal", "page"]
+    parts: Sequence[Part]
+
+
+def in_terminal(*parts: Part) -> Only:
+    """Mark parts that only the terminal shows."""
+    return Only("terminal", parts)
+
+
+def on_page(*parts: Part) -> Only:
+    """Mark parts that only a page shows."""
+    return Only("page", parts)
+
+
+Part = Section | Table | Paragraph | Picture | Drawing | Expandable | Only
 
 
 def verdict(name: str, note: str = "") -> Mark:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -11,7 +11,18 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from slowwave.common.quoting import printable
-from slowwave.views.section import Column, Columns, Mark, Paragraph, Section, Table, text_of
+from slowwave.views.section import (
+    Column,
+    Columns,
+    Drawing,
+    Mark,
+    Only,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    text_of,
+)
 from slowwave.views.terminal import out
 
 _IDS = ("id", "decision")
@@ -56,13 +67,24 @@ def show(section: Section) -> None:
     if section.title:
         note = f"  [dim]{escape(section.note)}[/]" if section.note else ""
         out.print(f"[bold]{escape(section.title)}[/]{note}", highlight=False)
-    for part in section.parts:
+    show_parts(section.parts)
+
+
+def show_parts(parts: Iterable[Part], *, apart: bool = False) -> None:
+    """Print parts one below the other; `apart`: with an empty line before each section."""
+    for part in parts:
         if isinstance(part, Section):
+            if apart:
+                out.print()
             show(part)
         elif isinstance(part, Table):
             out.print(rich_table(part), highlight=False)
         elif isinstance(part, Paragraph) and part.text:
             out.print(escape(part.text), style=_STYLES.get(part.mark), highlight=False)
+        elif isinstance(part, Drawing):
+            out.print(part.draw())
+        elif isinstance(part, Only) and part.place == "terminal":
+            show_parts(part.parts, apart=apart)
 
 
 def rich_table(table: Table, *, boxed: bool = False, width: int | None = None) -> RichTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ from slowwave.scoring.evaluation.beside import ALL, RATED
 from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
 from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
-from slowwave.views.section import Column, Mark, Paragraph, Part, Picture, Section, Table, numbers
+from slowwave.views.section import ANY, Column, Mark, Paragraph, Part, Picture, Section, Table, numbers
 from slowwave.views.trend_plots import by_week
 
 TITLE = "Is it getting better?"
@@ -26,7 +27,6 @@ TOO_FEW = "too few"
 NOT_OVER = "so far"
 SHOWN = 12  # weeks of a table in the terminal
 ON_A_PAGE = 26
-ANY = 1_000  # characters: room for everything
 _MIDDLE, _WIDE = 108, 128  # from which there is room for counts, and for two figures
 _HOW = (
     "The judged searches of a week, ranked without what was learned and with it; where nothing was applied, "
@@ -36,25 +36,23 @@ _HOW = (
 )
 
 
-def section(trend: Trend, *, width: int = ANY, most: int = SHOWN) -> Section:
+def section(trend: Trend, *, width: int = ANY, most: int = SHOWN, drawn: bool = False) -> Section:
     """The sentence and the weeks of one namespace.
 
     Args:
         trend: of one namespace.
         width: characters that there is room for; the narrower, the fewer columns.
         most: weeks, the last ones.
+        drawn: with a picture of the weeks and how to read it.
     """
-    tables: list[list[Part]] = [[week_table(mine, width, most)] for mine in _weeks(trend)]
-    return Section(TITLE, [*never_used(trend), *_beside(_said(trend), tables)], NOTE)
-
-
-def page_parts(trend: Trend) -> list[Part]:
-    """The same for a page, with the picture and how to read it; nothing where nothing was ever measured."""
     what = "Hit rate at 1, MRR@5, changed searches and comparisons by week"
-    shown: list[list[Part]] = [[Picture(by_week(mine), what), week_table(mine)] for mine in _weeks(trend)]
+    shown: list[list[Part]] = [
+        [*([Picture(partial(by_week, mine), what)] if drawn else []), week_table(mine, width, most)]
+        for mine in _weeks(trend)
+    ]
     parts = [*never_used(trend), *_beside(_said(trend), shown)]
-    how = [Paragraph(_HOW, "faint")] if len(parts) > 1 else []
-    return [Section(TITLE, [*parts, *how], NOTE)]
+    how = [Paragraph(_HOW, "faint")] if drawn and len(parts) > 1 else []
+    return Section(TITLE, [*parts, *how], NOTE)
 
 
 def never_used(trend: Trend) -> list[Part]:

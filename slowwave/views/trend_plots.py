@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -21,11 +21,11 @@ from slowwave.views.drawing import (
     ORANGE,
     PAPER,
     RED,
+    dated,
     few_ticks,
     nothing,
     picture,
 )
-from slowwave.views.plots import MONTHS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,12 +178,8 @@ def _dates(axes: Axes, places: Sequence[int], rows: Rows) -> None:
     count = places[-1] + 1
     spare = max(0, 8 - count) / 2  # a week alone is no wall
     axes.set_xlim(-0.7 - spare, count - 0.3 + spare)
-    labels, year, chosen = [], 0, list(range(0, count, -(-count // _LABELS)))
-    for place in chosen:
-        day = date.fromordinal(rows[0]["week"].toordinal() + 7 * place)
-        labels.append(f"{day.day} {MONTHS[day.month - 1]}" + (f"\n{day.year}" if day.year != year else ""))
-        year = day.year
-    axes.set_xticks(chosen, labels)
+    chosen = range(0, count, -(-count // _LABELS))
+    axes.set_xticks(list(chosen), dated([rows[0]["week"] + timedelta(weeks=place) for place in chosen]))
     axes.tick_params(axis="x", length=3)
 
 

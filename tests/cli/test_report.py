@@ -14,7 +14,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from slowwave.cli import app
-from slowwave.cli.blocks import bar, spark, squeezed
+from slowwave.views.blocks import bar, spark, squeezed
 from slowwave.views.terminal import out
 
 QUESTION = "how long does the battery last?"

@@ -15,9 +15,9 @@ from warehouse_rows import fill_day, noon_of
 
 from slowwave.store import Store
 from slowwave.views.cycle import cycle_report
-from slowwave.views.cycle_page import cycle_page
+from slowwave.views.cycle_sections import cycle_page
 from slowwave.views.feedback import feedback_report
-from slowwave.views.page import feedback_page
+from slowwave.views.feedback_sections import feedback_page
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from slowwave.store import Store
 from slowwave.views import cycle_plots
 from slowwave.views import cycle_wording as words
 from slowwave.views.cycle import CycleReport, as_data, cycle_report
-from slowwave.views.cycle_page import DETAILED, cycle_page
+from slowwave.views.cycle_sections import DETAILED, cycle_page
 
 TITLE = "A <b>bold</b> title"
 EVIL = "<script>alert('x')</script> & \"quotes\" ${body} [bold]{markup}[/]"

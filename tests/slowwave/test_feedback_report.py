@@ -17,8 +17,7 @@ from slowwave.journal import Entry
 from slowwave.scoring.intervals import wilson
 from slowwave.views import counts
 from slowwave.views.feedback import FeedbackReport, feedback_report
-from slowwave.views.page import feedback_page
-from slowwave.views.wording import UNKNOWN, listings, summary, waiting
+from slowwave.views.feedback_sections import UNKNOWN, feedback_page, listings, summary, waiting
 
 NONE_WAIT = pl.DataFrame(schema={"day": pl.String, "entries": pl.Int64})
 

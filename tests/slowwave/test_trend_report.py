@@ -18,8 +18,8 @@ from slowwave.scoring.evaluation.trend import COLUMNS
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.views import trend as shown
 from slowwave.views.feedback import feedback_report
+from slowwave.views.feedback_sections import feedback_page
 from slowwave.views.markdown import table
-from slowwave.views.page import feedback_page
 from slowwave.views.trend_plots import MOST_WEEKS, by_week
 
 MONDAY = date(2026, 3, 2)  # of the week before that of `NOW`, a Tuesday

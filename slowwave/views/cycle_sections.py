@@ -1,8 +1,9 @@
-"""The report of an evaluation cycle as one page that needs nothing but itself."""
+"""The report of an evaluation cycle as sections: one list, of which a terminal and a page show their part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -11,9 +12,10 @@ from slowwave.common.plurals import counted
 from slowwave.scoring.evaluation import Comparison
 from slowwave.views import cycle_plots
 from slowwave.views import cycle_wording as words
-from slowwave.views.cycle import MAIN, METRICS, Changed, CycleReport
+from slowwave.views.cycle import LOGGED, MAIN, METRICS, Changed, CycleReport
 from slowwave.views.html import page
 from slowwave.views.section import (
+    ANY,
     Column,
     Expandable,
     Paragraph,
@@ -21,7 +23,9 @@ from slowwave.views.section import (
     Picture,
     Section,
     Table,
+    in_terminal,
     numbers,
+    on_page,
     verdict,
 )
 
@@ -30,6 +34,8 @@ LISTED = 2_000  # queries in the long table
 MOVED = 10  # queries that rose or fell most
 _GRADES = 30  # judgments of one query
 _QUERY = 300  # characters of a query
+_WORST = 5  # queries in the terminal
+_WIDE = 110  # characters of a terminal that has room for every column
 
 _STYLE = """
 :root { --better: #00704f; --worse: #b34700; --same: #005f99; }
@@ -49,32 +55,48 @@ h3 { font-size: 15px; margin: 16px 0 6px; }
 _MARKS = {"better": "▲", "worse": "▼", "equivalent": "=", "insufficient evidence": "?"}
 
 
+def sections(report: CycleReport, *, width: int = ANY) -> list[Part]:
+    """Everything that the report says.
+
+    Args:
+        report: the cycle.
+        width: characters that there is room for; the narrower, the fewer columns.
+    """
+    judges = words.plain_rows(report.judges, "judge ")
+    return [
+        on_page(Paragraph(words.headline(report))),
+        Paragraph(words.unfinished(report), "waits"),
+        Paragraph(words.outcome(report)),
+        on_page(Table([Column(""), Column("", "text")], words.facts(report))),
+        *_variants(report, width),
+        on_page(_metrics(report)),
+        *_channels(report),
+        in_terminal(*(Paragraph(f"{name} {told}") for name, told in judges)),
+        *_course(report),
+        *_judges(report),
+        *_compared("Shadow", "how far other rankings' results are from those that were shown", report.shadow),
+        *_compared("Interleaving", "whose results were used when two took turns", report.interleaving),
+        *_queries(report, width),
+        on_page(_policies(report)),
+    ]
+
+
 def cycle_page(report: CycleReport) -> str:
-    """The report as HTML: pictures and tables inside it, no script, nothing from the network.
+    """Render the report as HTML: pictures and tables inside it, no script, nothing from the network.
 
     Raises:
         SlowwaveError: Matplotlib or Jinja2 is not installed.
     """
-    parts: list[Part] = [
-        Paragraph(words.headline(report)),
-        Paragraph(words.unfinished(report), "waits"),
-        Paragraph(words.outcome(report)),
-        Table([Column(""), Column("", "text")], words.facts(report)),
-        _variants(report),
-        _metrics(report),
-        _channels(report),
-        _course(report),
-        *_judges(report),
-        *_compared("Shadow", "how far other rankings' results are from those that were shown", report.shadow),
-        *_compared("Interleaving", "whose results were used when two took turns", report.interleaving),
-        *_queries(report),
-        _policies(report),
-    ]
-    return page(f"Evaluation of {report.namespace}, cycle {report.number}", parts, style=_STYLE)
+    title = f"Evaluation of {report.namespace}, cycle {report.number}"
+    return page(title, sections(report), style=_STYLE)
 
 
-def _variants(report: CycleReport) -> Section:
-    columns = (
+def _variants(report: CycleReport, width: int) -> Iterator[Part]:
+    if report.variants:
+        more = ("difference_ends", "counts", "p") if width >= _WIDE else ()
+        columns = ("ranking", "mean", "judged", "difference", *more, "verdict", "needed")
+        yield in_terminal(words.variants(report, columns))
+    whole = (
         "ranking", "verdict", "mean", "mean_ends", "difference", "difference_ends", "judged", "counts", "p",
         "needed",
     )  # fmt: skip
@@ -84,9 +106,11 @@ def _variants(report: CycleReport) -> Section:
         "decide, if mean and spread stay as they are. A baseline is trivial: had without this project.",
         "faint",
     )
-    picture = Picture(cycle_plots.differences(report), "Difference of each ranking to what was shown")
+    picture = Picture(
+        partial(cycle_plots.differences, report), "Difference of each ranking to what was shown"
+    )
     note = f"{words.TITLE}, beside what searches showed on the same queries"
-    return Section("Rankings", [words.variants(report, columns), explained, picture], note)
+    yield on_page(Section("Rankings", [words.variants(report, whole), explained, picture], note))
 
 
 def _metrics(report: CycleReport) -> Section:
@@ -101,7 +125,7 @@ def _metrics(report: CycleReport) -> Section:
         ["ranking", *numbers(*(part for title in METRICS.values() for part in (title, "95 %")))], rows
     )
     note = f"mean over queries, its 95 % interval, and beside what was shown: {marks}"
-    picture = Picture(cycle_plots.distribution(report), "Queries by what was shown of them")
+    picture = Picture(partial(cycle_plots.distribution, report), "Queries by what was shown of them")
     return Section("Every metric", [table, picture], note)
 
 
@@ -111,22 +135,28 @@ def _marked(value: str, found: Comparison | None) -> object:
     return verdict(found.verdict)._replace(text=f"{value} {_MARKS[found.verdict]}")
 
 
-def _channels(report: CycleReport) -> Section:
+def _channels(report: CycleReport) -> Iterator[Part]:
     columns = ("channel", "results", "covered", "exclusive", "coverage", "ecr", "ends")
+    if not report.channels.is_empty():
+        yield in_terminal(words.channels(report, [one for one in columns if one not in ("coverage", "ends")]))
     parts = (
-        Picture(cycle_plots.channels(report), "Contribution of the channels"),
+        Picture(partial(cycle_plots.channels, report), "Contribution of the channels"),
         words.channels(report, columns),
         Paragraph(words.found_by(report), "faint"),
     )
-    return Section("Channels", parts, "which found what was shown, and what only one of them found (ECR)")
+    note = "which found what was shown, and what only one of them found (ECR)"
+    yield on_page(Section("Channels", parts, note))
 
 
-def _course(report: CycleReport) -> Section:
-    parts: list[Part] = [Paragraph(line) for line in words.since(report)]
-    parts.append(Picture(cycle_plots.course(report), "What was shown, by cycle"))
-    if report.changed is not None:
-        parts += _changed(report.changed)
-    return Section("Since the cycle before", parts, "each cycle has the queries of its own days")
+def _course(report: CycleReport) -> Iterator[Part]:
+    since = [Paragraph(line) for line in words.since(report)]
+    yield in_terminal(*since)
+    parts: list[Part] = [
+        *since,
+        Picture(partial(cycle_plots.course, report), "What was shown, by cycle"),
+        *(_changed(report.changed) if report.changed else ()),
+    ]
+    yield on_page(Section("Since the cycle before", parts, "each cycle has the queries of its own days"))
 
 
 def _changed(changed: Changed) -> Iterator[Part]:
@@ -147,27 +177,48 @@ def _changed(changed: Changed) -> Iterator[Part]:
             yield Section(title, [Table(["query", *numbers("before", "now", "change")], cells)])
 
 
-def _judges(report: CycleReport) -> Iterator[Section]:
+def _judges(report: CycleReport) -> Iterator[Part]:
     if report.judges:
         table = Table([Column(""), Column("", "number")], words.plain_rows(report.judges))
-        yield Section("Judges", [table], "agreement with labels by hand, and its 95 % interval")
+        yield on_page(Section("Judges", [table], "agreement with labels by hand, and its 95 % interval"))
 
 
-def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterator[Section]:
+def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterator[Part]:
     if told:
         names = list(dict.fromkeys(name for one in told.values() for name in one))
         rows = [[variant, *(words.shown(one.get(name)) for name in names)] for variant, one in told.items()]
         columns = numbers(*(name.replace("_", " ") for name in names))
-        yield Section(title, [Table(["ranking", *columns], rows)], note)
+        yield on_page(Section(title, [Table(["ranking", *columns], rows)], note))
 
 
 # -- queries ---------------------------------------------------------------------------------------
 
 
-def _queries(report: CycleReport) -> Iterator[Section]:
-    logged = words.logged(report)
-    if logged.is_empty():
-        return
+def _queries(report: CycleReport, width: int) -> Iterator[Part]:
+    logged = report.scores.filter(pl.col("variant") == LOGGED).sort(MAIN, "query_id")
+    if not report.scores.is_empty():
+        yield in_terminal(_worst(logged, width))
+    if not logged.is_empty():
+        yield on_page(*_every_query(report, logged))
+
+
+def _worst(logged: pl.DataFrame, width: int) -> Table:
+    """The worst queries in a few lines."""
+    room = max(20, width - len(words.TITLE) - 3)
+    rows = [
+        [_cut(query, room, " …"), words.number(value)]
+        for query, value in logged.head(_WORST).select("query", MAIN).iter_rows()
+    ]
+    return Table([Column("worst queries", whole=True, cut=True), Column(words.TITLE, "number")], rows)
+
+
+def _every_query(report: CycleReport, logged: pl.DataFrame) -> Iterator[Section]:
+    """The worst and the best queries with everything, and a list of all.
+
+    Args:
+        report: the cycle.
+        logged: scores of what was shown, the worst first.
+    """
     worst = logged.head(DETAILED)
     best = logged.slice(DETAILED).reverse().head(DETAILED)
     by_query = _QueryDetails(report, [*worst["query_id"], *best["query_id"]])
@@ -203,14 +254,10 @@ class _QueryDetails:
         ]
         grades = self._grades.get(logged["query_id"], [])
         judged = [
-            [
-                row["title"],
-                "–" if row["grade"] is None else f"{row['grade']:g}",
-                row["source"],
-                row["memory_id"],
-            ]
+            [row["title"], "–" if row["grade"] is None else f"{row['grade']:g}", row["source"],
+             row["memory_id"]]
             for row in grades[:_GRADES]
-        ]
+        ]  # fmt: skip
         more = f"… and {len(grades) - _GRADES:,} more judgments." if len(grades) > _GRADES else ""
         inside = (
             Table(["ranking", *numbers(*METRICS.values(), "judged@10")], metrics),
@@ -233,6 +280,7 @@ def _policies(report: CycleReport) -> Section:
     return Section("Policies", [table], "a ranking is known by the hash of its policy")
 
 
-def _cut(query: str | None) -> str:
+def _cut(query: str | None, most: int = _QUERY, end: str = "…") -> str:
+    """A query in a line of at most so many characters."""
     text = " ".join((query or "").split())
-    return text if len(text) <= _QUERY else text[: _QUERY - 1] + "…"
+    return text if len(text) <= most else text[: most - len(end)] + end
