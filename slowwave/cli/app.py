@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,11 +108,8 @@ def open_home() -> Iterator[Workspace]:
 
     settings = required_settings()
     load_tables()
-    space = Workspace(settings)
-    try:
+    with closing(Workspace(settings)) as space:
         yield space
-    finally:
-        space.close()
 
 
 def open_namespace(namespace: str, *, create: bool = False, known: bool = False) -> Memory:

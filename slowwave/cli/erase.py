@@ -12,7 +12,7 @@ from slowwave.common.plurals import counted
 from slowwave.views import erasing
 from slowwave.views.moments import since
 from slowwave.views.section import Table
-from slowwave.views.tables import print_table
+from slowwave.views.tables import print_boxed, print_table
 from slowwave.views.terminal import Output, bars, can_be_asked, is_data, out, prints_output, tell, warn
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def _show(planned: Plan) -> None:
     for section in erasing.goes(planned, _SHOWN):
         for table in section.parts:
             assert isinstance(table, Table)
-            cells = [list(row) for row in table.rows]
-            print_table(section.title, [one.name for one in table.headings], cells, left_out=table.left_out)
+            print_boxed(section.title, table)
     for line in erasing.beside(planned, _SHOWN):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     out.print(erasing.ELSEWHERE, style="dim")

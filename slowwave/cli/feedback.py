@@ -59,16 +59,11 @@ def observe(
     def show() -> None:
         rows = [
             [
-                one.rank,
-                one.verdict,
-                one.evidence,
-                one.keywords,
-                one.ratio,
-                one.ratio_beyond_query,
+                one.rank, one.verdict, one.evidence, one.keywords, one.ratio, one.ratio_beyond_query,
                 one.memory_id,
             ]
             for one in done.verdicts
-        ]
+        ]  # fmt: skip
         columns = ["rank", "verdict", "evidence", "keywords", "ratio", "beyond query", "memory"]
         caption = _TAKEN if done.new else "This answer was looked at before; nothing was added."
         print_table("What the answer used", columns, rows, caption=caption)

@@ -12,7 +12,8 @@ from rich.markup import escape
 from slowwave.cli.app import Limit, MemoryId, Namespace, Reason, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
 from slowwave.views.moments import since
-from slowwave.views.tables import print_table
+from slowwave.views.section import Table
+from slowwave.views.tables import print_boxed, print_table
 from slowwave.views.terminal import Output, bars, err, fail, out, prints_output, say, until_printed
 
 if TYPE_CHECKING:
@@ -380,10 +381,8 @@ def calibrate(
         done = run(space, pairs, targets, datetime.now(UTC))
 
     def show() -> None:
-        cells = [list(row) for row in done.table.iter_rows()]
-        print_table(
-            f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}", done.table.columns, cells
-        )
+        title = f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}"
+        print_boxed(title, Table(done.table.columns, done.table.rows()))
         err.print(
             "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides "
             "them."

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import app, home_settings
 from slowwave.common.plurals import counted
-from slowwave.views.tables import print_table
+from slowwave.views.tables import print_boxed, print_table
 from slowwave.views.terminal import Output, bars, out, prints_output
 
 
@@ -50,8 +50,7 @@ def tune(
         shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
         cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
         print_table(f"{counted(done.tried, 'policy', 'policies')} tried", shown, cells, caption=caption)
-        changed = parameters(done, changed=True)
-        print_table("Parameters that changed", changed.columns, changed.rows)
+        print_boxed("Parameters that changed", parameters(done, changed=True))
         out.print(
             f"Written to [bold]{escape(str(to))}[/]. Nothing in force has changed; "
             f"ranking.policy_file puts it in force."

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from slowwave.imports.elements import Element, elements, found
-from slowwave.imports.model import ImportFailedError, ImportSource, Read, Unread, text_of
+from slowwave.imports.model import ImportSource, Read, Unread, text_of
 from slowwave.imports.moments import moment_in
 from slowwave.imports.packed import members
 from slowwave.imports.spoken import Turn, thread
@@ -32,10 +32,7 @@ class ChatGpt(ImportSource):
     def read(self) -> Iterator[Read]:
         """See `ImportSource`."""
         files = members(self.path, "conversations.json", "conversations-*.json")
-        if not files:
-            raise ImportFailedError(
-                f"There is no conversations.json in {self.path}. Expected: {self.expected}."
-            )
+        self.require(files, "is no conversations.json")
         for file in files:
             for one in elements(file):
                 yield from [one] if isinstance(one, Unread) else self._conversation(one)

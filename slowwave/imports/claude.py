@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slowwave.imports.elements import Element, elements, found
-from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Unread, name_of, text_of
+from slowwave.imports.model import ImportItem, ImportSource, Read, Unread, name_of, text_of
 from slowwave.imports.moments import moment_in, written
 from slowwave.imports.packed import Member, members
 from slowwave.imports.spoken import Turn, joined, thread
@@ -32,11 +32,7 @@ class Claude(ImportSource):
             self.path, "conversations.json", "conversations-*.json", "memories.json", "memories/*.json",
             "projects.json", "projects/*.json",
         )  # fmt: skip
-        if not files:
-            raise ImportFailedError(
-                f"There is no conversations.json, memories.json or projects.json in {self.path}. "
-                f"Expected: {self.expected}."
-            )
+        self.require(files, "is no conversations.json, memories.json or projects.json")
         for file in files:
             for one in elements(file):
                 yield from [one] if isinstance(one, Unread) else self._record(one, file)

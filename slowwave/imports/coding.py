@@ -14,7 +14,7 @@ from typing import Any
 
 from slowwave.common import ids
 from slowwave.imports.elements import Element, lines
-from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Skipped, Unread, text_of
+from slowwave.imports.model import ImportItem, ImportSource, Read, Skipped, Unread, text_of
 from slowwave.imports.moments import moment_in
 from slowwave.imports.packed import Member, members, read_whole
 from slowwave.imports.spoken import Turn, joined, thread
@@ -39,10 +39,7 @@ class ClaudeCode(ImportSource):
         projects = folder / "projects"
         root = str(projects if projects.is_dir() else folder)
         sessions = members(root, "*.jsonl")
-        notes = _memory_files(self.path, "CLAUDE.md", "CLAUDE.local.md", "memory/*.md")
-        _require_some(self.path, sessions, notes, self.expected)
-        for file in notes:
-            yield from _memory_file(file, self.name, folder)
+        yield from _memories(self, sessions, "CLAUDE.md", "CLAUDE.local.md", "memory/*.md")
         for file in sessions:
             if _of_a_subagent(file.name):
                 yield Skipped("a session of a subagent: no person spoke")
@@ -60,8 +57,7 @@ class ClaudeCode(ImportSource):
             elif isinstance(one.value, dict) and (turn := self._turn(one)) is not None:
                 session = text_of(one.value.get("sessionId")) or Path(file.name).stem
                 turns.setdefault(session, []).append(turn)
-                folder = text_of(one.value.get("cwd")).replace("\\", "/").rstrip("/").rpartition("/")[2]
-                about.setdefault(session, {"project": folder})
+                about.setdefault(session, {"project": _project(one.value)})
             else:
                 other += 1
         if other:
@@ -69,7 +65,7 @@ class ClaudeCode(ImportSource):
         for session, mine in turns.items():
             yield from thread(
                 mine, self.name, session, assistant=self.assistant, about=about[session],
-                updated=max((turn.at for turn in mine if turn.at is not None), default=None),
+                updated=_latest(mine),
             )  # fmt: skip
 
     def _turn(self, one: Element) -> Turn | None:
@@ -106,10 +102,7 @@ class Codex(ImportSource):
     def read(self) -> Iterator[Read]:
         """See `ImportSource`."""
         sessions = members(self.path, "rollout-*.jsonl")
-        notes = _memory_files(self.path, "AGENTS.md", "memories/*.md")
-        _require_some(self.path, sessions, notes, self.expected)
-        for file in notes:
-            yield from _memory_file(file, self.name, Path(self.path).expanduser())
+        yield from _memories(self, sessions, "AGENTS.md", "memories/*.md")
         for file in sessions:
             yield from self._session(file)
 
@@ -128,7 +121,7 @@ class Codex(ImportSource):
         turns = rollout.turns()
         yield from thread(
             turns, self.name, rollout.session, assistant=self.assistant, about={"project": rollout.project},
-            updated=max((turn.at for turn in turns if turn.at is not None), default=None),
+            updated=_latest(turns),
         )  # fmt: skip
 
 
@@ -175,11 +168,11 @@ class _Rollout:
         """The turns in the order of the file."""
         typed = self._typed
         items = [turn for turn in self._items if not (typed and turn.role == "user")]
-        return [turn for _, turn in sorted(((int(one.name[5:]), one) for one in typed + items), key=_first)]
+        return sorted(typed + items, key=lambda one: int(one.name.removeprefix("line-")))
 
     def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
         self.session = text_of(payload.get("id")) or self.session
-        self.project = text_of(payload.get("cwd")).replace("\\", "/").rstrip("/").rpartition("/")[2]
+        self.project = _project(payload)
         self.of_a_subagent = isinstance(payload.get("source"), dict) and "subagent" in payload["source"]
         self._began = moment_in(payload.get("timestamp"), self._now) or at
 
@@ -187,8 +180,13 @@ class _Rollout:
         return Turn(role, text, f"line-{one.number}", at or self._began, one.place)
 
 
-def _first(pair: tuple[int, Turn]) -> int:
-    return pair[0]
+def _latest(turns: Sequence[Turn]) -> datetime | None:
+    return max((turn.at for turn in turns if turn.at is not None), default=None)
+
+
+def _project(value: Mapping[str, Any]) -> str:
+    """Return the name of the folder in which a session worked."""
+    return text_of(value.get("cwd")).replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _has(content: object, kind: str) -> bool:
@@ -202,16 +200,17 @@ def _of_a_subagent(name: str) -> bool:
     return path.name.startswith("agent-") or "subagents" in path.parts
 
 
-def _memory_files(path: str, *patterns: str) -> list[Member]:
-    place = Path(path).expanduser()
-    return members(path, *patterns) if place.is_dir() else []
+def _memories(source: ImportSource, sessions: Sequence[Member], *patterns: str) -> Iterator[Read]:
+    """Read the memory files of a folder.
 
-
-def _require_some(path: str, sessions: Sequence[Member], notes: Sequence[Member], expected: str) -> None:
-    if not sessions and not notes:
-        raise ImportFailedError(
-            f"There are no session files and no memory files in {path}. Expected: {expected}."
-        )
+    Raises:
+        ImportFailedError: There are none, and no sessions either.
+    """
+    folder = Path(source.path).expanduser()
+    files = members(source.path, *patterns) if folder.is_dir() else []
+    source.require([*sessions, *files], "are no session files and no memory files")
+    for file in files:
+        yield from _memory_file(file, source.name, folder)
 
 
 def _memory_file(file: Member, source: str, folder: Path) -> Iterator[Read]:

@@ -40,13 +40,7 @@ def elements(member: Member) -> Iterator[Element | Unread]:
     with reading(member) as stream:
         for number, piece in enumerate(_pieces(stream, member.name), start=1):
             place = f"{member.name}, record {number:,}"
-            if isinstance(piece, Unread):
-                yield piece
-                continue
-            try:
-                yield Element(place, number, orjson.loads(piece))
-            except orjson.JSONDecodeError as error:
-                yield Unread(place, f"it is no JSON: {error}")
+            yield piece if isinstance(piece, Unread) else _element(place, number, piece)
 
 
 def lines(member: Member) -> Iterator[Element | Unread]:
@@ -64,11 +58,14 @@ def lines(member: Member) -> Iterator[Element | Unread]:
                 line = line.removeprefix(_BOM)
             if not line.strip():
                 continue
-            place = f"{member.name}, line {number:,}"
-            try:
-                yield Element(place, number, orjson.loads(line))
-            except orjson.JSONDecodeError as error:
-                yield Unread(place, f"it is no JSON: {error}")
+            yield _element(f"{member.name}, line {number:,}", number, line)
+
+
+def _element(place: str, number: int, data: bytes) -> Element | Unread:
+    try:
+        return Element(place, number, orjson.loads(data))
+    except orjson.JSONDecodeError as error:
+        return Unread(place, f"it is no JSON: {error}")
 
 
 def parsed(data: bytes, name: str) -> Any:  # noqa: ANN401 - any JSON value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
@@ -117,6 +117,19 @@ class ImportSource(ABC):
     max_bytes: int
     assistant: bool = False
     user: str = ""
+
+    def require(self, files: Sequence[object], names: str) -> None:
+        """Refuse an export in which nothing was found.
+
+        Args:
+            files: Files that were found.
+            names: What was looked for, with its verb ("is no conversations.json").
+
+        Raises:
+            ImportFailedError: There are no files.
+        """
+        if not files:
+            raise ImportFailedError(f"There {names} in {self.path}. Expected: {self.expected}.")
 
     @abstractmethod
     def read(self) -> Iterator[Read]:

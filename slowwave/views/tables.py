@@ -47,7 +47,11 @@ def print_table(
     option: str = "",
 ) -> None:
     """A table of its own, with lines around its cells; see `slowwave.views.section.Table`."""
-    table = Table(columns, rows, left_out=left_out, option=option)
+    print_boxed(title, Table(columns, rows, left_out=left_out, option=option), caption)
+
+
+def print_boxed(title: str, table: Table, caption: str = "") -> None:
+    """Print a table with lines around its cells, below its title."""
     drawn = rich_table(table, boxed=True)
     drawn.caption = None
     if title:
