@@ -209,7 +209,7 @@ OUTPUT = (
     "3 passed, 1 failed in 0.12s",
     "On branch main\nnothing to commit, working tree clean",
     'On branch main\nYour branch is up to date with \'origin/main\'.\n\nChanges not staged for commit:\n  (use "git add <file>..." to update what will be committed)\n\tmodified:   quality/gate.py\n\nno changes added to commit (use "git add" and/or "git commit -a")',
-    " M quality/gate.py\n?? bench/new.py\n M docs/gate.md",
+    " M quality/gate.py\n?? bench/new.py\n M docs/explanation/save-gate.md",
     "commit 3361ee83160c100fa1594187fb091c31cef65fbb\nAuthor: Ada <ada@example.com>\nDate:   Mon Nov 23 03:46:51 2026 +0000\n\n    Help names what erasing takes",
     "3361ee8 Help names what erasing takes\nef1135e Decision 20: projects\nabf5204 Erasing leaves vaults alone\n2abede6 Tests: a version is opened",
     "total 48\ndrwxr-xr-x 2 ada ada 4096 Nov 23 04:40 docs\n-rw-r--r-- 1 ada ada 1290 Nov 23 04:40 README.md",

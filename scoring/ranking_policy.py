@@ -27,8 +27,8 @@ class RankingPolicy:
     No policy goes beyond what the rules promise of use and learning ("at most", "at least"): one that asks
     for more is refused.
 
-    The defaults are fitted (`slowwave tune`; docs/policy-report.md) where labelled queries could tell. `name`
-    is for people, and no part of the version.
+    The defaults are fitted (`slowwave tune`; docs/benchmarks/policy-tuning.md) where labelled queries could tell.
+    `name` is for people, and no part of the version.
     """
 
     # fmt: off

@@ -34,7 +34,7 @@ ELSEWHERE = {
     **{f"import {one.name}": "reads what the person names, and says what is wrong in it" for one in SOURCES},
     "judge import": "reads a file that the person names, and says what is wrong in it",
 }
-# What the policy of docs/visibility.md says may be seen, and why.
+# What the policy of docs/how-to/restrict-visibility.md says may be seen, and why.
 NAMED = "a person names the memory by its id"
 ASKED = "a person asks for what is secret with a switch"
 TOLD = "the person who names a folder is told which of its files cannot be taken in"

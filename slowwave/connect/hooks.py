@@ -95,7 +95,9 @@ def _read(text: str, where: str) -> dict[str, Any]:
     try:
         return read(text, "json", where)
     except CommentsError as error:
-        raise CommentsError(f"{error} The section on hooks of docs/connect.md shows what to write.") from None
+        raise CommentsError(
+            f"{error} The section on hooks of docs/how-to/connect-an-assistant.md shows what to write."
+        ) from None
 
 
 def _group(hook: Hook, launch: Sequence[str], connection: HomeConnection) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A model learned the pieces that its training texts are made of. Words of a language that it knows stay whole
 or fall into a few pieces; those of another one fall apart into letters, bytes or nothing known. So no list of
-languages is needed (docs/measurements.md has the figures).
+languages is needed (docs/benchmarks/retrieval.md has the figures).
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ files) or repeat what is known. A new home only warns for a fortnight.
   slowwave quarantine list              what was refused, whole, with reasons
   slowwave quarantine release ID        let it in all the same
 
-docs/gate.md has more.""",
+docs/explanation/save-gate.md has more.""",
     ),
     "decisions": Topic(
         "Duplicates, merges and what replaced what",
@@ -141,7 +141,7 @@ docs/gate.md has more.""",
   slowwave decisions --outcome related  what only looked alike
 
 Merging is off until the setting reconsolidation.policy is `guarded`.
-docs/reconsolidation.md has more.""",
+docs/explanation/reconsolidation.md has more.""",
     ),
     "learning": Topic(
         "Learning, in a page",
@@ -160,7 +160,7 @@ and a person's approval.
   slowwave learning log                 all that was ever learned and decided
 
 Results are watched afterwards, and where they get worse it is taken back.
-docs/learning.md has more.""",
+docs/explanation/learning.md has more.""",
     ),
     "evaluation": Topic(
         "How good is it?",
@@ -175,7 +175,7 @@ people used, rated or labelled.
   slowwave judge                        label pairs by hand
 
 A verdict has an interval; where there is too little, it says so.
-docs/evaluation.md has more.""",
+docs/explanation/evaluation.md has more.""",
     ),
     "privacy": Topic(
         "Forgetting, erasing, secrets",
@@ -186,7 +186,7 @@ docs/evaluation.md has more.""",
                                         found only where it is asked for
 
 Nothing leaves the machine but what you switch on (an embedding or judging
-service of your own choice). docs/visibility.md has more.""",
+service of your own choice). docs/how-to/restrict-visibility.md has more.""",
     ),
     "settings": Topic(
         "Settings",
@@ -197,7 +197,7 @@ service of your own choice). docs/visibility.md has more.""",
   slowwave settings --all               everything
 
 They are read from arguments, from variables (SLOWWAVE_GATE__MODE=enforce), then
-from slowwave.toml in the home. docs/settings.md lists them.""",
+from slowwave.toml in the home. docs/explanation/constants.md lists them.""",
     ),
 }
 """By name. Each begins with what to type."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "api.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "http-api.md").read_text()
 PATIENCE_S = 120
 
 

@@ -17,7 +17,7 @@ from slowwave.warehouse import FILE
 from slowwave.warehouse.marts import MARTS
 
 pytest.importorskip("duckdb", reason="duckdb comes with slowwave[night]")
-PAGE = Path(__file__).parents[2] / "docs" / "warehouse.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "query-with-duckdb.md"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What `docs/compare.md` says of others is what was measured."""
+"""What `docs/explanation/compare.md` says of others is what was measured."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COMPARE = (ROOT / "docs" / "compare.md").read_text()
-MEASURED = (ROOT / "docs" / "measurements.md").read_text()
+COMPARE = (ROOT / "docs" / "explanation" / "compare.md").read_text()
+MEASURED = (ROOT / "docs" / "benchmarks" / "measurements.md").read_text()
 NUMBER = re.compile(r"(?<![\w.@])[-+]?\d*\.?\d+(?:,\d{3})*(?:\.\d+)?")
 OF_OTHERS = {"23", "2026", "95"}  # a date, the level of an interval
 

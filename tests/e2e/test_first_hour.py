@@ -119,7 +119,13 @@ def test_an_installation_claims_one_name_and_an_application_keeps_the_others(
 
 def test_readme_tour_and_mcp_page_are_about_one_home_and_one_namespace() -> None:
     own = r"(?!notes\b|export\b)"  # a person's own files, which are not a home
-    for page in (README, *((ROOT / "docs" / name).read_text() for name in ("tour.md", "mcp.md"))):
+    for page in (
+        README,
+        *(
+            (ROOT / "docs" / name).read_text()
+            for name in ("tutorials/first-night.md", "how-to/mcp-server.md")
+        ),
+    ):
         assert set(re.findall(r"(?:--namespace\W+|namespace=\")(\w+)", page)) <= {"default"}
         assert set(re.findall(rf"(?:~|/home/\w+)/{own}([\w.]+)", page)) <= {"assistant", ".local"}
 

@@ -22,8 +22,14 @@ from import_samples import gpt, pack
 import slowwave
 
 ROOT = Path(__file__).parents[2]
-WITH_COMMANDS = ["README.md", "docs/tour.md", "docs/import.md", "docs/connect.md", "docs/mcp.md"]
-WITH_PYTHON = sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))
+WITH_COMMANDS = [
+    "README.md",
+    "docs/tutorials/first-night.md",
+    "docs/how-to/import-memories.md",
+    "docs/how-to/connect-an-assistant.md",
+    "docs/how-to/mcp-server.md",
+]
+WITH_PYTHON = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 LASTING = (["ui"], ["up"], ["page"], ["mcp", "--http"])
 """They go on until they are ended, and have tests of their own."""
 CONVERSATION = [
@@ -153,7 +159,7 @@ def test_the_story_is_about_one_home(told: tuple[Path, list[dict[str, Any]]]) ->
 
 
 def test_no_page_has_another_home_or_namespace() -> None:
-    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", *(ROOT / "slowwave" / "memory").glob("*.py")]
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", *(ROOT / "slowwave" / "memory").glob("*.py")]
     for page in pages:
         opened = re.findall(r"open\(\"([^\"]+)\", namespace=\"(\w+)\"", page.read_text())
         assert set(opened) <= {("~/assistant", "default")}, page

@@ -323,7 +323,7 @@ def test_variables_move_folders_of_clients():
 
 
 def test_every_client_of_the_table_in_the_documentation_is_there_with_its_files():
-    page = (Path(__file__).parents[2] / "docs" / "connect.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "connect-an-assistant.md").read_text()
     for client in CLIENTS:
         assert f"`{client.name}`" in page
         linux = file_of(client, Places("linux", Path("~"), {}))

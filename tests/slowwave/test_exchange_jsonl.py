@@ -20,7 +20,7 @@ from slowwave.journal import Journal
 from slowwave.memory import Memory
 
 AT = "2026-03-01T12:00:00Z"
-PAGE = Path(__file__).parents[2] / "docs" / "feedback-exchange.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "import-and-export-feedback.md"
 OWN = "0123456789abcdef" * 2
 
 

@@ -1,4 +1,4 @@
-"""Every constant of the rules is a setting, made from its declaration, or docs/settings.md says why not."""
+"""Every constant of the rules is a setting, made from its declaration, or docs/explanation/constants.md says why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import EvaluationSettings, Settings, load
 from slowwave.settings.rules import GateSettings, LearningSettings, ReconsolidationSettings
 
-PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "constants.md"
 ROW = re.compile(r"^\| ([3-8][.\d]*) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
 PLACE = re.compile(r"^`([\w.]+)`: ")
 POLICIES = {

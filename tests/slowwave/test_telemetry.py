@@ -436,7 +436,7 @@ def test_a_search_is_joined_to_its_feedback_and_the_night_that_counted_it_as_doc
     done = process(DAY, str(tmp_path / "home"), SLOWWAVE_TELEMETRY__LOGS="json")
     of_the_exporter = '{\n    "name": "slowwave.search",\n    "kind": {}\n}\n[]\n"word"\n{broken\n'
     log.write_text(f"{of_the_exporter}{done.stderr}{of_the_exporter}")
-    text = (ROOT / "docs/observability.md").read_text()
+    text = (ROOT / "docs/how-to/monitor.md").read_text()
     (snippet,) = re.findall(r"```py\n(import json\n.*?)```", text, re.DOTALL)
     told = subprocess.run(
         [sys.executable, "-c", snippet, str(log)], capture_output=True, text=True, timeout=60, check=True

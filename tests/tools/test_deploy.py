@@ -103,7 +103,7 @@ def test_units_run_the_same_way_and_each_in_a_home_of_its_own():
 
 def test_the_page_says_every_step_of_the_units():
     """All that a unit or a file names, and that no unit makes, is made by what the page says."""
-    page = (ROOT / "docs/deploy.md").read_text()
+    page = (ROOT / "docs/how-to/deploy.md").read_text()
     (part,) = re.findall(r"^## systemd\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
     steps = (
         "useradd --system", "/usr/bin/python3 -m venv /opt/slowwave", "install -d -m 750 /etc/slowwave",

@@ -1,7 +1,8 @@
 """History from elsewhere and back: logs of searches and feedback become journal entries, and the reverse.
 
 Two forms are read and written: User Behavior Insights, which search applications log, and JSON lines of our
-own (`docs/feedback-exchange.md`). An import only writes to the journal; the night of those days takes it up.
+own (`docs/how-to/import-and-export-feedback.md`). An import only writes to the journal. The nightly job of
+those days processes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lines of the JSONL form: one act each (`docs/feedback-exchange.md`)."""
+"""The lines of the JSONL form: one act each (`docs/how-to/import-and-export-feedback.md`)."""
 
 from __future__ import annotations
 

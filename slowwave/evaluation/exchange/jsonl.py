@@ -31,7 +31,7 @@ class JsonlForm:
     name = "JSONL log"
     expected = (
         'one act a line, {"type": "search", …} or of type feedback, observation or outcome, as in '
-        "docs/feedback-exchange.md; plain, .gz or .zip"
+        "docs/how-to/import-and-export-feedback.md; plain, .gz or .zip"
     )
 
     def __init__(self, namespace: str, searches_of: Callable[[str], int]) -> None:

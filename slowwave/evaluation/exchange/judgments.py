@@ -1,4 +1,4 @@
-"""Judgments from elsewhere and back: TREC qrels and JSON lines (`docs/judging.md`)."""
+"""Judgments from elsewhere and back: TREC qrels and JSON lines (`docs/how-to/judge-results.md`)."""
 
 from __future__ import annotations
 

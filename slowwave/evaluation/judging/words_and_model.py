@@ -2,7 +2,7 @@
 
 Its grades are steps of one number: the cross-encoder's relevance of the best passage and the share of the
 query's words that the memory has. What that is worth is measured by ``bench/judge.py`` and kept in
-``docs/measurements.md``.
+``docs/benchmarks/evaluation-validity.md``.
 """
 
 from __future__ import annotations
