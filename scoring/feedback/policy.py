@@ -17,7 +17,7 @@ class UsagePolicy:
     """Thresholds of use (rule 4.1); every number is a share in [0, 1].
 
     The grey band and the similarity are read off labelled answers with bge-small-en-v1.5; the cosines of
-    another model mean other things (docs/benchmarks/learning.md).
+    another model mean other things (docs/benchmarks/evaluation-validity.md).
     """
 
     # fmt: off
