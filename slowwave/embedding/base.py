@@ -84,7 +84,7 @@ class NamedModel:
 
 
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
-# (`slowwave calibrate`); docs/benchmarks/abstention.md and docs/explanation/save-gate.md have them.
+# (`slowwave calibrate`); docs/benchmarks/policy-tuning.md and docs/explanation/reconsolidation.md have them.
 MODELS: Final = {
     "bge-small-en-v1.5": NamedModel(
         "bundled.BundledEmbedder",

@@ -12,7 +12,7 @@ PEERS = (BENCHMARKS / "peers.md").read_text()
 LINKED = sorted(set(re.findall(r"\.\./benchmarks/([\w-]+\.md)", COMPARE)))
 MEASURED = "\n".join((BENCHMARKS / page).read_text() for page in LINKED)
 NUMBER = re.compile(r"(?<![\w.@])[-+]?\d*\.?\d+(?:,\d{3})*(?:\.\d+)?")
-OF_OTHERS = {"23", "24", "26", "2026"}  # dates
+OF_OTHERS = {"23", "24", "25", "2026"}  # dates
 
 
 def numbers(text: str) -> list[str]:
