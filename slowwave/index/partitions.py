@@ -35,7 +35,7 @@ RECALL_AT = 10
 FEWEST_PROBES = 8
 BETWEEN = 4
 """Rows that a question which is made up lies between (count): between two it finds its answers sooner than
-those of people do, between four a little later (docs/how-to/scale.md)."""
+those of people do, between four a little later (docs/benchmarks/scale.md)."""
 
 
 @dataclass(frozen=True, slots=True)
