@@ -97,7 +97,7 @@ BROKEN = [
     ("docs/tutorials/first-night.md", "[x](../README.md#nowhere-3)", "#nowhere-3"),
     ("docs/tutorials/first-night.md", "[x](#nowhere-4)", "#nowhere-4"),
     ("docs/tutorials/first-night.md", "[x](../../nowhere-5.md)", "nowhere-5.md"),
-    ("docs/decisions/0001-the-journal-is-the-source-of-truth.md", "[x](../gate.md#nowhere-6)", "#nowhere-6"),
+    ("docs/decisions/0001-use-a-journal-as-the-source-of-truth.md", "[x](../gate.md#nowhere-6)", "#nowhere-6"),
     ("docs/nowhere-7.md", "# A page that the navigation does not name", "nowhere-7.md"),
 ]
 
