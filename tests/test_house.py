@@ -33,8 +33,8 @@ def layers() -> list[set[str]]:
 
 
 def table() -> list[tuple[str, str]]:
-    """Room and folder of each row of the table in CONTRIBUTING.md."""
-    section = (ROOT / "CONTRIBUTING.md").read_text().split("## The rooms")[1].split("\n## ")[0]
+    """Package and folder of each row of the table in CONTRIBUTING.md."""
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## Packages and layers")[1].split("\n## ")[0]
     return re.findall(r"^\| `(\w+)` \| `([^`]+)` \| \S", section, re.MULTILINE)
 
 

@@ -24,7 +24,7 @@ states what holds today.
 
 - A new decision takes the next number. Its title is the decision in the imperative. The file name follows it.
 - `Date` is the day of the decision. It does not change.
-- *amended by*: a later decision changed a part. The page is edited to the present state and links to that one.
+- *amended by*: a later decision changed a part. The page is edited to the present state and links to it.
 - *superseded by*: a later decision replaced the page. Its text stays as it was.
 - *merged into*: another page has the content. The number keeps a stub, so that citations still work.
 - Numbers are never reused. Earlier texts are in the Git history.

@@ -44,10 +44,11 @@ def layers() -> list[list[str]]:
 
 
 def said() -> dict[str, str]:
-    """What lives in each room, from the table in CONTRIBUTING.md."""
-    part = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## The rooms")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \| `[^`]+` \| (.+) \|$", part, re.MULTILINE)
-    return {room: words.replace("`", "") for room, words in rows}
+    """The content of each package, from the table in CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `[^`]+` \| (.+) \|$", text, re.MULTILINE)
+    packages = {package for layer in layers() for package in layer}
+    return {package: words.replace("`", "") for package, words in rows if package in packages}
 
 
 def picture() -> str:
