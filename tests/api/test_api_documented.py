@@ -74,7 +74,7 @@ def test_the_page_is_followed(tmp_path):
 def test_it_tells_of_every_way():
     from slowwave.api import deciding, memories, searching
 
-    table = PAGE[PAGE.index("## What there is") : PAGE.index("## Tokens")]
+    table = PAGE[PAGE.index("## Endpoints") : PAGE.index("## Tokens")]
     for part in (searching, memories, deciding):
         for route in part.router.routes:
             last = route.path.rpartition("/")[2].strip("{}").replace("memory_id", "id")
