@@ -16,188 +16,190 @@ class Topic(NamedTuple):
 
 TOPICS: Final[Mapping[str, Topic]] = {
     "first-steps": Topic(
-        "The first quarter of an hour",
+        "The first 15 minutes",
         """\
-  slowwave init ~/assistant             a home: memory, journal, settings
-  export SLOWWAVE_HOME=~/assistant      every command is about this home now
+  slowwave init ~/assistant             create a home: tables, journal, settings
+  export SLOWWAVE_HOME=~/assistant      later commands use this home
   slowwave save "We deploy on Thursday since 2 March; Friday is for repairs."
   slowwave search "when do we deploy?"
-  slowwave feedback last 1 helpful      that search's first result was right
-  slowwave ingest ~/notes               watch a folder of notes ...
-  slowwave night                        ... and take in what it has
-  slowwave explain "when do we deploy?" why each result stands where it does
+  slowwave feedback last 1 helpful      rate that search's first result
+  slowwave ingest ~/notes               watch a folder of notes
+  slowwave night                        run the nightly job now
+  slowwave explain "when do we deploy?" show how each score is made
 
-What was saved is found at once. A folder of notes, and all feedback, are taken
-in by the night: by hand with `slowwave night`, or every night by itself while
-`slowwave up` runs. For its first fortnight the gate only warns of notes that it
-would refuse (`slowwave gate report`).""",
+Searches find a saved note at once. The nightly job ingests folders and
+processes feedback. Run it with `slowwave night`, or keep `slowwave up` running:
+it starts the job every night. For the first 14 days the save gate only warns
+about notes that it would refuse (`slowwave gate report`).""",
     ),
     "homes": Topic(
         "Homes and namespaces",
         """\
-A home is one folder: tables, journal, settings (slowwave.toml). A command is
-about the first of these that there is:
+A home is the data directory: tables, journal, settings (slowwave.toml). A
+command uses the first of these that is given:
 
   1. --home FOLDER before the command:  slowwave --home ~/assistant search ...
   2. the variable SLOWWAVE_HOME
-  3. the nearest folder .slowwave, from here upwards
+  3. the nearest folder .slowwave, from the current folder upwards
 
-A namespace is a tenant within a home: no search and no command reads across it.
--n NAME chooses it; without, it is the setting `namespace` (`default`). A copy
-of the folder is a copy of everything.""",
+A namespace is a tenant within a home: every search and every command uses
+exactly one. -n NAME selects it; the default is the setting `namespace`
+(`default`). A copy of the folder is a copy of everything.""",
     ),
     "ids": Topic(
-        "Ids, and how to write them shorter",
+        "Ids and their short forms",
         """\
-Searches, memories, decisions and what is in quarantine have ids. Wherever a
-command takes one it takes its beginning, too: at least 4 characters, of one
-alone. Where several begin so, it says which, and does nothing.
+Searches, memories, decisions and quarantined notes have ids. Every command
+also accepts the beginning of an id: at least 4 characters that fit only one.
+If several ids fit, the command lists them and does nothing.
 
-  last        as the id of a search: your last one in this namespace
+  last        your last search in this namespace, as an id
 
   slowwave search "when do we deploy?"
-  slowwave show last                    what that search showed, with ids
-  slowwave feedback last 1 helpful      its first result was right
-  slowwave decisions 4f0c9a1e           one decision, whole
-  slowwave undo 4f0c                    takes it back
+  slowwave show last                    its results again, with ids
+  slowwave feedback last 1 helpful      rate its first result
+  slowwave decisions 4f0c9a1e           show one decision
+  slowwave undo 4f0c                    undo it
 
-Tables show the shortest beginning that only one has (8 characters or more);
-JSON always has whole ids.""",
+Tables show the shortest unique beginning (8 characters or more); JSON has
+complete ids.""",
     ),
     "exit-codes": Topic(
-        "With what a command ends",
+        "Exit codes",
         """\
-    0  it is done; also where there was nothing to show
-    1  it was refused or failed: the reason is one line on standard error; and
-       without a word where whoever reads the output went away (... | head)
-    2  it was wrongly asked: no such option, an argument is missing
-    3  the gate put the note of `slowwave save` into quarantine
-    4  the act is in the journal and the tables could not follow: nothing has
-       to be repeated, `slowwave night` takes it in
-  130  it was stopped (Ctrl-C); what was finished is kept
+    0  success, also if there was nothing to show
+    1  refused or failed; the reason is one line on standard error. Without a
+       message if the reader of the output has closed it (... | head)
+    2  usage error: unknown option or missing argument
+    3  `slowwave save`: the save gate quarantined the note
+    4  the journal has the event, but the tables could not be updated. Do not
+       repeat the command: `slowwave night` updates them
+  130  interrupted (Ctrl-C); finished work is kept
 
-`slowwave doctor` ends with 1 where something is wrong with the home, `slowwave
-verify` where a backup is damaged.""",
+`slowwave doctor` exits with 1 if it finds a problem with the home, `slowwave
+verify` if a backup is damaged.""",
     ),
     "json": Topic(
         "For programs: --json, pipes and colours",
         """\
-With --json a command writes one JSON document to standard output and nothing
-else. Progress, warnings and errors go to standard error; what went wrong is
-told by the exit code (slowwave help exit-codes), also with --json. Times are
-ISO 8601 in UTC, ids are whole, and a key that is there stays there.
+With --json a command writes exactly one JSON document to standard output.
+Progress, warnings and errors go to standard error, and the exit code reports
+failures (slowwave help exit-codes). Times are ISO 8601 in UTC, ids are
+complete, and keys stay stable between versions.
 
   slowwave search "when do we deploy?" --json | jq -r '.results[0].text'
 
-Colours and progress bars are left out where nobody looks: in a pipe, and where
-the variable NO_COLOR is set. COLUMNS sets the width of tables. `search
---plain`, `get --plain` and `wakeup` are for assistants: what notes say is
-quoted.""",
+Progress bars are off in pipes. Colours are off in pipes and if NO_COLOR is set.
+COLUMNS sets the width of tables. `search --plain`, `get --plain` and `wakeup`
+are for assistants: they quote the text of notes.""",
     ),
     "completion": Topic(
-        "Completion of commands in the shell",
+        "Shell completion",
         """\
-  slowwave --install-completion    for the shell that you are in (bash, zsh,
-                                   fish, PowerShell); open a new one afterwards
-  slowwave --show-completion       only show what would be installed
+  slowwave --install-completion    for the current shell (bash, zsh, fish,
+                                   PowerShell); then open a new one
+  slowwave --show-completion       print it without installing
 
 Then the Tab key completes commands and options.""",
     ),
     "feedback": Topic(
-        "Saying what helped",
+        "Give feedback",
         """\
-  slowwave feedback last 1 helpful      or neutral, or unhelpful: of one result
-  slowwave observe last "the answer"    which results did this answer use?
+  slowwave feedback last 1 helpful      rate a result; or neutral, unhelpful
+  slowwave observe last "the answer"    detect which results an answer used
   slowwave search "..." --project ferry
-  slowwave outcome ferry success        how that project ended
-  slowwave stats MEMORY                 what use says of one memory
-  slowwave report feedback              is it getting better?
+  slowwave outcome ferry success        report how that project ended
+  slowwave stats MEMORY                 usage and ratings of one memory
+  slowwave report feedback              is search getting better?
 
-The next night takes it up, and ranking counts it from then on, for questions
-like the one it was said of. The last word of a person on a result counts.""",
+The next nightly job processes feedback. Ranking then uses it for questions
+like the one it was given for. A user's last rating of a result counts.""",
     ),
     "gate": Topic(
-        "What may enter: the save gate",
+        "The save gate",
         """\
-The gate refuses notes that are malformed, say little, are junk (logs, boot
-files) or repeat what is known. A new home only warns for a fortnight.
+The save gate validates a note before it is stored. It refuses malformed notes,
+notes that say little, junk (logs, boot files) and duplicates. In a new home it
+only warns for 14 days.
 
-  slowwave gate report                  when it begins, and what it would refuse
+  slowwave gate report                  start of enforcement, and what it
+                                        would refuse
   slowwave gate enforce                 refuse from now on
-  slowwave gate postpone --days 14      put it off
-  slowwave quarantine list              what was refused, whole, with reasons
-  slowwave quarantine release ID        let it in all the same
+  slowwave gate postpone --days 14      start later
+  slowwave quarantine list              refused notes with their reasons
+  slowwave quarantine release ID        store one anyway
 
-docs/explanation/save-gate.md has more.""",
+More: docs/explanation/save-gate.md.""",
     ),
     "decisions": Topic(
-        "Duplicates, merges and what replaced what",
+        "Duplicates, merges and superseded memories",
         """\
-  slowwave decisions                    what was merged, superseded or refused
-  slowwave decisions ID                 one of them, with all of its evidence
-  slowwave decisions --waiting          what waits for your word
-  slowwave decisions accept ID          let it happen (or: decline ID)
-  slowwave undo ID                      take one back, exactly
-  slowwave decisions --outcome related  what only looked alike
+  slowwave decisions                    list merged, superseded, refused notes
+  slowwave decisions ID                 one of them with all its evidence
+  slowwave decisions --waiting          decisions that wait for a person
+  slowwave decisions accept ID          apply it (or: decline ID)
+  slowwave undo ID                      undo it exactly
+  slowwave decisions --outcome related  similar memories without a change
 
 Merging is off until the setting reconsolidation.policy is `guarded`.
-docs/explanation/reconsolidation.md has more.""",
+More: docs/explanation/reconsolidation.md.""",
     ),
     "learning": Topic(
-        "Learning, in a page",
+        "Learning",
         """\
-What people select can teach: their question becomes a search key that leads
-whoever asks nearly the same to the same memory; words of it may be learned,
-too. It is off until the setting learning.enabled is true, and then a gate holds
-it back until there is evidence: two closed cycles of evaluation (200 questions,
-28 days), a week of proposals without effect, little noise, results not worse,
-and a person's approval.
+Selected results can teach. Their query becomes a search key that boosts the
+same memory for similar queries, and its words may become learned terms.
+Learning is off until the setting learning.enabled is true. A learning gate then
+keeps it inactive until all of these hold: two closed evaluation cycles (200
+searches, 28 days), a week of proposals without effect, a low noise rate,
+results not worse, and a person's approval.
 
-  slowwave learning status              the conditions, and what is missing
-  slowwave learning terms --kind keys   past questions and where they lead
-  slowwave learning approve --who NAME  a person's word, when only it is missing
-  slowwave learning rollback ...        take any of it back, exactly
-  slowwave learning log                 all that was ever learned and decided
+  slowwave learning status              the conditions and what is missing
+  slowwave learning terms --kind keys   search keys and their memories
+  slowwave learning approve --who NAME  record your approval
+  slowwave learning rollback ...        take learning back exactly
+  slowwave learning log                 everything learned and decided
 
-Results are watched afterwards, and where they get worse it is taken back.
-docs/explanation/learning.md has more.""",
+If results get worse later, the regression guard takes learning back.
+More: docs/explanation/learning.md.""",
     ),
     "evaluation": Topic(
-        "How good is it?",
+        "Evaluate search quality",
         """\
-Every logged search can be ranked again by another policy, and judged by what
-people used, rated or labelled.
+Every logged search can be replayed with another ranking policy, and judged by
+selections, ratings and labels.
 
-  slowwave eval run                     evaluate what is new
-  slowwave eval compare seeds           another ranking on past searches
-  slowwave eval status                  the open cycle, and what it needs
-  slowwave eval report                  what the last closed cycle found
+  slowwave eval run                     evaluate new searches
+  slowwave eval compare seeds           replay past searches with a policy
+  slowwave eval status                  the open evaluation cycle
+  slowwave eval report                  results of the last closed cycle
   slowwave judge                        label pairs by hand
 
-A verdict has an interval; where there is too little, it says so.
-docs/explanation/evaluation.md has more.""",
+Each verdict has an interval, or says that the evidence is insufficient.
+More: docs/explanation/evaluation.md.""",
     ),
     "privacy": Topic(
-        "Forgetting, erasing, secrets",
+        "Forget, erase, secrets",
         """\
-  slowwave forget MEMORY                out of every search (remember: back)
-  slowwave erase MEMORY                 gone for good, old states, too; it asks
+  slowwave forget MEMORY                hide from search (undo: remember)
+  slowwave erase MEMORY                 delete irreversibly, with all earlier
+                                        versions; it asks first
   slowwave save "..." --sensitivity secret
-                                        found only where it is asked for
+                                        found only by `--sensitivity secret`
 
-Nothing leaves the machine but what you switch on (an embedding or judging
-service of your own choice). docs/how-to/restrict-visibility.md has more.""",
+Nothing leaves the machine unless you configure an external service for
+embedding or judging. More: docs/how-to/restrict-visibility.md.""",
     ),
     "settings": Topic(
         "Settings",
         """\
-  slowwave settings                     what differs from the defaults
-  slowwave settings gate.mode           one of them: meaning, default, range
+  slowwave settings                     differences from the defaults
+  slowwave settings gate.mode           one setting: meaning, default, range
   slowwave settings gate                a group
-  slowwave settings --all               everything
+  slowwave settings --all               all settings
 
-They are read from arguments, from variables (SLOWWAVE_GATE__MODE=enforce), then
-from slowwave.toml in the home. docs/explanation/constants.md lists them.""",
+Precedence: arguments, then variables (SLOWWAVE_GATE__MODE=enforce), then
+slowwave.toml in the home. List: docs/reference/settings.md.""",
     ),
 }
 """By name. Each begins with what to type."""

@@ -1,4 +1,4 @@
-"""The day: what an application calls, and to which rooms each call hands on.
+"""Calls of the API, and the packages that each call uses.
 
 Read from the source of `Memory`, without running it: which names of which room the body of a call uses, its
 private helpers among it. Annotations are no use of a name.
@@ -94,16 +94,16 @@ def _is_self(node: ast.expr) -> bool:
 
 def page() -> str:
     """The page."""
-    shown = "The calls of an application, and a mark at each room that a call hands on to"
+    shown = "Calls of the API, with a mark at each package that a call uses"
     rows = [(f"[`{name}`](#{name})", summary(_doc(name)), ", ".join(to)) for name, to in calls().items()]
     return "\n\n".join(
         [
-            "# The day",
-            "What an application calls on `slowwave.open(home, namespace=...)`, and the rooms that each call "
-            "hands on to itself; what those rooms use in turn is below them. It is read from the source of "
-            f"`Memory`. {codes(sorted(EVERYWHERE))} are left out, as almost every call has them.",
+            "# Calls of the API",
+            "These are the calls of `slowwave.open(home, namespace=...)`, with the packages that each call "
+            "uses directly. The list is read from the source of `Memory`. Almost every call uses "
+            f"{codes(sorted(EVERYWHERE))}, which are omitted.",
             f"[![{shown}](day.svg)](day.svg)",
-            table(["call", "what it does", "hands on to"], rows),
+            table(["call", "description", "packages"], rows),
             *(section(2, name, f"```text\n{_signature(name)}\n```", _described(name)) for name in calls()),
         ]
     )
@@ -173,8 +173,8 @@ def picture() -> str:
     drawing = Drawing(
         LEFT * 2 + NAMES + COLUMN * len(used),
         HEAD + HIGH * len(made) + LEFT,
-        "One day of Slowwave",
-        "Each call of an application in a row; a mark stands under each room that it hands on to.",
+        "Calls of the API of Slowwave",
+        "One call per row, with a mark under each package that it uses.",
     )
     for at, room in enumerate(used):
         x = LEFT + NAMES + COLUMN * at + COLUMN / 2

@@ -36,12 +36,14 @@ def page() -> str:
     tools, fixed, templates = asyncio.run(_listed(server))
     parts = [
         "# MCP tools and resources",
-        "What `slowwave mcp` offers to an assistant; how to connect one is in [mcp.md](../mcp.md). An "
-        "argument that a tool does not know is refused.",
-        table(["tool", "what it does", "changes"], [(_link(one), one.title, _changes(one)) for one in tools]),
+        "These are the tools and resources that the MCP server offers to an assistant. "
+        "[Connect an assistant](../how-to/connect-an-assistant.md) and [Run the MCP server with "
+        "tokens](../how-to/mcp-server.md) say how to use it. Every tool responds in text, for a model to "
+        "read, and as structured data. An unknown argument is refused.",
+        table(["tool", "description", "changes"], [(_link(one), one.title, _changes(one)) for one in tools]),
         *(_described(one) for one in tools),
         section(2, "Resources", _resources([*fixed, *templates])),
-        section(2, "What a client is told first", paragraphs(server.instructions)),
+        section(2, "Instructions for the client", paragraphs(server.instructions)),
     ]
     return "\n\n".join(parts)
 
@@ -62,8 +64,8 @@ def _changes(tool: Any) -> str:  # noqa: ANN401
     hints = tool.annotations
     if hints.read_only_hint:
         return "nothing"
-    once = ", once however often it is called" if hints.idempotent_hint else ""
-    return ("takes something away" if hints.destructive_hint else "adds") + once
+    idempotent = ", idempotent" if hints.idempotent_hint else ""
+    return ("destructive" if hints.destructive_hint else "adds") + idempotent
 
 
 def _described(tool: Any) -> str:  # noqa: ANN401
@@ -73,7 +75,7 @@ def _described(tool: Any) -> str:  # noqa: ANN401
         (code(name), _kind(part, schema), _default(name, part, required), prose(part.get("description", "")))
         for name, part in schema.get("properties", {}).items()
     ]
-    arguments = table(["argument", "takes", "default", "what it is"], rows) if rows else "It takes nothing."
+    arguments = table(["argument", "type", "default", "description"], rows) if rows else "No arguments."
     return section(2, tool.name, paragraphs(tool.description), arguments)
 
 
@@ -105,4 +107,4 @@ def _resources(listed: list[Any]) -> str:
     for one in listed:
         address = str(getattr(one, "uri", "") or one.uri_template)
         rows.append((code(address), one.title or one.name, one.mime_type or ""))
-    return table(["address", "what it is", "form"], rows)
+    return table(["address", "description", "media type"], rows)

@@ -1,4 +1,4 @@
-"""The night as Dagster knows it: assets, jobs, schedules, sensors and checks, and a picture of them."""
+"""The nightly job in Dagster: assets, jobs, schedules, sensors and checks, and a picture of them."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def picture() -> str:
     return graph.picture(
         steps,
         _groups(),
-        "One night of Slowwave",
-        "The Dagster assets from left to right, in a band for each group; a line leads from an asset to one "
-        "that rests on it.",
+        "The nightly job of Slowwave",
+        "Dagster assets from left to right, one band per group. A line leads from an asset to an asset that "
+        "depends on it.",
     )
 
 
@@ -58,31 +58,33 @@ def page() -> str:
         if not one.name.startswith("__")  # Dagster's own
     ]
     schedules = table(
-        ["schedule", "cron", "job", "what it does"],
+        ["schedule", "cron", "job", "description"],
         [
             (code(one.name), code(one.cron_schedule), code(one.job_name), _said(one))
             for one in sorted(defs.schedules, key=_named)
         ],
     )
     sensors = table(
-        ["sensor", "every", "what it does"],
+        ["sensor", "interval", "description"],
         [
             (code(one.name), f"{one.minimum_interval_seconds} s", _said(one))
             for one in sorted(defs.sensors, key=_named)
         ],
     )
     parts = [
-        "# The night",
-        "What `slowwave ui` shows and `slowwave night` runs. A line leads to what rests on it; one that "
-        "follows from others is left out. Assets but two are made by day (UTC): any day, or range, can "
-        "be run again and comes out the same. [The tour](../tour.md) goes through it step by step.",
-        "[![The assets of a night, from left to right in a band for each group](night.svg)](night.svg)",
-        section(2, "Jobs", table(["job", "what it does", "assets"], jobs)),
-        section(2, "Schedules", f"In UTC; {code('night.hour')} says when.", schedules),
-        section(2, "Sensors", "How often each looks, at least.", sensors),
+        "# The nightly job",
+        "These are the Dagster assets, jobs, schedules, sensors and checks that `slowwave night` runs and "
+        "`slowwave ui` shows. All assets but two are partitioned by day (UTC) and idempotent: backfill any "
+        "day or range and you get the same tables. [The first night](../tutorials/first-night.md) goes "
+        "through the job step by step. In the picture a line leads to a dependent asset; "
+        "implied lines are omitted.",
+        "[![Assets of the nightly job, from left to right, one band per group](night.svg)](night.svg)",
+        section(2, "Jobs", table(["job", "description", "assets"], jobs)),
+        section(2, "Schedules", f"Times are UTC. {code('night.hour')} sets the hour.", schedules),
+        section(2, "Sensors", "The interval is the minimum between two evaluations.", sensors),
         "## Assets",
-        f"Each but those without a table has the check `{EVERYWHERE}`, which blocks what comes after it: "
-        "a doubled key means a lost update.",
+        f"Every asset with a table has the check `{EVERYWHERE}`. It blocks downstream assets, because a "
+        "duplicate key means a lost update.",
     ]
     for group in _groups():
         parts.append(f"### Group {group}")
@@ -114,8 +116,8 @@ def _of_job(job: Any) -> str:  # noqa: ANN401
 def _described(node: Any) -> str:  # noqa: ANN401
     own = sorted(key.name for key in node.check_keys if key.name != EVERYWHERE)
     said = [
-        f"Rests on {codes(_parents(node))}." if node.parent_keys else "",
-        "Goes on from what it left the day before." if node.key in node.parent_keys else "",
+        f"Depends on {codes(_parents(node))}." if node.parent_keys else "",
+        "Depends on its own previous day." if node.key in node.parent_keys else "",
         f"Checks: {codes(own)}." if own else "",
     ]
     return section(4, _name(node.key), paragraphs(node.description), " ".join(filter(None, said)))
@@ -131,4 +133,4 @@ def _checks(defs: Any) -> str:  # noqa: ANN401
         (code(spec.name), code(_name(spec.asset_key)), _yes(spec.blocking), summary(spec.description))
         for spec in sorted(specs, key=lambda one: (_name(one.asset_key), one.name))
     ]
-    return table(["check", "of", "blocks", "what it says"], rows)
+    return table(["check", "asset", "blocks", "description"], rows)

@@ -11,12 +11,16 @@ from tools.reference.markdown import table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
-    ("commands.md", "every command, its arguments and options"),
+    ("commands.md", "every command with its arguments and options"),
     ("settings.md", "every setting: type, range, default"),
-    ("tools.md", "what the MCP server offers to an assistant"),
+    ("tools.md", "MCP tools and resources for assistants"),
+    ("http-api.md", "endpoints, rights and errors of the HTTP API"),
     ("tables.md", "every LanceDB table and its columns"),
-    ("night.md", "assets, jobs, schedules, sensors and checks of Dagster, with a picture"),
-    ("day.md", "what an application calls, and where each call goes, with a picture"),
+    ("notes.md", "notes and their front matter"),
+    ("rules.md", "the numbered rules that code and pages cite"),
+    ("glossary.md", "one word per concept"),
+    ("night.md", "assets, jobs, schedules, sensors and checks of the nightly job, with a picture"),
+    ("day.md", "calls of the Python API and the packages that each uses, with a picture"),
 )
 WIDTH, HIGH, LEFT = 860, 30, 16
 
@@ -26,12 +30,13 @@ def page() -> str:
     return "\n\n".join(
         [
             "# Reference",
-            "Made from the code, and held against it by a test.",
-            table(["page", "what it has"], [(f"[{name}]({name})", said) for name, said in PAGES]),
-            "## The rooms",
-            "A room imports from those below it and from none above. The picture is drawn from the import "
-            "contract in `pyproject.toml`; rooms of one colour that stand together are beside each other.",
-            "[![The rooms of the package, the highest at the top](rooms.svg)](rooms.svg)",
+            "The pages about commands, settings, tools, tables, the nightly job and the API are generated "
+            "from the code, and a test compares them with it.",
+            table(["page", "content"], [(f"[{name}]({name})", said) for name, said in PAGES]),
+            "## Packages",
+            "A package imports only packages below it. The picture is drawn from the import contract in "
+            "`pyproject.toml`; adjacent packages of one colour share a layer.",
+            "[![Packages of Slowwave, the top layer first](rooms.svg)](rooms.svg)",
         ]
     )
 
@@ -58,8 +63,8 @@ def picture() -> str:
     drawing = Drawing(
         WIDTH,
         len(order) * HIGH + 2 * LEFT,
-        "The rooms of Slowwave",
-        "The highest at the top; each imports from those below it only.",
+        "Packages of Slowwave",
+        "The top layer first; each package imports only packages below it.",
     )
     for at, (number, room) in enumerate(order):
         y = LEFT + at * HIGH

@@ -19,15 +19,15 @@ def page() -> str:
     specs = table_specs(DIMENSION)
     parts = [
         "# Tables",
-        f"What is in the folder `lance` of a home, schema version {SCHEMA_VERSION}. Everything in it can be "
-        "made again from the journal (`slowwave rebuild`). The first column is the key: no two rows have the "
-        "same. A table with a day is replaced day by day; the others are shared by all days. Tables that "
-        "people and chart tools read are in [warehouse.md](../warehouse.md).",
-        table(["table", "by day", "what it has"], map(_listed, specs.values())),
+        f"These are the LanceDB tables in the folder `lance` of a home, schema version {SCHEMA_VERSION}. "
+        "`slowwave rebuild` recreates all of them from the journal. The first column is the unique key. A "
+        "table with a day column is partitioned: the nightly job replaces it day by day. [Query with "
+        "DuckDB](../how-to/query-with-duckdb.md) has the tables for people and chart tools.",
+        table(["table", "day column", "description"], map(_listed, specs.values())),
     ]
     for name, spec in specs.items():
         rows = [(code(field.name), said(field.type), _marks(spec, field.name)) for field in spec.schema]
-        parts.append(section(2, name, prose(spec.description), table(["column", "type", ""], rows)))
+        parts.append(section(2, name, prose(spec.description), table(["column", "type", "role"], rows)))
     return "\n\n".join(parts)
 
 
@@ -38,8 +38,8 @@ def _listed(spec: TableSpec) -> tuple[str, str, str]:
 def _marks(spec: TableSpec, column: str) -> str:
     marks = {
         "key": column == spec.key,
-        "day of the run that writes it": column == spec.partition,
-        "searched by text": column in spec.full_text,
+        "partition (day)": column == spec.partition,
+        "full-text index": column in spec.full_text,
     }
     return ", ".join(name for name, is_so in marks.items() if is_so)
 
@@ -47,13 +47,13 @@ def _marks(spec: TableSpec, column: str) -> str:
 def said(kind: pa.DataType) -> str:
     """A type in words."""
     if pa.types.is_fixed_size_list(kind):
-        size = "as many as the model has" if kind.list_size == DIMENSION else f"{kind.list_size:,}"
-        return f"vector: {size} numbers ({kind.value_type})"
+        size = "as many as the model's dimension" if kind.list_size == DIMENSION else f"{kind.list_size:,}"
+        return f"vector of {size} numbers ({kind.value_type})"
     if pa.types.is_list(kind):
         inner = kind.value_type
         if pa.types.is_struct(inner):
-            return "rows of " + codes(field.name for field in inner)
+            return "list of rows with " + codes(field.name for field in inner)
         return f"list of {said(inner)}"
     if pa.types.is_timestamp(kind):
-        return "moment (UTC)"
+        return "timestamp (UTC)"
     return WORDS.get(str(kind), str(kind))
