@@ -32,7 +32,7 @@ def test_a_page_that_is_stale_is_told_with_the_command_that_makes_it_anew(tmp_pa
     page.parent.mkdir()
     page.write_text("old\n")
     monkeypatch.setattr(running, "ROOT", tmp_path)
-    monkeypatch.setattr("tools.reference.made", lambda: {"docs/how-to/web-ui.md": "new\n"})
+    monkeypatch.setattr("tools.reference.made", lambda: {"docs/page.md": "new\n"})
     assert running.main(["--check"]) == 1
     told = capsys.readouterr().out
     assert "-old\n+new" in told
