@@ -15,12 +15,12 @@ def backup(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.
 
     It has no days: each run makes one of how things are then.
     """
+    from slowwave.backup.locations import backup_location
     from slowwave.backup.making import make
-    from slowwave.backup.opening import where
 
     space = slowwave.space
     own = space.settings.backup
-    at = where(space.settings, make=True)
+    at = backup_location(space.settings, make=True)
     made = make(space, at.place, at.key, keep=own.keep, forget_erased=own.forget_erased, spared=at.spared)
     one = made.backup
     context.log.info("Backup %s is at %s.", one.name, made.place)
@@ -49,15 +49,15 @@ def backup(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.
 )
 def restorable(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """Read the last backup and see whether it could be restored."""
-    from slowwave.backup import known
-    from slowwave.backup.opening import where
+    from slowwave.backup import catalog
+    from slowwave.backup.locations import backup_location
     from slowwave.backup.verifying import verify
 
     space = slowwave.space
-    archive = where(space.settings).archive()
+    archive = backup_location(space.settings).archive()
     found = verify(archive, archive.names()[-1] if archive.names() else "")
     if found.sound:
-        known.note_verified(space.settings.home, found.place, space.now())
+        catalog.note_verified(space.settings.home, found.place, space.now())
     wrong = "; ".join(f"{fault.where} {fault.problem} ({fault.what})" for fault in found.faults[:10])
     return dg.AssetCheckResult(
         passed=found.sound,
@@ -73,9 +73,9 @@ def restorable(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 )
 def fresh(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """Whether there is a backup that is young enough."""
-    from slowwave.backup import known
+    from slowwave.backup import catalog
 
-    standing = known.standings(slowwave.space.settings, slowwave.clock())[0]
+    standing = catalog.backup_statuses(slowwave.space.settings, slowwave.clock())[0]
     return dg.AssetCheckResult(
         passed=standing.fresh, severity=dg.AssetCheckSeverity.WARN, description=standing.words
     )

@@ -16,16 +16,16 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.failed_namespaces import failure_metadata, run_per_namespace
+from slowwave.assets.instrumentation import instrumented
 from slowwave.assets.partitions import DAILY, day_before
 from slowwave.assets.versions import RULES
-from slowwave.assets.watched import watched
 from slowwave.common.progress import task
-from slowwave.home.apart import NamespaceFault
+from slowwave.home.fault_isolation import NamespaceFault
 from slowwave.home.workspace import Workspace
 from slowwave.store import Store, one_of
+from slowwave.store.append_only import fill_or_replace
 from slowwave.store.database import Written
-from slowwave.store.filling import fill_or_replace
 from slowwave.store.reading import compact, matching, parts
 
 DAILY_FRESH = dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=26), fail_window=timedelta(hours=50))
@@ -74,7 +74,7 @@ def daily_asset(
             deps=[*deps, *before], tags={"stage": group},
             config_schema={}, **more,
         )  # fmt: skip
-        return made(watched(work))
+        return made(instrumented(work))
 
     return declare
 
@@ -93,7 +93,7 @@ def whole_asset(
         made: Made = dg.asset(
             group_name=group, kinds=set(kinds), deps=deps, tags={"stage": group}, config_schema={}, **more
         )
-        return made(watched(work))
+        return made(instrumented(work))
 
     return declare
 
@@ -196,13 +196,13 @@ def write_days(
 
     with task(f"folding {name}", len(days)) as advance:
         for part in _parts(days, sizes or {}):
-            written, failed = apart_of(space, partial(write, part=part))
+            written, failed = run_per_namespace(space, partial(write, part=part))
             faults += failed
             for rows, done in written:
                 frames.append(rows)
                 counts.update(done)
             advance(len(part))
-    told = told_faults(context, space.store, faults)
+    told = failure_metadata(context, space.store, faults)
     for found in by_day.values():
         found.update(dict.fromkeys((ROWS, *(numbers or {})), 0))
     return pl.concat(frames), Metadata(by_day, {**_described(space.store, name, counts), **told})

@@ -10,19 +10,19 @@ import polars as pl
 
 from slowwave.assets import feedback
 from slowwave.assets.daily import Metadata, daily_asset, defined_in, materialized, write_days
-from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.failed_namespaces import failure_metadata, run_per_namespace
 from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
-from slowwave.evaluation import cycles, due, grading, interleaved, measured, truth
+from slowwave.evaluation import cycles, derived_judgments, grading, interleaved, scores, stale_days
 from slowwave.evaluation.judging.agreement import agreements
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.home.workspace import Workspace
-from slowwave.learning.applied import in_use
+from slowwave.learning.active_boosts import in_use
 from slowwave.scoring.feedback.learned import KEYS
 from slowwave.scoring.measures import NDCG
 from slowwave.search import sparse_recall as sparse
@@ -35,13 +35,13 @@ REPORTS = "reports"
 
 
 asset = partial(daily_asset, GROUP)
-TRIED = ("scoring", "evaluation/measured.py", "evaluation/variants.py", "evaluation/judgments.py")
+TRIED = ("scoring", "evaluation/scores.py", "evaluation/variants.py", "evaluation/judgments.py")
 
 
 # and on notes, which signals rest on
 @asset(
     feedback.searches, feedback.usage_signals,
-    rules=("evaluation/truth.py", "evaluation/judgments.py", "scoring/evaluation/judgments.py"),
+    rules=("evaluation/derived_judgments.py", "evaluation/judgments.py", "scoring/evaluation/judgments.py"),
 )  # fmt: skip
 def judgments(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -53,14 +53,14 @@ def judgments(
     """
     space, days = slowwave.space, list(context.partition_keys)
     problem = _judge(context, slowwave, days)
-    due.begin(space.journal, space.store, run_key(context))
+    stale_days.begin(space.journal, space.store, run_key(context))
     unreadable: set[str] = set()
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         said = drain_judgments(own.journal, part)
         unreadable.update(said.unreadable)
-        triggers = truth.trigger_judgments(own.store, part)
-        return pl.concat([said.rows, triggers, truth.selection_judgments(own.store, part)])
+        triggers = derived_judgments.trigger_judgments(own.store, part)
+        return pl.concat([said.rows, triggers, derived_judgments.selection_judgments(own.store, part)])
 
     rows, written = write_days(context, space, made, "source", "state", "grade", "namespace", "query_id")
     by_source = rows.group_by("source", "state").agg(
@@ -102,7 +102,9 @@ def _judge(
     if slowwave.space.settings.judge.kind == "off":
         return {"judge": "off"}
     try:
-        found, faults = apart_of(slowwave.space, lambda own: grading.grade_days(own, days, slowwave.clock()))
+        found, faults = run_per_namespace(
+            slowwave.space, lambda own: grading.grade_days(own, days, slowwave.clock())
+        )
     except (JudgeError, ModelError) as error:
         # What a server said of a request may quote it, and is not kept here; what is wrong here is.
         why = (
@@ -132,15 +134,15 @@ def evaluation_scores(
     """
     space, tried = slowwave.space, _tried(slowwave.space)
     rows, written = write_days(
-        context, space, lambda own, days: measured.score_days(own, days, tried),
-        "variant", *measured.COLUMNS, "abstained",
+        context, space, lambda own, days: scores.score_days(own, days, tried),
+        "variant", *scores.COLUMNS, "abstained",
     )  # fmt: skip
     recalled = sparse.figures(space, list(context.partition_keys)).to_dict()
     return materialized(context, written, {"means": table(_means(rows), rows=40), **recalled})
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
-    means = pl.col(measured.COLUMNS).mean()
+    means = pl.col(scores.COLUMNS).mean()
     by_variant = rows.group_by("variant").agg(pl.len().alias("searches"), means, pl.col("abstained").sum())
     return by_variant.sort(NDCG.column, "variant", descending=[True, False])
 
@@ -152,20 +154,20 @@ def shadow_scores(
     """How far the results of other rankings are from what was shown: tried on what each search considered."""
     space, tried = slowwave.space, _tried(slowwave.space)
     rows, written = write_days(
-        context, space, lambda own, days: measured.compare_days(own, days, tried),
-        "variant", *measured.DISTANCES,
+        context, space, lambda own, days: scores.compare_days(own, days, tried),
+        "variant", *scores.DISTANCES,
     )  # fmt: skip
-    return materialized(context, written, {"means": table(measured.mean_distances(rows))})
+    return materialized(context, written, {"means": table(scores.mean_distances(rows))})
 
 
-@asset(feedback.searches, rules=("scoring/evaluation/attribution.py", "evaluation/measured.py"))
+@asset(feedback.searches, rules=("scoring/evaluation/attribution.py", "evaluation/scores.py"))
 def channel_attribution(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Which channels found the results of each search, and which results only one channel found."""
     space = slowwave.space
     counts = ["results", "covered", "exclusive"]
-    rows, written = write_days(context, space, measured.attribute_days, "channel", *counts)
+    rows, written = write_days(context, space, scores.attribute_days, "channel", *counts)
     found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
     shares = found.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
     return materialized(context, written, {"channels": table(shares)})
@@ -200,11 +202,11 @@ def evaluation_cycles(
     came to is written down with its judgments, policies and code version, and never changed.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    found, faults = apart_of(
+    found, faults = run_per_namespace(
         space, lambda own: cycles.advance(own, days[-1], _tried(space), slowwave.clock())
     )
     closed = [name for some in found for name in some]
-    told = told_faults(context, space.store, faults)
+    told = failure_metadata(context, space.store, faults)
     rows = space.store.read("evaluation_cycles").sort("namespace", "number")
     # One that a killed run has closed has no page yet.
     wanted = [

@@ -18,19 +18,19 @@ from slowwave.assets.daily import (
     sizes_of,
     write_days,
 )  # fmt: skip
-from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.failed_namespaces import failure_metadata, run_per_namespace
 from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
-from slowwave.feedback import effect, fold
+from slowwave.feedback import aggregation, apply_state
 from slowwave.feedback.carry_over_state import CarryOverState
-from slowwave.feedback.pending import SEARCHES, begin, finish, last_of
 from slowwave.feedback.questions import remember_of
 from slowwave.feedback.rows import FOLDED, ids_in
-from slowwave.feedback.texts import texts_in
-from slowwave.home import ledger
+from slowwave.feedback.stale_days import SEARCHES, begin, finish, last_of
+from slowwave.feedback.text_attribution import texts_in
+from slowwave.home import processing_watermarks
 from slowwave.home.workspace import Workspace
-from slowwave.journal import FEEDBACK_KINDS, Journal, drain
+from slowwave.journal import FEEDBACK_KINDS, Journal, projections
 from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.promotion import PROMOTED
 from slowwave.store import one_of
@@ -53,7 +53,7 @@ class _FromJournal:
         last: Last seq that was read, by day.
     """
 
-    def __init__(self, drain: Callable[[Journal, Sequence[str]], drain.Drained]) -> None:
+    def __init__(self, drain: Callable[[Journal, Sequence[str]], projections.ProjectedRows]) -> None:
         self._drain, self._unreadable, self.last = drain, set[str](), dict[str, int]()
 
     def __call__(self, own: Workspace, days: list[str]) -> pl.DataFrame:
@@ -72,19 +72,19 @@ class _FromJournal:
         return {"unreadable": len(self._unreadable)}
 
 
-@asset(ingest.JOURNAL, rules=("journal/drain.py", "journal/kinds"))
+@asset(ingest.JOURNAL, rules=("journal/projections.py", "journal/kinds"))
 def searches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every search of each day and what it showed, from the journal."""
-    space, made = slowwave.space, _FromJournal(drain.drain_searches)
+    space, made = slowwave.space, _FromJournal(projections.drain_searches)
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
     rows, written = write_days(
         context, space, made, "namespace", "imported_from", "abstained", nothing,
         sizes=_entries(space, SEARCHES, RESULTS),
         numbers={"abstained": pl.col("abstained").sum(), "showed nothing": nothing.sum()},
     )  # fmt: skip
-    ledger.FEEDBACK.look(space.store, run_key(context), "searches", made.last)
+    processing_watermarks.FEEDBACK.look(space.store, run_key(context), "searches", made.last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
     return materialized(
         context,
@@ -98,18 +98,18 @@ def searches(
     )
 
 
-@asset(ingest.JOURNAL, rules=("journal/drain.py", "journal/kinds"))
+@asset(ingest.JOURNAL, rules=("journal/projections.py", "journal/kinds"))
 def events(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
-    space, made = slowwave.space, _FromJournal(drain.drain_events)
+    space, made = slowwave.space, _FromJournal(projections.drain_events)
     kinds = "day", "tier", "verdict", "imported_from", "principal"
     rows, written = write_days(
         context, space, made, kept=lambda rows: counts.counted(rows, *kinds),
         sizes=_entries(space, FEEDBACK_KINDS, EVIDENCE),
     )  # fmt: skip
-    ledger.FEEDBACK.look(space.store, run_key(context), "events", made.last)
+    processing_watermarks.FEEDBACK.look(space.store, run_key(context), "events", made.last)
     return materialized(
         context,
         written,
@@ -129,7 +129,7 @@ def _entries(space: Workspace, kinds: Sequence[str], each: float) -> dict[str, i
 
 @asset(
     searches, events, ingest.memories,
-    rules=("scoring/feedback/signals.py", "scoring/feedback/usage.py", "feedback/fold.py"),
+    rules=("scoring/feedback/signals.py", "scoring/feedback/usage.py", "feedback/aggregation.py"),
 )  # fmt: skip
 def usage_signals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -145,7 +145,7 @@ def usage_signals(
         pl.concat(
             [
                 rows_of(store, name, days, ["day", "seq"]),
-                ledger.FEEDBACK.seen(store, run_key(context), name),
+                processing_watermarks.FEEDBACK.seen(store, run_key(context), name),
             ]
         )
         for name in ("searches", "events")
@@ -157,7 +157,7 @@ def usage_signals(
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         events = rows_of(own.store, "events", part)
-        rows = fold.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
+        rows = aggregation.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
         remember_of(own.store, own.embedder, rows)
         return rows
 
@@ -203,8 +203,8 @@ def _from_signals(
 
 @asset(
     usage_signals, on_day_before=True,
-    rules=("scoring/feedback/effectiveness.py", "scoring/feedback/votes.py", "scoring/feedback/voices.py",
-        "scoring/feedback/policy.py", "feedback/fold.py"),
+    rules=("scoring/feedback/effectiveness.py", "scoring/feedback/votes.py",
+        "scoring/feedback/influence_limits.py", "scoring/feedback/policy.py", "feedback/aggregation.py"),
 )  # fmt: skip
 def effectiveness(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -223,7 +223,7 @@ def effectiveness(
     rows, written = write_days(
         context,
         space,
-        _from_signals(context, space, fold.effectiveness),
+        _from_signals(context, space, aggregation.effectiveness),
         kept=kept,
         sizes=sizes_of(space.store, "usage_signals", list(context.partition_keys)),
         numbers={"memories changed": pl.col("chunk_id").is_null().sum()},
@@ -233,7 +233,7 @@ def effectiveness(
 
 @asset(
     usage_signals, on_day_before=True,
-    rules=("scoring/feedback/strength.py", "scoring/feedback/policy.py", "feedback/fold.py"),
+    rules=("scoring/feedback/strength.py", "scoring/feedback/policy.py", "feedback/aggregation.py"),
 )  # fmt: skip
 def strength(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -250,7 +250,7 @@ def strength(
     rows, written = write_days(
         context,
         space,
-        _from_signals(context, space, fold.strength),
+        _from_signals(context, space, aggregation.strength),
         kept=kept,
         sizes=sizes_of(space.store, "usage_signals", list(context.partition_keys)),
         numbers={"memories changed": pl.len()},
@@ -263,7 +263,7 @@ def strength(
 @asset(
     usage_signals, on_day_before=True,
     rules=("scoring/feedback/promotion.py", "scoring/feedback/votes.py", "scoring/feedback/policy.py",
-        "feedback/fold.py"),
+        "feedback/aggregation.py"),
 )  # fmt: skip
 def promotions(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -276,11 +276,13 @@ def promotions(
     policy = slowwave.space.feedback_policy
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        of_days = f"{fold.QUICK} AND {one_of('day', days)}"
-        signals = matching(own.store, "usage_signals", of_days, columns=fold.PROMOTING)
-        return fold.promotions(own.store, signals, days[0], policy)
+        of_days = f"{aggregation.QUICK} AND {one_of('day', days)}"
+        signals = matching(own.store, "usage_signals", of_days, columns=aggregation.PROMOTING)
+        return aggregation.promotions(own.store, signals, days[0], policy)
 
-    votes = sizes_of(slowwave.space.store, "usage_signals", list(context.partition_keys), VOTES, fold.QUICK)
+    votes = sizes_of(
+        slowwave.space.store, "usage_signals", list(context.partition_keys), VOTES, aggregation.QUICK
+    )
     rows, written = write_days(
         context, slowwave.space, made, pl.all(), sizes=votes,
         numbers={"promoted": (pl.col("reason") == PROMOTED).sum()},
@@ -290,7 +292,7 @@ def promotions(
 
 @asset(
     effectiveness, strength, promotions, freshness_policy=DAILY_FRESH,
-    rules=("feedback/effect.py", "feedback/states.py"),
+    rules=("feedback/apply_state.py", "feedback/states.py"),
 )  # fmt: skip
 def memory_state(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
@@ -298,11 +300,11 @@ def memory_state(
     """What use has taught of each memory: the newest of all that the days came to. Ranking reads it."""
     space = slowwave.space
     days = list(context.partition_keys)
-    changed, faults = apart_of(
-        space, lambda own: effect.take_effect(own.store, days, space.feedback_policy, texts_in(own))
+    changed, faults = run_per_namespace(
+        space, lambda own: apply_state.apply_state(own.store, days, space.feedback_policy, texts_in(own))
     )
-    told = told_faults(context, space.store, faults)
-    if not ledger.faulty_days(space.store, FOLDS) & set(days):  # else they are due again
+    told = failure_metadata(context, space.store, faults)
+    if not processing_watermarks.faulty_days(space.store, FOLDS) & set(days):  # else they are due again
         finish(space.store, run_key(context))
     return materialized(
         context,

@@ -20,29 +20,29 @@ from slowwave.assets.daily import (
     write_days,
     write_rows,
 )  # fmt: skip
-from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.failed_namespaces import failure_metadata, run_per_namespace
 from slowwave.assets.partitions import DAILY, run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.common.progress import task
-from slowwave.home.apart import part_of
-from slowwave.home.ledger import NOTES, faulty_days
+from slowwave.home.fault_isolation import rows_in_scope
+from slowwave.home.processing_watermarks import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.entry import ERASURE, WORDS
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import AdmissionReport, part_mixed, settle
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import AdmissionReport, admit_batch, unmerge_cross_sensitivity
+from slowwave.lifecycle.echo_window import served_passages
+from slowwave.lifecycle.pending_decisions import COMMAND, waiting
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
-from slowwave.lifecycle.served import served_in
-from slowwave.lifecycle.waiting import COMMAND, waiting
+from slowwave.maintenance.stale_partitions import ACTS
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.store.text import create_full_text_indexes
-from slowwave.upkeep.due import ACTS
 from slowwave.vaults import vault
 
 GROUP = "ingest"
@@ -74,7 +74,7 @@ def staged_notes(
     NOTES.look(space.store, run_key(context), "staged_notes", dict(_last(entries).iter_rows()))
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        return staging.stage(part_of(own, entries.filter(pl.col("day").is_in(part))))
+        return staging.stage(rows_in_scope(own, entries.filter(pl.col("day").is_in(part))))
 
     rows, written = write_days(context, space, made, "namespace", "act")
     warnings = [warning for scan in scans for warning in scan.recorded]
@@ -97,7 +97,7 @@ def _last(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.group_by("day").agg(pl.col("seq").max())
 
 
-def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
+def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.ScanResult]:
     """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
     now, end = slowwave.clock(), day_end(last_day)
     if not end - DAY <= now < end + DAY:
@@ -123,8 +123,8 @@ def gate_verdicts(
     if (staged["act"] == "save").any():
         space.activate_gate()
     policy = space.gate_policy
-    served = served_in(space).of_days(list(context.partition_keys), policy.echo_window)
-    judged = stages.judged(staged, policy, served).drop("memory_id")
+    served = served_passages(space).of_days(list(context.partition_keys), policy.echo_window)
+    judged = ingest_pipeline.judged(staged, policy, served).drop("memory_id")
     verdicts = pl.concat(
         [staged.select("day", "namespace", "memory_id", "revision", "content_hash"), judged],
         how="horizontal",
@@ -172,9 +172,11 @@ def embedded_chunks(
     """
     space = slowwave.space
     days, notes = list(context.partition_keys), passed(*_judged(context, space.store))
-    found, faults = apart_of(
+    found, faults = run_per_namespace(
         space,
-        lambda own: stages.embed_days(own.store, own.embedder, own.chunker, part_of(own, notes), days),
+        lambda own: ingest_pipeline.embed_days(
+            own.store, own.embedder, own.chunker, rows_in_scope(own, notes), days
+        ),
     )
     numbers = {day: {ROWS: rows} for day, rows in sizes_of(space.store, "embedded_chunks", days).items()}
     chunks, computed = (sum(getattr(one, name) for one in found) for name in ("chunks", "computed"))
@@ -187,7 +189,7 @@ def embedded_chunks(
             "vectors reused": chunks - computed,
             "embedding model": space.embedder.name,
             "seconds in the model": round(sum(one.seconds for one in found), 2),
-            **told_faults(context, space.store, faults),
+            **failure_metadata(context, space.store, faults),
         },
     )
 
@@ -220,20 +222,20 @@ def memories(
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    parted = part_mixed(space, slowwave.clock())
+    parted = unmerge_cross_sensitivity(space, slowwave.clock())
 
     def taken_in(own: Workspace) -> dict[str, AdmissionReport]:
         done: dict[str, AdmissionReport] = {}
-        for (day,), mine in part_of(own, acts).sort("day").group_by("day", maintain_order=True):
-            done[str(day)] = settle(own, mine, embedded, again=True)
+        for (day,), mine in rows_in_scope(own, acts).sort("day").group_by("day", maintain_order=True):
+            done[str(day)] = admit_batch(own, mine, embedded, again=True)
             lost = lost_originals(own.store, until=str(day))
             if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
                 back = own.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
                 back = back.join(lost, on=["memory_id", "revision"], how="semi")
-                done[str(day)] += settle(own, back, embedded, again=True)
+                done[str(day)] += admit_batch(own, back, embedded, again=True)
         return done
 
-    found, faults = apart_of(space, taken_in)
+    found, faults = run_per_namespace(space, taken_in)
     done, numbers = AdmissionReport(), {}
     for day in context.partition_keys:
         mine = sum((some[day] for some in found if day in some), start=AdmissionReport())
@@ -250,7 +252,7 @@ def memories(
             **({"parted by sensitivity": parted} if parted else {}),
             "decisions": table(_by_outcome(done.decisions)),
             "decisions (examples)": table(_examples(done.decisions)),
-            **told_faults(context, space.store, faults),
+            **failure_metadata(context, space.store, faults),
         },
         as_of_end={
             "dagster/row_count": space.store.count("memories"),
@@ -303,8 +305,8 @@ def search_index(
     space = slowwave.space
     store = space.store
     with space.writing():
-        mended, faults = apart_of(space, lambda own: reconcile(own.store, own.chunker, own.embedder))
-    told = told_faults(context, store, faults)
+        mended, faults = run_per_namespace(space, lambda own: reconcile(own.store, own.chunker, own.embedder))
+    told = failure_metadata(context, store, faults)
     settings = space.settings.store
     most_bytes = int(settings.snapshot_mb * 2**20)
     with task("indexing"):

@@ -16,19 +16,19 @@ from slowwave.assets.daily import (
     names_of,
     write_days,
 )  # fmt: skip
-from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.failed_namespaces import failure_metadata, run_per_namespace
 from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
-from slowwave.evaluation import due
-from slowwave.home.apart import part_of
-from slowwave.home.ledger import faulty_days
+from slowwave.evaluation import stale_days
+from slowwave.home.fault_isolation import rows_in_scope
+from slowwave.home.processing_watermarks import faulty_days
 from slowwave.home.workspace import Workspace
-from slowwave.learning import effect, lessons, log, proposals, views
-from slowwave.learning.acts import malformed_acts
-from slowwave.learning.applied import TABLES
-from slowwave.learning.evidence import Evidence
+from slowwave.learning import applied_terms, boost_effect, impressions, log, proposals
+from slowwave.learning.active_boosts import TABLES
+from slowwave.learning.events import malformed_events
 from slowwave.learning.gate import gates
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.guard import close_where_worse
 from slowwave.quality.learning_gate import COLUMNS, GateDecision
 from slowwave.scoring.feedback.learned import KEYS, KINDS, PROPOSED, WORDS, Kind
@@ -73,7 +73,7 @@ def search_views(
     memory no more than three selections in eight hours.
     """
     space = slowwave.space
-    rows, written = write_days(context, space, views.view_days, "view_id", "namespace", "query_id")
+    rows, written = write_days(context, space, impressions.view_days, "view_id", "namespace", "query_id")
     became = _became(rows, Evidence(space, context.partition_keys[-1]).seen.reasons)
     more = {"questions": rows["query_id"].n_unique(), "what became of selections": became}
     return materialized(context, written, more)
@@ -96,7 +96,7 @@ def learned_matches(
     """
     space = slowwave.space
     of = ["namespace", "kind", "evidence", "relevant"]
-    rows, written = write_days(context, space, effect.match_days, *of)
+    rows, written = write_days(context, space, boost_effect.match_days, *of)
     counted = rows.group_by(of).len("matches")
     return materialized(context, written, {"matches": table(counted.sort(of))})
 
@@ -114,7 +114,7 @@ def learned_effect(
     """
     space = slowwave.space
     of, flags = ["namespace", "kind"], ["moved", "live"]
-    rows, written = write_days(context, space, effect.effect_days, *of, *flags, *EFFECT_COLUMNS)
+    rows, written = write_days(context, space, boost_effect.effect_days, *of, *flags, *EFFECT_COLUMNS)
     found = rows.group_by(of).agg(
         pl.len().alias("searches"), pl.col(flags).sum(), pl.col(EFFECT_COLUMNS).mean()
     )
@@ -135,27 +135,29 @@ def learning_gate(
     has expired is removed. Nothing is ever learned here.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    found, faults = apart_of(space, lambda own: _decided(own, days))
+    found, faults = run_per_namespace(space, lambda own: _decided(own, days))
     decided = {key: gate for one, _ in found for key, gate in one.items()}
     regressions = {namespace: why for _, one in found for namespace, why in one.items()}
     keep = {one.namespace for one in faults}
 
     def rows_of_gates(own: Workspace, part: list[str]) -> pl.DataFrame:
         held = own.store.read("learning_gate", one_of("day", part))
-        rows = part_of(own, _rows(own, decided, part))
+        rows = rows_in_scope(own, _rows(own, decided, part))
         return pl.concat([rows, held.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
 
     _, written = write_days(context, space, rows_of_gates, "day", "namespace", "kind", "condition")
     if faults:
-        written = Metadata(written.numbers, {**written.whole, **told_faults(context, space.store, faults)})
-    malformed = malformed_acts(space.journal)
+        written = Metadata(
+            written.numbers, {**written.whole, **failure_metadata(context, space.store, faults)}
+        )
+    malformed = malformed_events(space.journal)
     for event_id in malformed[:10]:
         context.log.warning(f"Entry {event_id} of the journal is no act of learning; it is left out.")
     for namespace, why in regressions.items():
         context.log.error(f"What use taught in {namespace} made results worse and is switched off: {why}")
-    expired = lessons.swept(space.store, space.now())
+    expired = applied_terms.expired_terms(space.store, space.now())
     faulty = faulty_days(space.store, MEASURED)  # they are due again
-    due.finish(space.store, run_key(context), [day for day in days if day not in faulty])
+    stale_days.finish(space.store, run_key(context), [day for day in days if day not in faulty])
     last = [gate for (day, *_), gate in decided.items() if day == days[-1]]
     return materialized(
         context,
@@ -300,7 +302,7 @@ def _applied(
     """Apply what was learned of a kind on the days of the run, unless the gate refuses it."""
     days = list(context.partition_keys)
     evidence = Evidence(space, days[-1] if kind == WORDS else "")
-    decided = lessons.opened(evidence, days, kind)
+    decided = applied_terms.opened(evidence, days, kind)
     if refused := refusal(decided, days, kind):  # before any write
         context.log_event(refused)
         context.log.warning(refused.description)
@@ -309,13 +311,15 @@ def _applied(
             context.instance.report_runless_asset_event(_closed(context.asset_key, refused))
         return
     opened = [key for key, gate in decided.items() if gate.open]
-    lessons.swept(space.store, evidence.now)
-    before, key = space.store.read(TABLES[kind]), lessons.KEY[kind]
+    applied_terms.expired_terms(space.store, evidence.now)
+    before, key = space.store.read(TABLES[kind]), applied_terms.KEY[kind]
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        rows = part_of(own, lessons.taught(evidence, [one for one in opened if one[0] in part], kind))
+        rows = rows_in_scope(
+            own, applied_terms.applied(evidence, [one for one in opened if one[0] in part], kind)
+        )
         log.log_taught(own.store, rows, before, kind)
-        held = part_of(own, before.filter(pl.col("day").is_in(part)))
+        held = rows_in_scope(own, before.filter(pl.col("day").is_in(part)))
         if (
             kind == KEYS
         ):  # what was applied stands where a gate has closed since: others' days touch none of it

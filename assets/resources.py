@@ -9,8 +9,8 @@ from typing import Any, Self
 import dagster as dg
 from pydantic import PrivateAttr
 
+from slowwave.assets.instrumentation import NightSpan, start_night
 from slowwave.assets.run_process import PROCESS_TAG, process
-from slowwave.assets.watched import Night, begun
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.settings import Settings, has_home, load
@@ -38,7 +38,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     vault: str = ""
     hour: int = -1
     _space: Workspace | None = PrivateAttr(default=None)
-    _night: Night | None = PrivateAttr(default=None)
+    _night: NightSpan | None = PrivateAttr(default=None)
 
     @property
     def space(self) -> Workspace:
@@ -99,7 +99,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Begin to watch the run, where somebody does, and note its process: others see whether it lives."""
         if context.run is not None and context.instance is not None:
             context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
-        self._night = None if context.run is None else begun(self.space, context.run)
+        self._night = None if context.run is None else start_night(self.space, context.run)
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
         """Close the home after a run."""

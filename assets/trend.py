@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from slowwave.assets import at_a_glance, evaluation, feedback, learning
+from slowwave.assets import evaluation, feedback, learning, overview
 from slowwave.assets.daily import whole_asset
 from slowwave.assets.report import picture
 from slowwave.assets.resources import SlowwaveResource
@@ -22,9 +22,9 @@ MOST = 5
 
 
 @whole_asset(
-    at_a_glance.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
+    overview.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
     kinds={"python", "polars"},
-    rules=("scoring/evaluation/trend.py", "scoring/evaluation/beside.py", "evaluation/trend.py"),
+    rules=("scoring/evaluation/trend.py", "scoring/evaluation/unused_baseline.py", "evaluation/trend.py"),
 )  # fmt: skip
 def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Is it getting better, week by week: hit rate at 1 and MRR@5 without what was learned and with it.

@@ -27,8 +27,8 @@ from _report import ratio
 
 from slowwave.common import ids
 from slowwave.common.progress import task
-from slowwave.scoring.feedback.key_teaching import decide_views
 from slowwave.scoring.feedback.learned import KEYS, WORDS
+from slowwave.scoring.feedback.query_key_training import decide_views
 from slowwave.scoring.ranking.learned import learnable
 from slowwave.tuning import Collection
 

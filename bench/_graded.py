@@ -15,8 +15,8 @@ from _report import UnusableError
 from rich.progress import track
 
 from slowwave.embedding.reranking import load_reranker
+from slowwave.evaluation.judging.default_judge import Signal, WordsAndModel
 from slowwave.evaluation.judging.model import Pair
-from slowwave.evaluation.judging.words_and_model import Signal, WordsAndModel
 from slowwave.scoring.ranking import rank
 from slowwave.tuning import ask, opened
 from slowwave.tuning.fit import AS_OF

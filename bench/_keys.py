@@ -23,13 +23,13 @@ from slowwave.feedback.questions import question_indexes
 from slowwave.home.workspace import Workspace
 from slowwave.index.questions import QuestionIndex, questions_in
 from slowwave.journal import Entry
-from slowwave.learning import acts, views
-from slowwave.learning.evidence import Evidence
-from slowwave.learning.keys import KeyIndex, key_rules
+from slowwave.learning import events, impressions
+from slowwave.learning.gate_evidence import Evidence
+from slowwave.learning.search_keys import KeyIndex, key_rules
 from slowwave.memory import Memory
 from slowwave.scoring.days import day_start
-from slowwave.scoring.feedback.keys import examined
-from slowwave.search.knowledge import knowledge_in
+from slowwave.scoring.feedback.query_key_features import is_examined
+from slowwave.search.signals import signals_in
 from slowwave.store.maintenance import maintain
 
 SHOWN = 5  # results of a search (count)
@@ -72,10 +72,10 @@ def teach(memory: slowwave.Memory, size: int, memories: int) -> None:
         columns = store.empty(name).columns
         store.upsert(name, rows.select(columns))
     maintain(store, keep_versions=timedelta(0))
-    acts.write_act(
+    events.write_event(
         memory.journal,
         NAMESPACE,
-        acts.APPROVE,
+        events.APPROVE,
         who="bench",
         why="to measure",
         at=datetime.now(UTC),
@@ -145,7 +145,7 @@ def past(memory: slowwave.Memory, size: int, memories: int) -> pl.DataFrame:
     rows = rows.unique(["search_id", "memory_id"], keep="first", maintain_order=True).with_columns(
         namespace=pl.lit(NAMESPACE), text=pl.lit(""), refusal=pl.lit(None, pl.String),
         taken=pl.when("selected").then(teaching.used).otherwise(0.0),
-        examined=examined(pl.col("rank"), teaching),
+        examined=is_examined(pl.col("rank"), teaching),
         view_id=pl.concat_str("search_id", "memory_id", separator=":"),
         day=pl.col("at").dt.strftime("%Y-%m-%d"),
         expires_at=pl.col("at") + teaching.ttl,
@@ -168,7 +168,7 @@ def put_together(memory: slowwave.Memory) -> dict[str, float]:
     now = datetime.now(UTC)
     vector = queries(memory.embedder.dimension, 1)[0]
     start = time.perf_counter()
-    knowledge_in(memory.home).led(NAMESPACE, vector, now)
+    signals_in(memory.home).led(NAMESPACE, vector, now)
     first, peak = (time.perf_counter() - start) * 1e3, peak_mb()
     begin, rules = day_start(now.date()), key_rules(memory.home)
     evidence = Evidence(memory.home, among=[NAMESPACE])
@@ -239,7 +239,7 @@ def night(folder: Path, model: str, searches: int) -> dict[str, Any]:
     clock.moment = end
     space = Workspace(settings, clock=clock)
     start = time.perf_counter()
-    rows = views.view_days(space, [str(day)])
+    rows = impressions.view_days(space, [str(day)])
     made = time.perf_counter() - start
     start = time.perf_counter()
     space.store.replace_partition("search_views", rows, [str(day)])

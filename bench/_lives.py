@@ -23,13 +23,19 @@ from _needs import Asking, Needs, Question, Wordings, asked_on
 from _user import Careless, User
 
 from slowwave.embedding import profile
-from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
 from slowwave.scoring.feedback.learned import PROPOSAL, decide, live, propose
 from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
+from slowwave.scoring.feedback.query_key_features import (
+    VIEW,
+    aggregate_keys,
+    is_examined,
+    is_selected,
+    search_keys_of,
+)
 from slowwave.scoring.nearness import question_nearness
-from slowwave.scoring.promised import CAP
 from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.scoring.validation import CAP
 
 FIRST: Final = date(2026, 1, 1)
 WEEK = 7
@@ -314,12 +320,12 @@ class Life:
         teaches = pl.col("rank") > policy.excluded_ranks
         may = pl.when(teaches).then(pl.col("evidence")).otherwise(0.0)
         return pl.DataFrame(rows, schema=_ROW, orient="row").with_columns(
-            taken=taken(may, pl.col("share"), policy),
-            examined=pl.col("examined") * examined(pl.col("rank"), policy),
+            taken=is_selected(may, pl.col("share"), policy),
+            examined=pl.col("examined") * is_examined(pl.col("rank"), policy),
         )
 
     def _known(self, now: datetime) -> Known:
-        folded = fold(pl.concat(self._views).select(*VIEW), now, self.point.teaching)
+        folded = aggregate_keys(pl.concat(self._views).select(*VIEW), now, self.point.teaching)
         keys, asked = {}, {}
         for at, name in enumerate(self.world.namespaces):
             mine = folded.filter(pl.col("namespace") == name)
@@ -328,7 +334,7 @@ class Life:
                 continue
             mine = mine.filter(pl.col("query_id").is_in([str(one) for one in logged]))
             memory = {one: int(one) for one in mine["memory_id"].unique()}
-            keys[at] = keys_of(mine, memory)
+            keys[at] = search_keys_of(mine, memory)
             asked[at] = np.array(
                 [int(one) for one in mine["query_id"].unique(maintain_order=True)], dtype=np.int64
             )

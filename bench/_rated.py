@@ -24,16 +24,22 @@ from slowwave.scoring.days import DAY_S
 from slowwave.scoring.feedback.contextual import SIGNAL, Ratings, contextual, fold_ratings
 from slowwave.scoring.feedback.contextual import ratings_of as contextual_ratings
 from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness, growth
-from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
+from slowwave.scoring.feedback.influence_limits import capped_votes
 from slowwave.scoring.feedback.policy import FeedbackPolicy, KeyTeaching
+from slowwave.scoring.feedback.query_key_features import (
+    VIEW,
+    aggregate_keys,
+    is_examined,
+    is_selected,
+    search_keys_of,
+)
 from slowwave.scoring.feedback.signals import VALUES
-from slowwave.scoring.feedback.voices import heard
 from slowwave.scoring.nearness import question_nearness
-from slowwave.scoring.promised import CROWD
 from slowwave.scoring.ranking.effectiveness import counted
 from slowwave.scoring.ranking.keys import KeyPolicy
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
 from slowwave.scoring.ranking_policy import RankingPolicy
+from slowwave.scoring.validation import CROWD
 
 What = Literal["none", "seeds", "context", "keys", "both", "seeds and keys"]
 WHAT: Final[tuple[What, ...]] = ("none", "seeds", "context", "keys", "both", "seeds and keys")
@@ -279,7 +285,7 @@ class RatedLife:
             implicit_value=(pl.col("w") * pl.col("value")).sum(), implicit_weight=pl.col("w").sum()
         )
         votes, uses = signals.filter(pl.col("tier") != "implicit"), implicit.filter(verdict="used")
-        rows = heard(votes, uses, sums, {"all": voices}, policy)
+        rows = capped_votes(votes, uses, sums, {"all": voices}, policy)
         made = effectiveness(rows.with_columns(pl.col(SUMS).fill_null(0.0)), moment, policy).to_numpy()
         at = np.array([int(one) for one in rows["memory_id"]], dtype=np.int64)
         served, weight = np.full(size, 0.5), np.zeros(size)
@@ -295,16 +301,16 @@ class RatedLife:
         """Search keys, if every selection so far had been applied."""
         policy = self.constants.teaching
         views = pl.DataFrame(self._views, schema=_VIEWS, orient="row").with_columns(
-            taken=taken(pl.col("evidence"), pl.col("share"), policy),
-            examined=examined(pl.col("rank"), policy),
+            taken=is_selected(pl.col("evidence"), pl.col("share"), policy),
+            examined=is_examined(pl.col("rank"), policy),
         )
-        folded = fold(views.select(*VIEW), moment, policy)
+        folded = aggregate_keys(views.select(*VIEW), moment, policy)
         keys, asked = {}, {}
         for at, name in enumerate(self.world.namespaces):
             mine = folded.filter(pl.col("namespace") == name)
             if mine.is_empty():
                 continue
-            keys[at] = keys_of(mine, {one: int(one) for one in mine["memory_id"].unique()})
+            keys[at] = search_keys_of(mine, {one: int(one) for one in mine["memory_id"].unique()})
             names = mine["query_id"].unique().sort().to_list()
             asked[at] = np.array([int(one) for one in names], dtype=np.int64)
         return Known(keys, asked, self.constants.same)

@@ -28,15 +28,15 @@ from slowwave.common import ids
 from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
 from slowwave.feedback.questions import remember
-from slowwave.home.ledger import NOTES
+from slowwave.home.processing_watermarks import NOTES
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
-from slowwave.journal.acts import save_entry
-from slowwave.lifecycle.stages import labelled
+from slowwave.journal.entry_builders import save_entry
+from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.notes.decoding import content_hash
 from slowwave.notes.model import Note
 from slowwave.settings import EmbeddingSettings, Settings
 from slowwave.store import Store
-from slowwave.store.filling import append
+from slowwave.store.append_only import append
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.store.text import create_full_text_indexes

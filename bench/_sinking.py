@@ -22,7 +22,12 @@ from slowwave.feedback.rows import FOLDED
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
-from slowwave.scoring.feedback.voices import REACH_UP, company, heard, voices_by
+from slowwave.scoring.feedback.influence_limits import (
+    MAX_USER_GAIN,
+    capped_votes,
+    count_first_seen_users,
+    users_by,
+)
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.search.searcher import KNOWN
 
@@ -120,7 +125,7 @@ def served(space: Workspace, namespace: str, caps: Caps, *others: str) -> Served
     columns = [*dict.fromkeys((*FOLDED, "query_id"))]
     every = space.store.read("usage_signals", f"namespace = '{namespace}'", columns=columns)
     # Everybody is a voice of the namespace, also one whose ratings are left out here.
-    there = voices_by(company(every), "9999") if caps.voices else {}
+    there = users_by(count_first_seen_users(every), "9999") if caps.voices else {}
     said = pl.any_horizontal(pl.col("principal").str.starts_with(one) for one in ("person-", *others))
     signals = every.filter(said)
     if not caps.voices:
@@ -132,7 +137,7 @@ def served(space: Workspace, namespace: str, caps: Caps, *others: str) -> Served
     last = folded.sort("day").unique("memory_id", keep="last")
     uses = signals.filter((pl.col("verdict") == "used") & (pl.col("weight") > 0))
     implicit = last.select("memory_id", "implicit_value", "implicit_weight")
-    sums = heard(explicit, uses, implicit, there, caps.feedback)
+    sums = capped_votes(explicit, uses, implicit, there, caps.feedback)
     sums = sums.with_columns(effectiveness(sums, space.now(), caps.feedback))
     names = ("memory_id", "effectiveness", "feedback_count", "not_useful_at")
     of_memory = {
@@ -209,7 +214,7 @@ def sinking(
     """Measure one of fifty and a file of sixty names against right answers, by each reading of the rules.
 
     Raises:
-        AssertionError: one voice that is one vote moves a score by more than `REACH_UP`.
+        AssertionError: one voice that is one vote moves a score by more than `MAX_USER_GAIN`.
     """
     rows = []
     ways = {"nobody": (), "one of fifty": (SINKER,), f"a file of {NAMES} names": (INVENTED,),
@@ -239,7 +244,9 @@ def within_reach(
     """Assert that no score of any question moved by more than the reach of one voice."""
     for one in asked:
         worst = moved(scores(one, before, policy, now), scores(one, after, policy, now))
-        assert worst <= REACH_UP + 1e-9, f"{one.text!r}: a score moved by {worst:.3f}, more than {REACH_UP}"
+        assert worst <= MAX_USER_GAIN + 1e-9, (
+            f"{one.text!r}: a score moved by {worst:.3f}, more than {MAX_USER_GAIN}"
+        )
 
 
 def scores(one: Asked, feedback: Served | None, policy: RankingPolicy, now: datetime) -> dict[str, float]:

@@ -18,9 +18,9 @@ from _home import Home
 from _needs import Question
 
 from slowwave.home.workspace import Workspace
-from slowwave.learning.applied import in_use, learned_boost
-from slowwave.learning.evidence import Evidence
-from slowwave.learning.keys import KeyIndex, LedTo
+from slowwave.learning.active_boosts import in_use, learned_boost
+from slowwave.learning.gate_evidence import Evidence
+from slowwave.learning.search_keys import KeyIndex, LedTo
 from slowwave.scoring.days import day_start
 from slowwave.scoring.evaluation import compare
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
@@ -29,8 +29,8 @@ from slowwave.scoring.ranking import Candidates, RankingPolicy
 from slowwave.scoring.ranking.candidates import KEYS as KEY_CHANNEL
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
-from slowwave.search.knowledge import knowledge_in
 from slowwave.search.searcher import Searcher, searcher_in
+from slowwave.search.signals import signals_in
 
 OFF, APPLIED, WOULD_BE = "off", "applied", "would be"
 BOTH = "both"
@@ -69,7 +69,7 @@ class _AsIf:
     """Knowledge of a search, with all proposed learned data in place of what is applied."""
 
     def __init__(self, space: Workspace, proposed: Proposed) -> None:
-        self._stored, self._proposed = knowledge_in(space), proposed
+        self._stored, self._proposed = signals_in(space), proposed
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - all else is as it is stored
         return getattr(self._stored, name)

@@ -69,9 +69,9 @@ from _user import Clock
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning.proposals import proposal_days
+from slowwave.scoring.feedback.influence_limits import MAX_USER_GAIN
 from slowwave.scoring.feedback.learned import KEYS, PROPOSAL, WORDS, decide, live
 from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
-from slowwave.scoring.feedback.voices import REACH_UP
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 from slowwave.scoring.ranking_policy import FeedbackScope
@@ -381,7 +381,9 @@ def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[s
             space.close()
             advance(1)
     asks = sum(len(target.unknown) for target in targets)
-    sunk = f"Right answers of {len(targets)} targets; one voice changes no score by more than {REACH_UP}."
+    sunk = (
+        f"Right answers of {len(targets)} targets; one voice changes no score by more than {MAX_USER_GAIN}."
+    )
     lifted = (
         f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
         f"{given.people} people, {given.days} days. mrr@5: without attack, and its change."

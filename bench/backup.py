@@ -25,8 +25,8 @@ import slowwave
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import derived
 from slowwave.backup.making import make
-from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
+from slowwave.backup.storage import FileStorage
 from slowwave.backup.verifying import verify
 from slowwave.settings import load
 

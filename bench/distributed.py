@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _measured(model: str, given: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - parsed arguments
     from slowwave.embedding import load_embedder
-    from slowwave.embedding.spread import shared_out
+    from slowwave.embedding.distributed import distribute
     from slowwave.engine import open_engine
     from slowwave.settings import EmbeddingSettings
     from slowwave.settings.groups import EngineSettings
@@ -48,7 +48,7 @@ def _measured(model: str, given: Any) -> list[dict[str, Any]]:  # noqa: ANN401 -
         EmbeddingSettings(model=model),
     )
     engine, own = open_engine(settings), load_embedder(chosen)
-    spread = shared_out(own, chosen, settings, engine)
+    spread = distribute(own, chosen, settings, engine)
     own.embed_query("warm")
     start = time.perf_counter()
     spread.embed_documents(_texts(64 * given.workers))

@@ -43,10 +43,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     if arguments.run:
         print(json.dumps(_measure(arguments.run, arguments.questions, arguments.documents)))
         return
-    from slowwave.embedding.side_by_side import cores
+    from slowwave.embedding.parallel import core_count
 
     rows: list[dict[str, Any]] = []
-    for others in (0, cores()):
+    for others in (0, core_count()):
         with _busy(others):
             for name in RUNS:
                 print(f"{name}, {others} beside ...", file=sys.stderr)

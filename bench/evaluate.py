@@ -28,10 +28,10 @@ from _processes import peak_mb
 from _report import bench, numbers, options, positive, report
 
 from slowwave.common import ids
-from slowwave.evaluation.logged import SEARCHES_AT_ONCE, of_entries
+from slowwave.evaluation.query_log import SEARCHES_AT_ONCE, of_entries
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation.ranking_divergence import compare_results
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
-from slowwave.scoring.evaluation.shadow import compare_results
 from slowwave.scoring.ranking import SEEDS, RankingPolicy
 from slowwave.scoring.ranking.columns import concatenated
 

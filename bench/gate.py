@@ -43,7 +43,7 @@ from _talk import (
     TALK,
 )  # fmt: skip
 
-from slowwave.journal.acts import entries_frame, save_entry
+from slowwave.journal.entry_builders import entries_frame, save_entry
 from slowwave.notes.arguments import note_of
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes

@@ -138,7 +138,7 @@ def _night(vault: Path, model: str, home: Path, *, days_ago: int) -> Measured:
 
     from slowwave.home.workspace import Workspace
     from slowwave.orchestration.instance import dagster_home
-    from slowwave.orchestration.night import run_night
+    from slowwave.orchestration.run_nightly import run_night
     from slowwave.settings import load
     from slowwave.vaults.vault import scan, watch
 

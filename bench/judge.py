@@ -33,7 +33,7 @@ import numpy.typing as npt
 from _graded import Graded, of_collection, of_esci, signals
 from _report import UnusableError, bench, existing_file, existing_folder, options, positive, report
 
-from slowwave.evaluation.judging.words_and_model import THRESHOLDS, Signal
+from slowwave.evaluation.judging.default_judge import THRESHOLDS, Signal
 from slowwave.views.terminal import bars
 
 BAR = 0.80

@@ -48,12 +48,12 @@ from rich.progress import track
 
 import slowwave
 from slowwave.common import ids
-from slowwave.learning import acts
+from slowwave.learning import events
 from slowwave.learning.isolation import prove
 from slowwave.scoring.feedback.learned import KEYS, RATINGS, WORDS
 from slowwave.scoring.feedback.policy import KeyTeaching
-from slowwave.search.knowledge import knowledge_in
 from slowwave.search.searcher import searcher_in
+from slowwave.search.signals import signals_in
 
 BOTH = "both"
 WARM_UP = 20
@@ -176,7 +176,7 @@ def _of_ratings(first: Path, given: argparse.Namespace, memories: int) -> list[d
         rows, among = [], {ids.memory_id(NAMESPACE, str(number)) for number in range(FOUND)}
         for size, memory in homes.items():
             search[size]._embedder = Given(search[size]._embedder, known)
-            first_ms = _took(knowledge_in(memory.home).rated, NAMESPACE, vectors[0], among)
+            first_ms = _took(signals_in(memory.home).rated, NAMESPACE, vectors[0], among)
             rows.append({"rated": size, "run": "first", "p50_ms": first_ms})
         hit: dict[int, list[int]] = {size: [] for size in sizes}
         for turn, text in enumerate(track(texts, description="searching")):
@@ -185,10 +185,10 @@ def _of_ratings(first: Path, given: argparse.Namespace, memories: int) -> list[d
                 forget_lookup(memory.home)
                 taken = {"find": _took(search[size].find, NAMESPACE, text, FOUND, None, now)}
                 forget_lookup(memory.home)
-                taken["rating"] = _took(knowledge_in(memory.home).rated, NAMESPACE, known[text], among)
+                taken["rating"] = _took(signals_in(memory.home).rated, NAMESPACE, known[text], among)
                 for name, value in taken.items():
                     times.setdefault((name, size), []).append(value)
-                hit[size].append(len(knowledge_in(memory.home).rated(NAMESPACE, known[text], among)))
+                hit[size].append(len(signals_in(memory.home).rated(NAMESPACE, known[text], among)))
         rows += [
             _row("rated", size, name, values[WARM_UP:], times[name, 0][WARM_UP:])
             | {"memories": round(float(np.mean(hit[size])), 1)}
@@ -218,9 +218,9 @@ def _led(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[str, 
         one._embedder = Given(one._embedder, known)
     times: dict[tuple[str, int], list[float]] = {}
     for memory in memories.values():
-        knowledge_in(memory.home).led(NAMESPACE, vectors[0], now)
+        signals_in(memory.home).led(NAMESPACE, vectors[0], now)
     index = {
-        size: knowledge_in(memory.home)._keys._held[NAMESPACE].learned
+        size: signals_in(memory.home)._keys._held[NAMESPACE].learned
         for size, memory in memories.items()
         if size
     }
@@ -231,13 +231,13 @@ def _led(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[str, 
             taken = {
                 "find": _took(search[size].find, NAMESPACE, text, FOUND, None, now),
                 "leading": _after_forgetting(
-                    memory, knowledge_in(memory.home).led, NAMESPACE, known[text], now
+                    memory, signals_in(memory.home).led, NAMESPACE, known[text], now
                 ),
                 "nearest": _after_forgetting(memory, index[size].led, known[text]) if size else 0.0,
             }
             for name, value in taken.items():
                 times.setdefault((name, size), []).append(value)
-            hit[size].append(len(knowledge_in(memory.home).led(NAMESPACE, known[text], now)))
+            hit[size].append(len(signals_in(memory.home).led(NAMESPACE, known[text], now)))
     return [
         _row("keys", size, name, values[WARM_UP:], times[name, 0][WARM_UP:])
         | {"lifted": round(float(np.mean(hit[size])), 1)}
@@ -292,7 +292,9 @@ def _teach(memory: slowwave.Memory, size: int, memories: int) -> None:
         key = pl.concat_str("memory_id", "term", pl.lit(question), separator=":")
         memory.store.upsert("learned_triggers", rows.with_columns(question=pl.lit(question), trigger_id=key))
     memory.store.table("learned_triggers").optimize()
-    acts.write_act(memory.journal, NAMESPACE, acts.APPROVE, who="bench", why="to measure", at=now, detail={})
+    events.write_event(
+        memory.journal, NAMESPACE, events.APPROVE, who="bench", why="to measure", at=now, detail={}
+    )
 
 
 def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[str, Any]]:
@@ -304,7 +306,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
     for turn, query in enumerate(track(queries, description="searching")):
         order = list(memories.items())
         for size, memory in order[turn % len(order) :] + order[: turn % len(order)]:
-            held = knowledge_in(memory.home)._learned._held.get(NAMESPACE)
+            held = signals_in(memory.home)._learned._held.get(NAMESPACE)
             taken = {
                 "terms": _took(held.learned.match, query, now) if held else 0.0,
                 "matching": _took(_match, memory, query, now),
@@ -320,7 +322,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
 
 
 def _match(memory: slowwave.Memory, query: str, now: datetime) -> object:
-    return knowledge_in(memory.home).learned(NAMESPACE, query, now)
+    return signals_in(memory.home).learned(NAMESPACE, query, now)
 
 
 def _after_forgetting(memory: slowwave.Memory, act: Callable[..., object], *given: object) -> float:

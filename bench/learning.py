@@ -63,9 +63,9 @@ from _user import Careless, Clock, User
 
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
-from slowwave.learning import acts, lessons
-from slowwave.learning.applied import TABLES
-from slowwave.learning.evidence import Evidence
+from slowwave.learning import applied_terms, events
+from slowwave.learning.active_boosts import TABLES
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.proposals import proposal_days
 from slowwave.learning.review import Learning
 from slowwave.memory import Memory
@@ -105,7 +105,7 @@ def live(home: Home, plan: Mapping[date, Sequence[Asking]], user: Careless) -> W
             for job in ("feedback", "evaluation"):
                 run(home, job, week[0], week[-1], clock.moment)
             approve(home, space)
-            for first, last in lessons.due_runs(Evidence(space)):
+            for first, last in applied_terms.due_runs(Evidence(space)):
                 run(home, "learning", first, last, clock.moment)
             advance(len(week))
     return space
@@ -126,8 +126,8 @@ def approve(home: Home, space: Workspace) -> None:
     for kind in kinds_on(space):
         says = Learning(space, home.namespace, "bench").gate(kind)
         if says.awaits_only_approval:
-            acts.write_act(
-                space.journal, home.namespace, acts.APPROVE, who="a person", why="all else is open",
+            events.write_event(
+                space.journal, home.namespace, events.APPROVE, who="a person", why="all else is open",
                 at=space.now(), detail={"evidence": says.describe(), "kind": kind},
             )  # fmt: skip
 
@@ -251,17 +251,17 @@ def day_of(name: str) -> int:
 def states(home: Home, space: Workspace) -> dict[str, Any]:
     """Count selections by their outcome, and what they taught, at the end."""
     all_of = Evidence(space, among=[home.namespace])
-    done = acts.acts(space.journal, home.namespace)
+    done = events.learning_events(space.journal, home.namespace)
     told: dict[str, Any] = {}
     for kind in kinds_on(space):
         own = _of_words(home, space, all_of) if kind == WORDS else _of_keys(home, space, all_of)
         says = Learning(space, home.namespace, "bench").gate(kind)
         noise = [one.value for one in says.conditions if one.name == "noise"]
         mine = [one for one in done if one.about(kind)]
-        approved = [str(one.at.date()) for one in mine if one.action == acts.APPROVE]
+        approved = [str(one.at.date()) for one in mine if one.action == events.APPROVE]
         own |= {
             "noise": noise[0], "approved": ", ".join(f"day {day_of(day)}" for day in approved),
-            "regressions": sum(one.action == acts.REGRESSION for one in mine),
+            "regressions": sum(one.action == events.REGRESSION for one in mine),
         }  # fmt: skip
         told |= {f"{kind}: {name}": value for name, value in own.items()}
     return told

@@ -33,8 +33,8 @@ from _user import Clock, User, asked_on
 
 from slowwave.common import ids
 from slowwave.common.progress import task
-from slowwave.evaluation.logged import logged_searches
-from slowwave.evaluation.measured import score, searches_of
+from slowwave.evaluation.query_log import logged_searches
+from slowwave.evaluation.scores import score, searches_of
 from slowwave.evaluation.variants import IN_FORCE, LOGGED, Tried, variants
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
@@ -118,7 +118,7 @@ def work(life: Life, first: date, last: date) -> None:
     Raises:
         SystemExit: a run failed.
     """
-    from slowwave.orchestration.night import run_night
+    from slowwave.orchestration.run_nightly import run_night
 
     for job in ("night", "evaluation"):
         done = run_night(life.settings, first.isoformat(), last.isoformat(), job=job)

@@ -73,12 +73,12 @@ from learning import approve, states, timeline
 
 from slowwave.common.progress import task
 from slowwave.evaluation.cycles import own_cycles
+from slowwave.evaluation.derived_judgments import clicked_results
 from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.truth import clicked_results
 from slowwave.feedback.questions import with_query_ids
 from slowwave.home.workspace import Workspace
-from slowwave.learning import lessons
-from slowwave.learning.evidence import Evidence
+from slowwave.learning import applied_terms
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.review import Learning
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import NOISE
@@ -200,7 +200,7 @@ def night(home: Home, space: Workspace, clock: Clock, days: Sequence[date]) -> N
     for job in ("feedback", "evaluation"):
         run(home, job, days[0], days[-1], clock.moment)
     approve(home, space)
-    for first, last in lessons.due_runs(Evidence(space)):
+    for first, last in applied_terms.due_runs(Evidence(space)):
         run(home, "learning", first, last, clock.moment)
 
 

@@ -32,7 +32,7 @@ from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.store.maintenance import maintain
 from slowwave.web.app import application
-from slowwave.web.sessions import Entrances
+from slowwave.web.sessions import OneTimeLinks
 
 SEARCHES = 200  # that there were before, each with ten results
 NOTES = 60  # that were saved, and as many that say nearly the same
@@ -97,7 +97,7 @@ def live_a_little(memory: slowwave.Memory) -> str:
 
 
 def _measure(memory: slowwave.Memory, home: Path, size: int, times: int, named: str) -> list[dict[str, Any]]:
-    settings, entrances = load(home), Entrances()
+    settings, entrances = load(home), OneTimeLinks()
     memories = MemoryPool(settings, lambda: Caller(NAMESPACE, "page"))
     client = TestClient(application(memories, settings, entrances), base_url="http://127.0.0.1")
     client.get(f"/enter?key={entrances.make()}")

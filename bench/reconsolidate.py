@@ -26,9 +26,9 @@ from _report import bench, numbers, options, report
 
 from slowwave.common import ids
 from slowwave.home.workspace import Workspace
-from slowwave.journal.acts import entries_frame, save_entry
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import settle
+from slowwave.journal.entry_builders import entries_frame, save_entry
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch
 from slowwave.notes.reading import plain_note
 from slowwave.settings import load
 from slowwave.store import staging
@@ -125,7 +125,7 @@ def _staged(numbers: range, at: datetime) -> pl.DataFrame:
 
 
 def _embedded(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
-    chunks = stages.cut(staged, space.chunker, "clustered")
+    chunks = ingest_pipeline.cut(staged, space.chunker, "clustered")
     vectors = space.embedder.embed_documents(chunks["embedded_text"].to_list())
     return chunks.drop("embedded_text").with_columns(
         vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, DIMENSION))
@@ -136,7 +136,7 @@ def _measure(space: Workspace, size: int, count: int, policy: str, *, start: int
     staged = _staged(range(start, start + count), NOON)
     chunks = _embedded(space, staged)
     begin = time.perf_counter()
-    done = settle(space, staged, lambda _: chunks)
+    done = admit_batch(space, staged, lambda _: chunks)
     seconds = time.perf_counter() - begin
     begin = time.perf_counter()
     rows = space.store.read("memories", "status = 'live'", columns=["memory_id", "vector"])

@@ -27,7 +27,7 @@ from _report import bench, existing_folder, options, positive, report
 from rich.progress import track
 
 import slowwave
-from slowwave.scoring.evaluation import Measure, compare, evaluate, mean_interval, panel
+from slowwave.scoring.evaluation import Measure, baselines_and_ablations, compare, evaluate, mean_interval
 from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.search.run import read_by_cross_encoder
 from slowwave.search.searcher import searcher_in
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
     """What is measured beside the full ranking; none abstains, so every query gets its list."""
     full = replace(present, abstention_floor=0.0)
-    plain = replace(full, trigger_weight=0.0, **panel.off(panel.OF_TEXT))
+    plain = replace(full, trigger_weight=0.0, **baselines_and_ablations.off(baselines_and_ablations.OF_TEXT))
     return {
         "full": full,
         "bm25": replace(plain, vector_weight=0.0),
@@ -78,10 +78,13 @@ def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
         "as if the model knew": full,
         "rrf": replace(plain, fusion="rrf"),
         "fused": plain,
-        **{name.lower(): replace(full, **panel.off([name])) for name in panel.OF_TEXT},
-        "no feedback share": replace(full, **panel.off(["no effectiveness"])),
+        **{
+            name.lower(): replace(full, **baselines_and_ablations.off([name]))
+            for name in baselines_and_ablations.OF_TEXT
+        },
+        "no feedback share": replace(full, **baselines_and_ablations.off(["no effectiveness"])),
         "mpab as in the seeds": replace(full, mpab_coefficient=0.3, mpab_cap=math.inf),
-        "seeds": replace(panel.seeds(full), abstention_floor=0.0),
+        "seeds": replace(baselines_and_ablations.seeds(full), abstention_floor=0.0),
     }
 
 

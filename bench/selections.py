@@ -23,7 +23,7 @@ import polars as pl
 from _clicks import World, at_the_end, clicks
 from _report import UnusableError, bench, options, positive, report, rounded
 
-from slowwave.scoring.evaluation import auroc, selections
+from slowwave.scoring.evaluation import auroc, click_judgments
 
 WORLDS = {
     "ranking knows nothing": World(knows=0.0),
@@ -62,7 +62,7 @@ def row(name: str, world: World, seeds: int) -> dict[str, Any]:
     for seed in range(seeds):
         shown, truth = clicks(world, seed)
         if not shown.is_empty():  # else nobody took anything
-            ends.append(at_the_end(shown, selections(shown), truth))
+            ends.append(at_the_end(shown, click_judgments(shown), truth))
     if not ends:
         raise UnusableError(f"{name}: nobody took anything; give more --searches or --seeds")
     made: dict[str, Any] = {"world": name}
@@ -95,7 +95,7 @@ def year(count: int) -> float:
         query=pl.format("what of {}", "query"), memory_id=pl.format("memory {} of {}", "memory", "query"),
     )  # fmt: skip
     start = time.perf_counter()
-    selections(rows)
+    click_judgments(rows)
     return time.perf_counter() - start
 
 

@@ -39,7 +39,7 @@ from _s3 import bucket, free_port
 
 import slowwave
 from slowwave.common.progress import task
-from slowwave.lifecycle.lacking import lacking
+from slowwave.lifecycle.recovery import lacking
 from slowwave.views.terminal import bars
 
 SHORTEST_S, LONGEST_S = 0.2, 2.0  # of load before it is killed

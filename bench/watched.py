@@ -23,11 +23,11 @@ from _report import bench, options, positive, ratio, report
 
 import slowwave
 from slowwave.telemetry import span
-from slowwave.telemetry.beginning import end, use
 from slowwave.telemetry.logs import JsonLines
 from slowwave.telemetry.otel import OtelTracer, quiet
 from slowwave.telemetry.prometheus import PrometheusMeter
 from slowwave.telemetry.recording import EVENTS, STATE
+from slowwave.telemetry.setup import end, use
 
 _WORDS = 40  # of a note
 _BATCH = 500

@@ -30,8 +30,8 @@ from slowwave.assets import evaluation, learning
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common.progress import listening, task
 from slowwave.home.workspace import Workspace
-from slowwave.learning import lessons
-from slowwave.learning.evidence import Evidence
+from slowwave.learning import applied_terms
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
 from slowwave.settings import load
@@ -132,7 +132,7 @@ class Office:
 
     def learn(self) -> int:
         """Apply what is due, where the gate lets it; returns the days that it was applied of (count)."""
-        runs = lessons.due_runs(Evidence(self.space))
+        runs = applied_terms.due_runs(Evidence(self.space))
         for begin, end in runs:
             self.run("learning", datetime.fromisoformat(begin), datetime.fromisoformat(end))
         return len(runs)

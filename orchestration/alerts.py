@@ -8,8 +8,8 @@ import dagster as dg
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.alerts import alert
 from slowwave.journal.kinds.learning import REGRESSION
-from slowwave.learning.acts import acts
-from slowwave.orchestration.said import cause
+from slowwave.learning.events import learning_events
+from slowwave.orchestration.run_logging import cause_of
 from slowwave.scoring.feedback.learned import RATINGS
 from slowwave.settings import Settings
 
@@ -49,7 +49,7 @@ def _reason(data: Any) -> str:  # noqa: ANN401 - Dagster exports no name of what
     """What a step said when it failed: its own words, else those of the error at the root."""
     if data.user_failure_data is not None and data.user_failure_data.description:
         return str(data.user_failure_data.description)
-    return "" if data.error is None else str(cause(data.error).message).strip()
+    return "" if data.error is None else str(cause_of(data.error).message).strip()
 
 
 def regressions(
@@ -58,7 +58,9 @@ def regressions(
     """Alert of each regression in the journal that the cursor has not seen."""
     space = slowwave.space
     seen: list[str] = json.loads(context.cursor) if context.cursor else []
-    new = [act for act in acts(space.journal) if act.action == REGRESSION and act.event_id not in seen]
+    new = [
+        act for act in learning_events(space.journal) if act.action == REGRESSION and act.event_id not in seen
+    ]
     if not new:
         return dg.SkipReason("Nothing that was learned has made results worse.")
     for act in new:

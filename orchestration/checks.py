@@ -11,12 +11,12 @@ from slowwave.assets.daily import names_of
 from slowwave.assets.partitions import PARTITION_TAG, RANGE_START_TAG
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.common.imports import CONTRACT, when_used
+from slowwave.common.slim_imports import CONTRACT, when_used
 from slowwave.evaluation.trend import trend_until
-from slowwave.feedback.pending import folded_days, unfolded_days
-from slowwave.home import ledger
-from slowwave.learning.evidence import Evidence
+from slowwave.feedback.stale_days import processed_days, stale_days
+from slowwave.home import processing_watermarks
 from slowwave.learning.gate import gates_now
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.isolation import prove
 from slowwave.lifecycle.gate_notice import notice
 from slowwave.lifecycle.gate_report import accepted_notes
@@ -196,8 +196,8 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """Whether a folded day misses feedback of its own or of a day before it."""
     space = slowwave.space
-    folded = folded_days(space.store)
-    late = [day for day in unfolded_days(space.journal, space.store) if day in folded]
+    folded = processed_days(space.store)
+    late = [day for day in stale_days(space.journal, space.store) if day in folded]
     return _warning(
         passed=not late,
         metadata={"folded days": len(folded), "to fold again": ", ".join(late[:30]) or "none"},
@@ -214,7 +214,7 @@ def _every_namespace_check(asset: dg.AssetKey, stages: Sequence[str]) -> dg.Asse
     def every_namespace(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         faults = [
             (stage, day, namespace, why)
-            for stage, days in ledger.faults(slowwave.space.store).items()
+            for stage, days in processing_watermarks.faults(slowwave.space.store).items()
             if stage in stages
             for day, told in days.items()
             for namespace, why in told.items()

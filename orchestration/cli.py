@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import required_settings
 from slowwave.common.addresses import host_and_port
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.errors import SlowwaveError
 from slowwave.orchestration.instance import cancel_runs_of, dagster_home, end_killed
 from slowwave.views.tables import print_table
@@ -41,7 +41,7 @@ load_from:
 def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Run the night now: without dates, every day that has something new, up to today."""
     settings = required_settings()
-    from slowwave.orchestration.night import choose_days, run_due, run_night
+    from slowwave.orchestration.run_nightly import choose_days, run_due, run_night
 
     with bars():
         if date or since or until:
@@ -56,7 +56,7 @@ def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
 def evaluate(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Evaluate now: without dates, every day that rests on something new, up to today."""
     settings = required_settings()
-    from slowwave.orchestration.night import choose_days, evaluate_due, run_night
+    from slowwave.orchestration.run_nightly import choose_days, evaluate_due, run_night
 
     with bars():
         if date or since or until:
@@ -113,8 +113,8 @@ def ui(
     ] = False,
 ) -> None:
     """Open Dagster's web page, with its schedules and sensors running, until Ctrl-C or TERM."""
-    from slowwave.home.model import refuse_half_restored
-    from slowwave.orchestration.processes import run_whole
+    from slowwave.home.embedding_model import refuse_half_restored
+    from slowwave.orchestration.process_groups import run_group
     from slowwave.serving.metrics import nights_served
     from slowwave.serving.server import listening, reserved
 
@@ -137,7 +137,7 @@ def ui(
         if metrics:
             out.print(f"Metrics of the nights: {escape(metrics)}", highlight=False)
         colours = sys.stdout.isatty() and sys.stderr.isatty() and "NO_COLOR" not in os.environ
-        code = run_whole(
+        code = run_group(
             [*_DAGSTER, "-w", str(_workspace(folder)), "-h", host, "-p", str(port), *_logging(settings)],
             _environment(settings, folder),
             with_input=with_input,

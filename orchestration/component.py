@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.common.finding import find_home
+from slowwave.common.home_discovery import find_home
 from slowwave.settings.groups import NAMESPACE
 
 _LAST_HOUR = 23

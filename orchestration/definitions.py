@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
-from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import evaluation, feedback, ingest, learning, overview, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource, of_the_home
 from slowwave.assets.versions import code_version
@@ -33,7 +33,7 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     kept = backups.of(settings)
     assets: list[Any] = [
         *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
-        *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS, ingest.JOURNAL, *(kept.assets or ()),
+        *trend.ASSETS, *warehouse.ASSETS, *overview.ASSETS, ingest.JOURNAL, *(kept.assets or ()),
     ]  # fmt: skip
     return dg.Definitions(
         assets=dg.map_asset_specs(

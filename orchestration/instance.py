@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.common.finding import DAGSTER_FOLDER, ENV_PREFIX, find_home
+from slowwave.common.home_discovery import DAGSTER_FOLDER, ENV_PREFIX, find_home
 from slowwave.errors import SettingsError, SlowwaveError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ PYTHON_LOGS = """\
 python_logs:
   dagster_handler_config:
     handlers:
-      slowwave: {class: slowwave.orchestration.said.Handler}   # a line on standard error for each run
+      slowwave: {class: slowwave.orchestration.run_logging.RunLogHandler}  # a line on stderr for each run
 """
 _NUX = "nux:"
 _WAIT_S = 10
@@ -118,7 +118,7 @@ def _require_answer(address: str, given: str) -> None:
     import sqlalchemy as sa
     from sqlalchemy.pool import NullPool
 
-    from slowwave.settings.shown import covered
+    from slowwave.settings.display import covered
 
     url = sa.make_url(address)
     waits = {} if "connect_timeout" in url.query else {"connect_timeout": _WAIT_S}

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import evaluation, feedback, ingest, learning, overview, trend, warehouse
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.settings import Settings
 
@@ -35,7 +35,7 @@ EVALUATION = dg.define_asset_job(
         *learning.PROPOSED_ASSETS,
         *trend.ASSETS,
         *warehouse.ASSETS,
-        *at_a_glance.ASSETS,
+        *overview.ASSETS,
     ),
     tags={STAGE_TAG: "evaluation"},
     description="Measure how good the searches of some days were, what other rankings would have been, and "

@@ -11,7 +11,7 @@ from pydantic import Field
 from slowwave.assets.learning import conditions_table
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.learning.acts import LearningError, LearningEvent
+from slowwave.learning.events import LearningError, LearningEvent
 from slowwave.learning.review import ApprovalRefusedError, Learning
 from slowwave.scoring.feedback import learned as taught
 

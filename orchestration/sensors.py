@@ -9,22 +9,22 @@ from typing import Any
 
 import dagster as dg
 
-from slowwave.assets import at_a_glance
+from slowwave.assets import overview
 from slowwave.assets.feedback import FOLDS
 from slowwave.assets.ingest import TAKEN_IN
 from slowwave.assets.partitions import RUN_KEY_TAG, SENSOR_TAG, range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
-from slowwave.evaluation.due import grounds
-from slowwave.feedback.pending import folded_days, last_seqs, stretches
-from slowwave.home.ledger import faulty_days
-from slowwave.learning import lessons
-from slowwave.learning.evidence import Evidence
+from slowwave.evaluation.stale_days import grounds
+from slowwave.feedback.stale_days import last_seqs, processed_days, stretches
+from slowwave.home.processing_watermarks import faulty_days
+from slowwave.learning import applied_terms
 from slowwave.learning.gate import gates, gates_now
+from slowwave.learning.gate_evidence import Evidence
+from slowwave.maintenance.stale_partitions import ACTS, StalePartitions, over, partitions, stale_partitions
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
 from slowwave.scoring.feedback.learned import KINDS
 from slowwave.settings import Settings
-from slowwave.upkeep.due import ACTS, Due, due, over, partitions
 from slowwave.vaults.vault import fingerprint, is_there
 
 PATIENCE = timedelta(hours=1)
@@ -57,7 +57,7 @@ def watched_vaults(context: dg.SensorEvaluationContext, slowwave: SlowwaveResour
 def late_notes(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days whose notes no night took in, once for each state of the journal."""
     space = slowwave.space
-    found = due(space.journal, space.store)
+    found = stale_partitions(space.journal, space.store)
     late = _past(slowwave, found).notes
     if not late:
         return _before_first(slowwave, "news of notes", found.notes) or dg.SkipReason(
@@ -72,7 +72,7 @@ def late_notes(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) 
 def late_feedback(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days that late feedback changes, once for each state of the journal."""
     space = slowwave.space
-    found = due(space.journal, space.store)
+    found = stale_partitions(space.journal, space.store)
     late = _past(slowwave, found)
     if not late.feedback or _unloaded(slowwave, found.feedback):
         return _before_first(slowwave, "feedback", found.feedback) or dg.SkipReason(
@@ -82,13 +82,13 @@ def late_feedback(context: dg.SensorEvaluationContext, slowwave: SlowwaveResourc
         return dg.SkipReason("There are notes of past days that no night took in; they come first.")
     first, last = stretches(late.feedback)[0]  # a later one is asked for when this one is done
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
-    return _range(context, first, last, "late", str(seen), str(folded_days(space.store).get(first)))
+    return _range(context, first, last, "late", str(seen), str(processed_days(space.store).get(first)))
 
 
 def late_evaluation(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days that are due, once for each state of what they rest on."""
     space = slowwave.space
-    late = _past(slowwave, due(space.journal, space.store))
+    late = _past(slowwave, stale_partitions(space.journal, space.store))
     if set(late.feedback) - faulty_days(space.store, FOLDS):
         return dg.SkipReason("There is feedback of past days that is not folded; that comes first.")
     if not late.evaluation:
@@ -104,7 +104,8 @@ def learning_gate_opens(context: dg.SensorEvaluationContext, slowwave: SlowwaveR
     evidence = Evidence(slowwave.space)
     today = slowwave.clock().date().isoformat()
     pending = [
-        (max(first, slowwave.first_partition), min(last, today)) for first, last in lessons.due_runs(evidence)
+        (max(first, slowwave.first_partition), min(last, today))
+        for first, last in applied_terms.due_runs(evidence)
     ]
     if pending := [(first, last) for first, last in pending if first <= last]:
         state = ids.digest(*(act.event_id for act in evidence.acts), str(evidence.evaluated))
@@ -133,11 +134,11 @@ def standing(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) ->
     """Report at_a_glance of today anew where its numbers are others by now; no run is needed for it."""
     now = slowwave.clock()
     day = now.date().isoformat()
-    metadata = at_a_glance.by_day(slowwave.space, [day], now, context.instance)[day]
+    metadata = overview.by_day(slowwave.space, [day], now, context.instance)[day]
     state = ids.digest(*(f"{name} {one.value}" for name, one in metadata.items()))
     if state == context.cursor:
         return dg.SkipReason("Nothing has changed.")
-    made = dg.AssetMaterialization(at_a_glance.at_a_glance.key, partition=day, metadata=metadata)
+    made = dg.AssetMaterialization(overview.at_a_glance.key, partition=day, metadata=metadata)
     return dg.SensorResult(asset_events=[made], cursor=state)
 
 
@@ -200,7 +201,7 @@ def _at_home(look: Callable[..., Tick]) -> Callable[..., Tick]:
     return looked
 
 
-def _past(slowwave: SlowwaveResource, found: Due) -> Due:
+def _past(slowwave: SlowwaveResource, found: StalePartitions) -> StalePartitions:
     """Those whose night should be over by now (the run of a later one may be going on), of the partitions."""
     settings, now = slowwave.space.settings, slowwave.clock()
 
@@ -208,7 +209,7 @@ def _past(slowwave: SlowwaveResource, found: Due) -> Due:
         mine = partitions(days, settings, now, slowwave.first_partition)
         return tuple(over(mine, settings, now, PATIENCE))
 
-    return Due(past(found.notes), past(found.feedback), past(found.evaluation))
+    return StalePartitions(past(found.notes), past(found.feedback), past(found.evaluation))
 
 
 def _unloaded(slowwave: SlowwaveResource, days: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ They help where a text is too short for statistics.
 
 from __future__ import annotations
 
-from slowwave.scoring.lists import lines, words
+from slowwave.scoring.wordlists import lines, words
 
 ROOM = "slowwave.quality"
 

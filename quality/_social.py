@@ -7,7 +7,7 @@ about (names of days, numbers, places) are not here.
 from __future__ import annotations
 
 from slowwave.quality._lexicons import ROOM, folded
-from slowwave.scoring.lists import lines
+from slowwave.scoring.wordlists import lines
 
 _GREETED = folded("greeted")
 

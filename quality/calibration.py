@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from slowwave.scoring.intervals import wilson
-from slowwave.scoring.promised import require_rising
+from slowwave.scoring.validation import require_ascending
 
 LEAST_PAIRS = 20
 """Pairs at or above a threshold without which its error rate is not believed (count)."""
@@ -43,7 +43,7 @@ class Calibration:
     conflict: float
 
     def __post_init__(self) -> None:
-        require_rising(conflict=self.conflict, merge=self.merge, duplicate=self.duplicate)
+        require_ascending(conflict=self.conflict, merge=self.merge, duplicate=self.duplicate)
 
 
 def fit_threshold(

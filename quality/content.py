@@ -12,7 +12,7 @@ from slowwave.quality.density import signal_density
 from slowwave.quality.gate_policy import Formula
 from slowwave.quality.statement import states_something
 from slowwave.quality.titles import is_from_first_words
-from slowwave.scoring.lists import lines
+from slowwave.scoring.wordlists import lines
 
 WEIGHTS: Final[dict[str, float]] = {
     "title": 0.15,

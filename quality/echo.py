@@ -20,7 +20,7 @@ _WORD = rf"[{_ALONE}]|[\p{{L}}\p{{N}}\p{{M}}--[{_ALONE}]]+"
 _MULTIPLIER = 0x9E3779B97F4A7C15  # odd, so that no bit of a word's hash is lost
 
 
-def echoes(
+def find_echoes(
     notes: pl.DataFrame,
     served: pl.DataFrame,
     *,
@@ -85,7 +85,7 @@ def echoes(
     )
 
 
-class Heard:
+class ShingleIndex:
     """Shingles of passages of one namespace: they tell whether a text may be an echo of any."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from slowwave.quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, parts_of
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import says_more
 from slowwave.quality.divergence.tokens import traits
-from slowwave.quality.echo import ECHO, echoes
+from slowwave.quality.echo import ECHO, find_echoes
 from slowwave.quality.gate_policy import Formula, GatePolicy
 from slowwave.quality.junk import junk_reasons
 from slowwave.quality.statement import NO_STATEMENT
@@ -137,7 +137,7 @@ def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None)
     """
     if served is None or served.is_empty() or not policy.echo_window:
         return [[]] * staged.height
-    found = echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
+    found = find_echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
     passages = {
         (namespace, search): texts
         for namespace, search, texts in served.join(

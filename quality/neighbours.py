@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-KEPT = 32
+MAX_KEPT = 32
 """Neighbours kept per note at least (count). When all but a few have gone, the row is computed again."""
 DECIMALS = 6
 """Similarities are rounded to so many decimals: a threshold is met or not, whatever the order of sums."""
@@ -19,7 +19,7 @@ _ROWS_AT_ONCE, _COLUMNS_AT_ONCE = 256, 2_048
 
 Matrix = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int32]
-APART = -1
+EXCLUDED = -1
 """Code of a memory that is near to nothing."""
 
 
@@ -30,7 +30,7 @@ def coded(*kinds: Sequence[str]) -> list[Codes]:
 
 
 @dataclass(frozen=True, slots=True)
-class Also:
+class ExtraVectors:
     """Memories with vectors (n, dimension) other than those that `Neighbours` was given."""
 
     ids: list[str]
@@ -47,7 +47,7 @@ class Neighbours:
         batch: their vectors (m, dimension).
         floor: similarities below it are of no interest.
         groups: of what kind each of `ids` is, as `coded` numbers them (n,); those of different kinds are not
-            near to each other, and those that are `APART` to nobody. Not given: all are of one kind.
+            near to each other, and those that are `EXCLUDED` to nobody. Not given: all are of one kind.
         batch_groups: the same of `batch_ids` (m,).
     """
 
@@ -101,9 +101,9 @@ class Neighbours:
         limits = np.searchsorted(row, np.arange(stop - start + 1))
         for at in range(stop - start):
             columns = column[limits[at] : limits[at + 1]]
-            if len(columns) > KEPT:
+            if len(columns) > MAX_KEPT:
                 theirs = similar[limits[at] : limits[at + 1]]
-                least = np.partition(theirs, -KEPT)[-KEPT]
+                least = np.partition(theirs, -MAX_KEPT)[-MAX_KEPT]
                 columns = columns[theirs >= least - SLACK]  # of equal ones all, whatever their last bits are
                 self._cut.add(start + at)
             self._found.append(columns.tolist())
@@ -113,7 +113,13 @@ class Neighbours:
         return {self._ids[at] for found in self._found for at in found if at < self._size}
 
     def nearest(
-        self, name: str, vector: Matrix, *, count: int, usable: Callable[[str, bool], bool], also: Also
+        self,
+        name: str,
+        vector: Matrix,
+        *,
+        count: int,
+        usable: Callable[[str, bool], bool],
+        also: ExtraVectors,
     ) -> list[tuple[str, float]]:
         """The `count` nearest of what a note of the batch may look at, at or above the floor.
 
@@ -149,7 +155,7 @@ class Neighbours:
         similar[np.concatenate([self._groups, self._batch_groups[:row]]) != self._batch_groups[row]] = -np.inf
         near = np.flatnonzero(similar >= self._floor - SLACK)
         near = near[np.argsort(-similar[near], kind="stable")]
-        return [at for at in near.tolist() if usable(*self._named(at))][:KEPT]
+        return [at for at in near.tolist() if usable(*self._named(at))][:MAX_KEPT]
 
     def _named(self, place: int) -> tuple[str, bool]:
         size = self._size

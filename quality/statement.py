@@ -3,7 +3,7 @@
 A statement has at least two things to remember: words of content, a name, a value; or one of them and who it
 is about ("I'm vegan"). In scripts without spaces they are letters. What is no statement are greetings,
 thanks, assent, a single word, a test, a drum on the keys, and forms without content
-(:mod:`slowwave.quality.hollow`).
+(:mod:`slowwave.quality.boilerplate`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from slowwave.quality._social import (
     SOCIAL_WORDS,
     SUBJECTS,
 )
-from slowwave.quality.hollow import is_hollow
+from slowwave.quality.boilerplate import is_boilerplate
 from slowwave.scoring.ranking.words import is_function_word
 
 NO_STATEMENT = "no_statement"
@@ -77,7 +77,7 @@ def states_something(text: str | None, *, title: str = "") -> bool:
     """
     titled = bool(title) and _things(title, 1) >= 1
     asked = 1 if titled else ENOUGH
-    return _things(text or "", asked) >= asked and not is_hollow(text or "", titled=titled)
+    return _things(text or "", asked) >= asked and not is_boilerplate(text or "", titled=titled)
 
 
 def only_asks(text: str) -> bool:

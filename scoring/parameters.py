@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from math import inf, isinf
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from slowwave.scoring.promised import require_rising
+from slowwave.scoring.validation import require_ascending
 
 
 class Parameter(NamedTuple):
@@ -127,11 +127,11 @@ def check(policy: Any) -> None:  # noqa: ANN401 - any policy
     Thresholds that have to rise are named by the policy's class, in `RISING`.
 
     Raises:
-        ValueError: As of `Declared.check` and `require_rising`.
+        ValueError: As of `Declared.check` and `require_ascending`.
     """
     for one in parameters(type(policy)):
         one.check(getattr(policy, one.name))
-    require_rising(**{name: getattr(policy, name) for name in rising(type(policy))})
+    require_ascending(**{name: getattr(policy, name) for name in rising(type(policy))})
 
 
 def rising(policy: type[object]) -> tuple[str, ...]:

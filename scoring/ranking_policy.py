@@ -12,7 +12,7 @@ from math import inf
 from typing import Annotated, Any, Literal
 
 from slowwave.scoring.parameters import Parameter, check, parameters, plain
-from slowwave.scoring.promised import CAP
+from slowwave.scoring.validation import CAP
 
 LEAST_KEPT = 3
 """Fewest first places that recall of short memories leaves alone (rule 3.5); 0 in rankings of before."""

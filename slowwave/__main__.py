@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from slowwave.asking.client import ask
+from slowwave.ipc.client import ask
 
 
 def main() -> None:

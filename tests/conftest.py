@@ -23,12 +23,12 @@ from slowwave.common import ids
 from slowwave.embedding import load_embedder
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
-from slowwave.journal.acts import forget_entry, save_entry
+from slowwave.journal.entry_builders import forget_entry, save_entry
+from slowwave.maintenance import reembed  # noqa: F401 - it takes its model's loader before any test puts another in its place
 from slowwave.memory import Memory
 from slowwave.notes.reading import plain_note
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
-from slowwave.upkeep import reembed  # noqa: F401 - it takes its model's loader before any test puts another in its place
 
 FAST_MODEL = "wordllama-256"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -29,7 +29,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.night import metadata_of
+from slowwave.orchestration.run_nightly import metadata_of
 from slowwave.settings import EmbeddingSettings, Settings, load
 
 TABLES = (

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.feedback import effect, fold
+from slowwave.feedback import aggregation, apply_state
 from slowwave.feedback.carry_over_state import CarryOverState
-from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.feedback.questions import remember_of
-from slowwave.feedback.texts import texts_in
+from slowwave.feedback.stale_days import begin, finish, last_of
+from slowwave.feedback.text_attribution import texts_in
 from slowwave.home.workspace import Workspace
-from slowwave.journal import Entry, drain
+from slowwave.journal import Entry, projections
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -92,17 +92,19 @@ def fold_days(
     """What the assets do with some days that follow one another, as one run."""
     days = list(days)
     store, policy = space.store, space.feedback_policy
-    made = {table: getattr(drain, f"drain_{table}")(space.journal, days).rows for table in looks}
+    made = {table: getattr(projections, f"drain_{table}")(space.journal, days).rows for table in looks}
     for table, rows in made.items():
         store.replace_partition(table, rows, days)
     begin(store, "test", last_of(made["searches"], made["events"]), days[0])
-    signals = fold.signals(store, made["events"], policy, 0.3, texts_in(space))
+    signals = aggregation.signals(store, made["events"], policy, 0.3, texts_in(space))
     remember_of(store, space.embedder, signals)
     store.replace_partition("usage_signals", signals, days)
     for table in ("effectiveness", "strength", "promotions"):
         more = {"carried": carried[table]} if carried and table in carried else {}
-        store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy, **more), days)
-    effect.take_effect(store, days, policy, texts_in(space))
+        store.replace_partition(
+            table, getattr(aggregation, table)(store, signals, days[0], policy, **more), days
+        )
+    apply_state.apply_state(store, days, policy, texts_in(space))
     finish(store, "test")
 
 

@@ -17,7 +17,7 @@ from dagster_parts import sensor
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import write_act
+from slowwave.learning.events import write_event
 from slowwave.orchestration.definitions import definitions
 from slowwave.settings import load
 from slowwave.store import Store
@@ -47,7 +47,7 @@ class GatedHome:
 
     def decide(self, action: str, when: datetime, why: str = "", **detail: str) -> None:
         """Somebody decides."""
-        write_act(self.space.journal, "ada", action, who="ida", why=why, at=when, detail=detail)
+        write_event(self.space.journal, "ada", action, who="ida", why=why, at=when, detail=detail)
 
     def sensor(self) -> dg.SensorExecutionData:
         """What the sensor says."""
@@ -102,9 +102,9 @@ def a_copy(
 ) -> Iterator[Gated]:
     """A copy of an open home at a moment, also for what opens homes by itself."""
     patch.setattr("slowwave.embedding.load_embedder", lambda *_: embedder)
-    patch.setattr("slowwave.orchestration.night.Workspace", partial(Workspace, clock=lambda: now))
+    patch.setattr("slowwave.orchestration.run_nightly.Workspace", partial(Workspace, clock=lambda: now))
     patch.setattr(
-        "slowwave.orchestration.night.SlowwaveResource", partial(SlowwaveResource, now=now.isoformat())
+        "slowwave.orchestration.run_nightly.SlowwaveResource", partial(SlowwaveResource, now=now.isoformat())
     )
     shutil.copytree(opened, folder)
     with dg.DagsterInstance.ephemeral() as instance:

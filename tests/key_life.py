@@ -12,7 +12,7 @@ from feedback_days import HOUR, at, fold_days, name
 from slowwave.common import ids
 from slowwave.feedback.questions import remember
 from slowwave.home.workspace import Workspace
-from slowwave.learning.views import view_days
+from slowwave.learning.impressions import view_days
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.policy import KeyTeaching
 from slowwave.search.results import SearchResponse

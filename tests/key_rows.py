@@ -12,12 +12,12 @@ from warehouse_rows import put
 
 from slowwave.common import ids
 from slowwave.feedback.questions import remember
-from slowwave.home.ledger import EVALUATION
+from slowwave.home.processing_watermarks import EVALUATION
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import APPROVE, write_act
-from slowwave.learning.evidence import Evidence
+from slowwave.learning.applied_terms import applied
+from slowwave.learning.events import APPROVE, write_event
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.isolation import prove
-from slowwave.learning.lessons import taught
 from slowwave.learning.log import log_taught
 from slowwave.scoring.feedback.learned import KEYS
 
@@ -101,7 +101,7 @@ def put_keys_open(space: Workspace, now: datetime, namespace: str = "ada", *, ap
     """All of it, a person's word of the day before, and the record of the evaluated days."""
     put_keys_ready(space, now, namespace)
     if approved:
-        write_act(
+        write_event(
             space.journal, namespace, APPROVE, who="ida", why="", at=now - DAY, detail={"kind": KEYS}
         )  # fmt: skip
     nothing = {"chain": "", "judgments": 0, "notes": 0}
@@ -113,7 +113,7 @@ def night_of_keys(space: Workspace, namespace: str = "ada") -> pl.DataFrame:
     """What a night writes of all that is proposed, behind an open gate."""
     found = Evidence(space, among=[namespace])
     days = found.views["day"].unique().to_list()
-    rows = taught(found, [(day, namespace) for day in days], KEYS)
+    rows = applied(found, [(day, namespace) for day in days], KEYS)
     log_taught(space.store, rows, space.store.empty("search_keys"), KEYS)
     space.store.upsert("search_keys", rows)
     return rows

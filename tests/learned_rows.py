@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.learning import acts
+from slowwave.learning import events
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.store import Store
@@ -48,6 +48,6 @@ def decide(
 ) -> None:
     """Write an act on learning in the memory's namespace."""
     moment = at or memory._space.now()
-    acts.write_act(
+    events.write_event(
         memory.journal, memory.namespace, action, who="ida", why=why, at=moment, detail=detail,
     )  # fmt: skip

@@ -10,12 +10,12 @@ from warehouse_rows import put
 
 from slowwave.common import ids
 from slowwave.feedback.questions import with_query_ids
-from slowwave.home.ledger import EVALUATION
+from slowwave.home.processing_watermarks import EVALUATION
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import APPROVE, write_act
-from slowwave.learning.evidence import Evidence
+from slowwave.learning.applied_terms import applied
+from slowwave.learning.events import APPROVE, write_event
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.isolation import prove
-from slowwave.learning.lessons import taught
 from slowwave.learning.log import log_refusals, log_taught
 from slowwave.store import Store
 
@@ -49,7 +49,7 @@ def put_open(
     put_ready(space.store, now, namespace)
     put_news(space.store, now, namespace, memory)
     if approved:
-        write_act(space.journal, namespace, APPROVE, who="ida", why="", at=now - DAY, detail={})
+        write_event(space.journal, namespace, APPROVE, who="ida", why="", at=now - DAY, detail={})
     nothing = {"chain": "", "judgments": 0, "notes": 0}
     EVALUATION.finish(space.store, {f"{now - ago * DAY:%F}": nothing for ago in range(1, 12)})
     prove(space.store)  # writes its canary
@@ -149,7 +149,7 @@ def night(space: Workspace, namespace: str = "ada", *, opened: bool = True) -> p
             space.store, found, dict.fromkeys(((day, namespace) for day in days), "gate_closed"), days
         )
         return space.store.empty("learned_triggers")
-    rows = taught(found, [(day, namespace) for day in days])
+    rows = applied(found, [(day, namespace) for day in days])
     log_taught(space.store, rows, space.store.empty("learned_triggers"))
     space.store.upsert("learned_triggers", rows)
     return rows

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from slowwave.change_log import backfill_existing
 from slowwave.journal import Journal
-from slowwave.records import adopt
 from slowwave.store import Store
 
 DIMENSIONS = {"wordllama-256": 256, "hash-8": 8}
@@ -53,5 +53,5 @@ def empty(model: str) -> Path:
     home.mkdir(mode=0o700)
     store = Store(str(home / "lance"), model=model, dimension=DIMENSIONS[model])
     with Journal.open_path(home / "journal.db") as journal:
-        adopt(store, journal, first=True)
+        backfill_existing(store, journal, first=True)
     return home

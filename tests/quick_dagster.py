@@ -26,7 +26,7 @@ from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool, SingletonThreadPool
 
-from slowwave.orchestration import cli, night
+from slowwave.orchestration import cli, run_nightly
 from slowwave.settings import Settings, load
 from slowwave.views import cycle_plots, plots
 
@@ -50,7 +50,7 @@ def quick_nights(factory: pytest.TempPathFactory, *, pictures: bool = False) -> 
         for module in () if pictures else (plots, cycle_plots):
             for name in ("picture", "nothing"):
                 patched.setattr(module, name, lambda *_: b"<svg/>")
-        for module in (cli, night):
+        for module in (cli, run_nightly):
             patched.setattr(module, "dagster_home", partial(_dagster_home, factory))
         # What runs print is in their files; four processes would show it here, too.
         patched.setattr(compute_logs, "tail_to_stream", lambda *_: nullcontext())

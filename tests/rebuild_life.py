@@ -13,12 +13,12 @@ from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
 from slowwave.home.workspace import Workspace
-from slowwave.learning import lessons
+from slowwave.learning import applied_terms
 from slowwave.lifecycle.calibration import calibrate
 from slowwave.lifecycle.reconsolidate import reconsolidate
 from slowwave.quality.calibration import ErrorTargets
 from slowwave.settings import Settings, load
-from slowwave.store.damage import missing
+from slowwave.store.integrity import missing_files
 from slowwave.store.text import create_full_text_indexes
 
 NAMESPACE = "ada"
@@ -129,7 +129,7 @@ def lived(home: Path, folder: Path, embedder: Any) -> Settings:
         memory.save(TUESDAY.replace("Tuesday", "Monday"), key="tue", title="Deploy day")
         life.ask(QUERIES[1], march.at(5, 10), lambda _: True)
         _write_what_takes_weeks(life.space)
-        lessons.swept(life.space.store, life.clock.moment)
+        applied_terms.expired_terms(life.space.store, life.clock.moment)
     return load(home)
 
 
@@ -202,7 +202,7 @@ def opened(settings: Settings, embedder: Any) -> Workspace:
 
 def tables(space: Workspace) -> dict[str, pl.DataFrame]:
     """Every table, by key; of the facts those that are not about files."""
-    assert not missing(space.store)
+    assert not missing_files(space.store)
     found = {name: space.store.read(name).sort(spec.key) for name, spec in space.store.specs.items()}
     files = pl.any_horizontal(pl.col("name").str.starts_with(one) for one in ABOUT_FILES)
     return found | {"meta": found["meta"].filter(~files)}

@@ -87,11 +87,11 @@ def _load() -> None:
 
     warnings.filterwarnings("ignore", "lancedb fork support is experimental", RuntimeWarning)
     warnings.filterwarnings("ignore", "lance is not fork-safe", UserWarning)
-    from slowwave.common.imports import load_tables
+    from slowwave.common.slim_imports import load_tables
 
     load_tables()
     for name in (
-        "slowwave.cli", "slowwave.memory", "slowwave.lifecycle.intake", "slowwave.upkeep.doctor",
+        "slowwave.cli", "slowwave.memory", "slowwave.lifecycle.write_path", "slowwave.maintenance.doctor",
         "slowwave.mcp.server", "lance", "sqlalchemy.dialects.sqlite", "wordllama", "pyarrow.dataset",
     ):  # fmt: skip
         import_module(name)

@@ -13,14 +13,14 @@ from itertools import islice
 import numpy as np
 
 from slowwave.quality.admission.labels import Labels, WeighedMemory, unite
-from slowwave.quality.admission.records import (
+from slowwave.quality.admission.types import (
     LIVE,
     MERGED,
     SUPERSEDED,
+    AdmissionContext,
     AdmissionDecision,
     AdmissionRecord,
     MemoryChange,
-    Surroundings,
     Turn,
     Vector,
 )
@@ -170,7 +170,7 @@ class BatchMemories(Memories):
         latest: the latest turn of any that is or was here.
     """
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: AdmissionContext) -> None:
         super().__init__()
         self._around = around
         self.before: dict[str, AdmissionRecord] = {}

@@ -14,7 +14,7 @@ from slowwave.quality._lexicons import (
 )
 from slowwave.quality.density.statistics import Array, falling, rising
 from slowwave.quality.density.words import ONE_IN_FEW, Kinds
-from slowwave.quality.notices import is_licence_notice, is_page_notice
+from slowwave.quality.legal_notices import is_licence_notice, is_page_notice
 
 _LONG_TOKEN = re.compile(r"[a-z0-9+/=_-]{20,}")
 

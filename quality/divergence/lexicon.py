@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]
 
-from slowwave.scoring.lists import lines, words
+from slowwave.scoring.wordlists import lines, words
 
 _STEMMERS: dict[str, Callable[[str], str]] = {
     name: SnowballStemmer(name).stem_word for name in ("english", "russian", "greek", "arabic")

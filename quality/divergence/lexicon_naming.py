@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from slowwave.scoring.lists import words
+from slowwave.scoring.wordlists import words
 
 VERBS: Final = frozenset(words("slowwave.quality", "naming_verbs"))
 """Verbs of statements about a thing; with them its name is over."""

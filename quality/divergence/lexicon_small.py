@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from slowwave.scoring.lists import words
+from slowwave.scoring.wordlists import words
 
 
 def _words(name: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference
 from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.tokens import Traits, traits
-from slowwave.scoring.lists import words as word_list
+from slowwave.scoring.wordlists import words as word_list
 
 # Share of the words outside the exchanged values that both statements hold, of those of the shorter one.
 FRAME = 0.6

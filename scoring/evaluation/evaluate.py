@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from slowwave.scoring.evaluation.graded import grade_frame
+from slowwave.scoring.evaluation.graded_rankings import grade_frame
 from slowwave.scoring.evaluation.metrics import METRICS
 from slowwave.scoring.measures import MEASURES, Measure
 

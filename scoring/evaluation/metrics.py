@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from slowwave.scoring.arrays import Floats
-from slowwave.scoring.evaluation.graded import GradedRankings
+from slowwave.scoring.evaluation.graded_rankings import GradedRankings
 from slowwave.scoring.measures import Metric
 
 

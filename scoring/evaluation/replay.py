@@ -14,7 +14,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.abstention import signals
 from slowwave.scoring.ranking.candidates import RATED
 from slowwave.scoring.ranking.columns import CHANNELS, Columns
-from slowwave.scoring.ranking.scored import Scored, Shown
+from slowwave.scoring.ranking.score_terms import CutList, ScoredMemories
 
 __all__ = ["RESULTS", "Batch", "Variant", "abstentions", "replay"]
 
@@ -89,8 +89,8 @@ def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20)
         columns = reduced[variant.without]
         if not len(columns.count):
             continue
-        scored = Scored(columns, variant.policy)
-        shown = Shown(scored, columns, variant.policy, limit).memories
+        scored = ScoredMemories(columns, variant.policy)
+        shown = CutList(scored, columns, variant.policy, limit).memories
         search = columns.search[shown]
         before = np.searchsorted(search, np.arange(len(batch)))  # results of the searches before
         found_by = np.bitwise_or.reduceat(columns.found_by, columns.first[:-1])

@@ -2,7 +2,7 @@
 
 A rating speaks of a memory for the question that was asked. It counts for a new question by how near the two
 are, and not at all for questions that are far from every rated one. A voice counts once for near questions,
-as near as its nearest. How far it is heard beside others is `slowwave.scoring.feedback.voices.weighed`, the
+as near as its nearest. Its weight beside others is `influence_limits.limit_influence`, the
 same rule as for the effectiveness of a memory as a whole.
 """
 
@@ -18,8 +18,14 @@ import polars as pl
 
 from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.feedback.effectiveness import IMPLICIT, growth, posterior_mean
+from slowwave.scoring.feedback.influence_limits import (
+    UserVotes,
+    is_one_vote_per_user,
+    limit_influence,
+    user_votes,
+    with_user_growth,
+)
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.voices import Spoken, is_one_vote, spoken_by, weighed, with_growth
 from slowwave.scoring.feedback.votes import IMPORTED, in_force
 
 SIGNAL: Final = (
@@ -116,7 +122,7 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
     """
     # In the order in which it was said, so that no order of days changes a sum.
     ordered = signals.filter(pl.col("weight") > 0).sort("occurred_at", "signal_id")
-    counted = with_growth(ordered, policy)
+    counted = with_user_growth(ordered, policy)
     implicit = counted.filter(pl.col("tier") == IMPLICIT)
     used = implicit.group_by(_PAIR).agg(
         here=pl.col("imported").first(),
@@ -129,13 +135,13 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
     votes = counted.filter(pl.col("tier") != IMPLICIT).with_columns(memory_id=pair, memory="memory_id")
     standing = in_force(votes, policy.principal_votes).drop("memory_id").rename({"memory": "memory_id"})
     return (
-        spoken_by(standing, _PAIR)
+        user_votes(standing, _PAIR)
         .join(used, on=_PAIR, how="full", coalesce=True)
         .with_columns(
             pl.col(_SUMS).fill_null(0.0),
             pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
             pl.col("against").fill_null([]),
-            one=is_one_vote(pl.coalesce("imported", "here"), voices),
+            one=is_one_vote_per_user(pl.coalesce("imported", "here"), voices),
             last=pl.max_horizontal("used_last", "voted_last"),
         )
         .select(
@@ -207,7 +213,7 @@ def contextual(
     spoken, pair = _spoken(ratings, rows, at, k)
     use = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
     used = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
-    sums = weighed(_seconded(spoken, ratings.imported[rows], pair), used, use, policy.implicit_cap)
+    sums = limit_influence(_seconded(spoken, ratings.imported[rows], pair), used, use, policy.implicit_cap)
     left = 1.0 / growth(np.array([as_of_us]), policy.half_life_days)[0]
     four = [sums[name] for name in ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")]
     nearest = np.full(n, len(question), dtype=np.int64)
@@ -225,7 +231,7 @@ def contextual(
     )
 
 
-def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[Spoken, Integers]:
+def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[UserVotes, Integers]:
     """Sum the feedback of each voice and memory over all near questions; the pair of each row."""
     voices = int(ratings.voice[rows].max(initial=0)) + 1
     pairs, pair = np.unique(at * voices + ratings.voice[rows], return_inverse=True)
@@ -243,13 +249,13 @@ def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[
     one[pair] = ratings.one[rows]
     uses, points = total(ratings.uses[rows]), total(ratings.points[rows])
     likes = (sure > 0) | ((uses > 0) & (sure == 0))
-    spoken = Spoken(
+    spoken = UserVotes(
         pairs // voices, one, likes, weight * share, sure * share, newest, uses.astype(np.int64), points
     )
     return spoken, pair
 
 
-def _seconded(spoken: Spoken, imported: Flags, pair: Integers) -> Spoken:
+def _seconded(spoken: UserVotes, imported: Flags, pair: Integers) -> UserVotes:
     """The same, without what one voice of many alone holds against a memory; rules 8.5 and 3.7.
 
     Few speak of a question, so that one of many would be heard there as one of few. What only one finds
@@ -272,7 +278,13 @@ def _seconded(spoken: Spoken, imported: Flags, pair: Integers) -> Spoken:
 
 
 def _doubts(
-    ratings: Ratings, rows: Integers, at: Integers, k: Floats, spoken: Spoken, pair: Integers, praise: Floats
+    ratings: Ratings,
+    rows: Integers,
+    at: Integers,
+    k: Floats,
+    spoken: UserVotes,
+    pair: Integers,
+    praise: Floats,
 ) -> tuple[Integers, Floats, Floats]:
     """Unhelpful votes that count for the multiplier (rule 3.7): memory, moment and nearness of each, (v,).
 

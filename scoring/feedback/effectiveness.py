@@ -6,7 +6,7 @@ worth at a moment is one multiplication away. Within a day weights are added as 
 then no order of adding changes the sum.
 
 What a day leaves here is what was said. How much of it a ranking hears depends on who else has spoken:
-`slowwave.scoring.feedback.voices`.
+`slowwave.scoring.feedback.influence_limits`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import polars as pl
 
 from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_US
-from slowwave.scoring.feedback.coded import codes, day_ends, day_names, day_number, in_step
+from slowwave.scoring.feedback.columns import codes, day_ends, day_names, day_number, in_step
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import WHO, with_displaced
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
 from slowwave.scoring.parameters import Parameter, check
-from slowwave.scoring.promised import COEFFICIENT
+from slowwave.scoring.validation import COEFFICIENT
 
 _FITTED = "fitted to labelled answers; only where a program brings a similarity of its own"
 

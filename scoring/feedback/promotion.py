@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 import polars as pl
 
 from slowwave.scoring.days import day_end
-from slowwave.scoring.feedback.coded import codes
+from slowwave.scoring.feedback.columns import codes
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE
 

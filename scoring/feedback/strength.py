@@ -14,7 +14,7 @@ import polars as pl
 
 from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_S
-from slowwave.scoring.feedback.coded import by_time, codes, day_ends, day_names, day_number, in_step, turns
+from slowwave.scoring.feedback.columns import by_time, codes, day_ends, day_names, day_number, in_step, turns
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE
 

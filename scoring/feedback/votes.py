@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.scoring.arrays import Integers
-from slowwave.scoring.feedback.coded import codes, dense, turns
+from slowwave.scoring.feedback.columns import codes, dense, turns
 
 NONE = -1
 IMPORTED = "\0imported"

@@ -4,7 +4,7 @@ from slowwave.scoring.ranking.breakdown import Contribution
 from slowwave.scoring.ranking.candidates import Candidates, MemoryState
 from slowwave.scoring.ranking.confidence import Confidence
 from slowwave.scoring.ranking.rank import rank
-from slowwave.scoring.ranking.ranked import RankedMemory, Ranking
+from slowwave.scoring.ranking.results import RankedMemory, Ranking
 from slowwave.scoring.ranking_policy import SEEDS, RankingPolicy
 
 __all__ = [

@@ -16,7 +16,7 @@ import numpy as np
 
 from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.key_policy import KeyPolicy
-from slowwave.scoring.promised import CROWD
+from slowwave.scoring.validation import CROWD
 
 _DIGITS = 12  # in which two voices are missed alike
 _ROUNDS = 8  # voices that are looked for one after the other, at most (count)

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from slowwave.scoring.arrays import Floats, Integers
-from slowwave.scoring.lists import words as listed
-from slowwave.scoring.promised import CAP, COEFFICIENT
 from slowwave.scoring.ranking.words import stem, words
+from slowwave.scoring.validation import CAP, COEFFICIENT
+from slowwave.scoring.wordlists import words as listed
 
 LEAST_LETTERS = 3
 TTL = timedelta(days=30)

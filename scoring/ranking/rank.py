@@ -12,11 +12,11 @@ from datetime import datetime
 
 import numpy as np
 
-from slowwave.scoring.ranking.account import Account
 from slowwave.scoring.ranking.candidates import Candidates
 from slowwave.scoring.ranking.columns import Columns, columns_of
-from slowwave.scoring.ranking.ranked import NOTHING, Ranking
-from slowwave.scoring.ranking.scored import Scored, Shown
+from slowwave.scoring.ranking.explain import ScoreExplainer
+from slowwave.scoring.ranking.results import EMPTY_RANKING, Ranking
+from slowwave.scoring.ranking.score_terms import CutList, ScoredMemories
 from slowwave.scoring.ranking.sparse_recall import Injection, Recalled, distance
 from slowwave.scoring.ranking_policy import RankingPolicy
 
@@ -36,14 +36,16 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     if limit < 0:
         raise ValueError(f"limit = {limit}: ask for 0 or more results")
     if len(candidates) == 0:
-        return NOTHING
+        return EMPTY_RANKING
     columns, names = columns_of(candidates, as_of)
-    scored = Scored(columns, policy)
-    shown = Shown(scored, columns, policy, np.array([limit]))
+    scored = ScoredMemories(columns, policy)
+    shown = CutList(scored, columns, policy, np.array([limit]))
     scores = scored.score.tolist()
     ordered = tuple((names[at], scores[at]) for at in shown.order.tolist())
     given = _injections(shown.recalled, candidates, columns, names)
-    results = Account(candidates, names, columns, scored, policy).results(shown.memories.tolist(), given)
+    results = ScoreExplainer(candidates, names, columns, scored, policy).results(
+        shown.memories.tolist(), given
+    )
     sure, abstained = float(shown.signal[0]), bool(shown.abstained[0])
     return Ranking(results, sure, abstained, injections=given, _ordered=ordered)
 

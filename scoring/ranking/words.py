@@ -20,7 +20,7 @@ import polars as pl
 from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]
 
 from slowwave.scoring.arrays import Floats
-from slowwave.scoring.lists import words as listed
+from slowwave.scoring.wordlists import words as listed
 
 HIRAGANA = "\u3041-\u3096\u3099-\u309f"
 PAIRED = (  # Han, kana, Bopomofo: two characters are about a word

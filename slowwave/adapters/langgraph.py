@@ -43,7 +43,7 @@ from slowwave.home.visibility import Viewer, open_where
 from slowwave.memory import Memory
 from slowwave.store import one_of
 from slowwave.store import quote as sql
-from slowwave.views.gate_wording import told
+from slowwave.views.gate_text import told
 
 ROOT: Final = "langgraph/"
 _KEY: Final = ":"  # before a key; in an encoded part there is none

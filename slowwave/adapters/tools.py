@@ -19,7 +19,7 @@ from slowwave.serving.caller import Caller
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.tool import Tool, short
 from slowwave.serving.tools import TOOLS
-from slowwave.views.mcp_wording import INSTRUCTIONS
+from slowwave.views.mcp_text import INSTRUCTIONS
 
 __all__ = ["INSTRUCTIONS", "NAMES", "MemoryTool", "ToolFailedError", "memory_tools"]
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from slowwave import __version__
-from slowwave.api import deciding, memories, searching
+from slowwave.api import memories, review_queue, searching
 from slowwave.api.auth import ApiSite
 from slowwave.api.body_limit import BodyLimit
 from slowwave.api.page import HEADERS, page
@@ -87,7 +87,7 @@ def application(
         },
     )  # fmt: skip
     app.state.site = site
-    for part in (searching, memories, deciding):
+    for part in (searching, memories, review_queue):
         app.include_router(part.router)
     known = site.memories
     app.router.routes += health_routes(known.space, opening=known.opening, details=details)

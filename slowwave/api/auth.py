@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from slowwave.common.boundary import boundary
+from slowwave.common.error_translation import boundary
 from slowwave.serving.access import Access
 from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns

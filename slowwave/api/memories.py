@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Query, Response
 
 from slowwave.api.auth import BoundaryRoute, Changes, Looks, PersonChanges
-from slowwave.api.bodies import CorrectBody, Events, Listed, Page, Record, Remembered, SaveBody
 from slowwave.api.problems import of_arguments
+from slowwave.api.schemas import CorrectBody, Events, Listed, Page, Record, Remembered, SaveBody
 from slowwave.errors import ArgumentError
-from slowwave.lifecycle.lately import lately
+from slowwave.lifecycle.recent_memories import recent_memories
 from slowwave.serving import saving
 from slowwave.serving.statuses import StatusError
 from slowwave.serving.tools import event_of, memory_forget
@@ -61,7 +61,7 @@ def save(
 @router.get("/v1/memories")
 def listed(asked: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
     """What was stored lately, the newest first; of what is secret a person sees the id and the labels."""
-    found = lately(asked.memory.tenant, skip=skip, limit=limit, viewer=asked.lists)
+    found = recent_memories(asked.memory.tenant, skip=skip, limit=limit, viewer=asked.lists)
     rows = [Listed.model_validate(row) for row in found.rows]
     return Page(memories=rows, total=found.total, next=_next("/v1/memories", skip, limit, found.total))
 

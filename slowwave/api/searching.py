@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from slowwave.api.auth import BoundaryRoute, Changes, Looks, Notes
-from slowwave.api.bodies import FeedbackBody, Me, ObserveBody, OutcomeBody, SearchBody, WakeupBody
 from slowwave.api.problems import of_arguments
+from slowwave.api.schemas import FeedbackBody, Me, ObserveBody, OutcomeBody, SearchBody, WakeupBody
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.tool import Route, Tool
 from slowwave.serving.tools import TOOLS, searched

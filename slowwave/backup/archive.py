@@ -22,10 +22,10 @@ from typing import Any
 
 import orjson
 
+from slowwave.backup.blob_encryption import DamagedError, name_of, seal, unseal
 from slowwave.backup.keys import Key
 from slowwave.backup.model import FORMAT, Backup, read, written
-from slowwave.backup.place import FileStorage
-from slowwave.backup.sealing import DamagedError, name_of, seal, unseal
+from slowwave.backup.storage import FileStorage
 from slowwave.errors import BackupError, NotFoundError
 
 HEADER = "slowwave-backup.json"

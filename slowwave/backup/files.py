@@ -14,16 +14,16 @@ from pathlib import Path
 
 import orjson
 
-from slowwave.backup import known
-from slowwave.common.finding import is_home
-from slowwave.home.model import MOVED_FROM
-from slowwave.home.model import RESTORING as MARKER
-from slowwave.home.parts import journal_files, table_folders
+from slowwave.backup import catalog
+from slowwave.common.home_discovery import is_home
+from slowwave.home.connections import journal_files, table_folders
+from slowwave.home.embedding_model import MOVED_FROM
+from slowwave.home.embedding_model import RESTORING as MARKER
 from slowwave.settings import CONFIG_FILE, Settings
 
 LEFT_OUT = (
     "dagster", "lance", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*",
-    "up.json", "up.lock", "capture.log", "erasing-*", known.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
+    "up.json", "up.lock", "capture.log", "erasing-*", catalog.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
     ".*.partial", f".{CONFIG_FILE}-*",
 )  # fmt: skip
 """Names, at the top of the home, of what is in no backup: tables and journal are kept otherwise."""
@@ -70,5 +70,5 @@ def leftovers(settings: Settings) -> list[str]:
     home = settings.home
     if not is_home(home):
         return []
-    allowed = (CONFIG_FILE, MARKER, MOVED_FROM, known.FILE, "*.lock", "*.partial")
+    allowed = (CONFIG_FILE, MARKER, MOVED_FROM, catalog.FILE, "*.lock", "*.partial")
     return sorted(path.name for path in home.iterdir() if not _is_one_of(path.name, allowed))

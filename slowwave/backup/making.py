@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.backup import files, known, rows
+from slowwave.backup import catalog, files, rows
 from slowwave.backup.archive import Archive, is_name, new_name, pieces_of
-from slowwave.backup.cut import Cut, MovedError, files_of, held
+from slowwave.backup.consistent_snapshot import HomeSnapshot, MovedError, files_of, holding
 from slowwave.backup.keys import Key
 from slowwave.backup.model import Backup, File, JournalPage, JournalPart, TablePart
-from slowwave.backup.place import FileStorage, StoredFile
+from slowwave.backup.storage import FileStorage, StoredFile
 from slowwave.common import progress
 from slowwave.common.version import VERSION
 from slowwave.errors import BackupError
-from slowwave.home.parts import table_folders
-from slowwave.journal.carrying import Digest
+from slowwave.home.connections import table_folders
 from slowwave.journal.schema import SCHEMA_VERSION
-from slowwave.settings.shown import covered
+from slowwave.journal.transfer import Digest
+from slowwave.settings.display import covered
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -79,24 +79,24 @@ def make(
         if not mine:
             raise BackupError("Another backup of this home is being made. Wait for it, then run it again.")
         home = space.settings.home
-        remembered = known.read(home)
+        remembered = catalog.read(home)
         if adopt:
             remembered = replace(remembered, home=Archive(place, key).home or remembered.home)
         archive = Archive.make(place, key, remembered.home)
         if not adopt:
             _refuse_another(archive, remembered)
-        known.write(home, remembered)  # its id, before anything is there
+        catalog.write(home, remembered)  # its id, before anything is there
         made = _whole(space, archive, [*spared, *_own(space, place)])
         removed, freed = _prune(archive, made, keep, forget_erased=forget_erased)
         left, _ = archive.backups()
-        known.note(home, remembered, place.uri, known.Last(
+        catalog.note(home, remembered, place.uri, catalog.LastBackup(
             made.name, made.at, made.journal.erasures, min(one.journal.erasures for one in left), len(left),
             made.sent, made.seconds,
         ))  # fmt: skip
     return Made(made, place.uri, len(left), removed, freed, key is not None)
 
 
-def _refuse_another(archive: Archive, remembered: known.BackupCatalog) -> None:
+def _refuse_another(archive: Archive, remembered: catalog.BackupCatalog) -> None:
     """A copy of a home, or one that was restored beside it, does not go on with the backups of the other."""
     newest = next(filter(is_name, reversed(archive.names())), "")
     last = remembered.places.get(archive.place.uri)  # or the place has another name now
@@ -113,7 +113,7 @@ def _refuse_another(archive: Archive, remembered: known.BackupCatalog) -> None:
 def _own(space: Workspace, place: FileStorage) -> list[Path]:
     """What is in the home's folder and is kept otherwise, or is no part of it."""
     mine = table_folders(space.settings.store_uri)
-    mine += [Path(uri) for uri in known.read(space.settings.home).places if "://" not in uri]
+    mine += [Path(uri) for uri in catalog.read(space.settings.home).places if "://" not in uri]
     mine += files.old_places(space.settings.home)
     return mine if place.folder is None else [*mine, place.folder]
 
@@ -130,8 +130,8 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
     begun, at = time.monotonic(), space.now()
     before = _before(archive)
     name = new_name(at, next(filter(is_name, reversed(archive.names())), ""))
-    known.note_begun(space.settings.home, archive.place.uri, name)
-    with held(space, name) as cut:
+    catalog.note_begun(space.settings.home, archive.place.uri, name)
+    with holding(space, name) as cut:
         tables = _tables(space, archive, cut, before)
         journal, journal_bytes = _journal(space, archive, cut, before)
         kept = _files(space, archive, spared, before)
@@ -170,7 +170,9 @@ def _before(archive: Archive) -> Backup | None:
 # -- the parts -----------------------------------------------------------------------------------
 
 
-def _tables(space: Workspace, archive: Archive, cut: Cut, before: Backup | None) -> dict[str, TablePart]:
+def _tables(
+    space: Workspace, archive: Archive, cut: HomeSnapshot, before: Backup | None
+) -> dict[str, TablePart]:
     store = space.store
     source = FileStorage(store.uri, store.storage_options)
     versions = cut.tables.items()
@@ -203,7 +205,7 @@ def _tables(space: Workspace, archive: Archive, cut: Cut, before: Backup | None)
     return {table: TablePart(cut.tables[table], tuple(parts[table])) for table in parts}
 
 
-def _moved(space: Workspace, cut: Cut, error: Exception) -> BackupError:
+def _moved(space: Workspace, cut: HomeSnapshot, error: Exception) -> BackupError:
     """What a file that went away means: a table was made anew, or its files are damaged."""
     rows = space.journal.rows
     if rows.erasures() != cut.erasures or rows.last_seq() != cut.until:
@@ -224,7 +226,9 @@ def _same_or_sent(
     return File(name, size, pieces, found.mark, mode)
 
 
-def _journal(space: Workspace, archive: Archive, cut: Cut, before: Backup | None) -> tuple[JournalPart, int]:
+def _journal(
+    space: Workspace, archive: Archive, cut: HomeSnapshot, before: Backup | None
+) -> tuple[JournalPart, int]:
     """The journal up to the cut, and the bytes of its pages that were read anew."""
     source = space.journal.rows
     old = _unchanged(space, cut, before)
@@ -255,7 +259,9 @@ def _journal(space: Workspace, archive: Archive, cut: Cut, before: Backup | None
     return part, size
 
 
-def _unchanged(space: Workspace, cut: Cut, before: Backup | None) -> dict[tuple[int, int], JournalPage]:
+def _unchanged(
+    space: Workspace, cut: HomeSnapshot, before: Backup | None
+) -> dict[tuple[int, int], JournalPage]:
     """Pages of the last backup that are as they were: nothing was erased, and the journal is the same."""
     if before is None or before.journal.erasures != cut.erasures or before.journal.schema != SCHEMA_VERSION:
         return {}

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from slowwave.backup import known, rows
+from slowwave.backup import catalog, rows
 from slowwave.backup.archive import Archive
+from slowwave.backup.blob_encryption import DamagedError
 from slowwave.backup.files import is_left_out, leftovers
 from slowwave.backup.model import Backup, File
-from slowwave.backup.place import FileStorage
-from slowwave.backup.sealing import DamagedError
 from slowwave.backup.settings_file import with_own_places
+from slowwave.backup.storage import FileStorage
 from slowwave.common import progress
 from slowwave.common.files import replace_file
 from slowwave.common.permissions import file_mode, make_home, make_private, mask_of
 from slowwave.errors import BackupError
-from slowwave.home.model import RESTORING as MARKER
-from slowwave.home.parts import open_journal
-from slowwave.journal.carrying import Digest
+from slowwave.home.connections import open_journal
+from slowwave.home.embedding_model import RESTORING as MARKER
 from slowwave.journal.schema import SCHEMA_VERSION
+from slowwave.journal.transfer import Digest
 from slowwave.settings import CONFIG_FILE, Settings
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
         _tables(archive, backup, tables)
         digest = _acts(archive, backup, journal)
     changed = _files(archive, backup, settings)
-    known.write(home, known.of_restored(archive, backup))
+    catalog.write(home, catalog.of_restored(archive, backup))
     (home / MARKER).unlink()
     return Restored(backup, str(home), settings.store_uri, _place_of_journal(settings), digest, changed)
 
 
 def _place_of_journal(settings: Settings) -> str:
-    from slowwave.settings.shown import covered
+    from slowwave.settings.display import covered
 
     return str(covered(settings.journal.url or str(settings.journal_file)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from slowwave.journal.carrying import COLUMNS, Row, StoredRows
+from slowwave.journal.transfer import COLUMNS, Row, StoredRows
 
 if TYPE_CHECKING:
     import pyarrow as pa

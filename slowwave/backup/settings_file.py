@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.errors import BackupError
-from slowwave.home.moved import SETTINGS_OF
+from slowwave.home.relocation import SETTINGS_OF
 from slowwave.settings import CONFIG_FILE
 
 

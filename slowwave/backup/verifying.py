@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slowwave.backup.archive import BACKUPS, HEADER, Archive, path_of
+from slowwave.backup.blob_encryption import DamagedError
 from slowwave.backup.model import Backup
-from slowwave.backup.sealing import DamagedError
 from slowwave.common import progress
 from slowwave.errors import NotFoundError
 

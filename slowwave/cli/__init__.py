@@ -10,29 +10,29 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 
 # `slowwave --help` lists the commands in this order.
-from slowwave.cli import daily, operation  # noqa: F401 - their commands join the app
+from slowwave.cli import admin, memories  # noqa: F401 - their commands join the app
 
 # isort: split
 from slowwave.cli import (  # noqa: F401
     api,
     backup,
     connect,
+    curation,
     erase,
     exchange,
     feedback,
-    find,
     gate,
     health,
-    imported,  # after exchange: they are commands of its group
+    imports,  # after exchange: they are commands of its group
     judge,
-    learned,  # after it: they are commands of its group
     learning,
+    learning_lists,  # after it: they are commands of its group
     mcp,
     moving,
     page,
     rebuild,
     report,
-    review,
+    search,
     topics,
     tune,
     up,
@@ -40,8 +40,8 @@ from slowwave.cli import (  # noqa: F401
     warehouse,
 )
 from slowwave.cli.app import app
+from slowwave.cli.bootstrap import alone, first_word, has, quick_help, without_plugins_of_pydantic
 from slowwave.cli.evaluate import evaluation
-from slowwave.cli.starting import alone, first_word, has, quick_help, without_plugins_of_pydantic
 from slowwave.views.terminal import telling
 
 __all__ = ["app", "main"]

@@ -13,7 +13,7 @@ from slowwave.cli.panels import EPILOG, Panels
 from slowwave.views.terminal import reports_errors
 
 if TYPE_CHECKING:
-    from slowwave.home.references import Kind
+    from slowwave.home.id_resolution import Kind
     from slowwave.home.workspace import Workspace
     from slowwave.memory import Memory
     from slowwave.settings import Settings
@@ -61,8 +61,8 @@ def common(
 ) -> None:
     """Set the home folder for the command; what it writes is as private as that folder."""
     from slowwave.common.permissions import private_files
-    from slowwave.settings.finding import find_home
-    from slowwave.views.screens import is_asked
+    from slowwave.settings.home_discovery import find_home
+    from slowwave.views.captured_console import is_asked
 
     if is_asked():
         return  # this process is of that home, and is as private
@@ -79,7 +79,7 @@ def home_settings() -> Settings:
     A running memory that was asked goes on as it began, whatever was written into the file since.
     """
     from slowwave.settings import load
-    from slowwave.views.screens import is_asked
+    from slowwave.views.captured_console import is_asked
 
     settings = load()
     if settings.telemetry.logs == "json" and not is_asked():
@@ -103,7 +103,7 @@ def required_settings() -> Settings:
 @contextmanager
 def open_home() -> Iterator[Workspace]:
     """That home, for commands that are about no namespace; there has to be one."""
-    from slowwave.common.imports import load_tables
+    from slowwave.common.slim_imports import load_tables
     from slowwave.home.workspace import Workspace
 
     settings = required_settings()
@@ -128,10 +128,10 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
     memory = opened(settings, namespace)
     if known:
         from slowwave.errors import SlowwaveError
-        from slowwave.search.nothing import refuse_unknown
+        from slowwave.search.empty_results import require_known_filters
 
         try:
-            refuse_unknown(memory.home, memory.namespace)
+            require_known_filters(memory.home, memory.namespace)
         except SlowwaveError:
             memory.close()
             raise
@@ -140,16 +140,16 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
 
 def opened(settings: Settings, namespace: str, principal: str = "command line") -> Memory:
     """A namespace of a home, for a command; where a running memory does the command, on what it has open."""
-    from slowwave.common.imports import load_tables
+    from slowwave.common.slim_imports import load_tables
 
     load_tables()
-    from slowwave.cli.warm import memory_of
+    from slowwave.cli.shared_workspace import shared_memory
 
-    return memory_of(settings, namespace or settings.namespace, principal)
+    return shared_memory(settings, namespace or settings.namespace, principal)
 
 
 def reference(memory: Memory, kind: Kind, text: str) -> str:
-    """The whole id that was typed: `last`, a beginning, or an id; see :mod:`slowwave.home.references`."""
-    from slowwave.home.references import resolved
+    """The whole id that was typed: `last`, a beginning, or an id; see :mod:`slowwave.home.id_resolution`."""
+    from slowwave.home.id_resolution import resolve_id
 
-    return resolved(memory.tenant, kind, text)
+    return resolve_id(memory.tenant, kind, text)

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import app, home_settings, open_home, required_settings
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.common.sizes import size
 from slowwave.views.terminal import Output, bars, out, prints_output, say, warn
 
@@ -58,13 +58,13 @@ def backup(
                 f"--new-key {new_key}, then slowwave backup {to} --key-file {new_key}"
             )
         return _make_key(new_key)
+    from slowwave.backup.locations import backup_location
     from slowwave.backup.making import make
-    from slowwave.backup.opening import where
 
     _require_what_to_back_up()
     with open_home() as space, bars():
         own = space.settings.backup
-        at = where(space.settings, to, key_file, make=True)
+        at = backup_location(space.settings, to, key_file, make=True)
         made = make(
             space, at.place, at.key, keep=own.keep if keep is None else keep,
             forget_erased=forget_erased or own.forget_erased, spared=at.spared, adopt=adopt,
@@ -96,7 +96,7 @@ def _require_what_to_back_up() -> None:
         SettingsError: there is no such folder.
     """
     from slowwave.errors import BackupError
-    from slowwave.home.model import is_missing
+    from slowwave.home.embedding_model import is_missing
 
     settings = required_settings()
     if is_missing(settings):
@@ -153,14 +153,14 @@ def backups(at_place: Annotated[str, _FROM] = "", key_file: Annotated[Path | Non
     """List the backups at a place, the oldest first."""
     from datetime import UTC, datetime
 
-    from slowwave.backup.opening import where
+    from slowwave.backup.locations import backup_location
     from slowwave.views.moments import since
     from slowwave.views.tables import print_table
 
     settings = home_settings()
     if not at_place and not settings.backup.uri:
         return Output([], "No place of backups is set. `slowwave backup FOLDER` makes one there.")
-    at = where(settings, at_place, key_file)
+    at = backup_location(settings, at_place, key_file)
     found, wrong = at.archive().backups()
 
     def show() -> None:
@@ -198,16 +198,16 @@ def verify(
     """Read every piece of the backups at a place and say which can be restored; ends with 1 if one cannot."""
     from datetime import UTC, datetime
 
-    from slowwave.backup import known, verifying
-    from slowwave.backup.opening import where
+    from slowwave.backup import catalog, verifying
+    from slowwave.backup.locations import backup_location
 
     settings = home_settings()
     with bars():
-        archive = where(settings, at_place, key_file).archive()
+        archive = backup_location(settings, at_place, key_file).archive()
         found = verifying.verify(archive, at)
         mended = verifying.mend(archive, found) if mend else 0
     if found.sound and not at and settings.home.is_dir():
-        known.note_verified(settings.home, found.place, datetime.now(UTC))
+        catalog.note_verified(settings.home, found.place, datetime.now(UTC))
 
     def show() -> None:
         _show_verified(found)
@@ -265,12 +265,12 @@ def restore(
     at: Annotated[str, _AT] = "",
 ) -> Output:
     """Make an empty home (--home FOLDER before the command) equal to the one that a backup is of."""
-    from slowwave.backup.opening import where
+    from slowwave.backup.locations import backup_location
     from slowwave.backup.restoring import restore as run
 
     settings = home_settings()
     with bars():
-        archive = where(settings, at_place, key_file).archive()
+        archive = backup_location(settings, at_place, key_file).archive()
         done = run(settings, archive, at)
 
     def show() -> None:

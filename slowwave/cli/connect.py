@@ -108,7 +108,7 @@ def capture(
     session = session_of(given)
     if detach:
         from slowwave.connect.background import again
-        from slowwave.settings.finding import find_home
+        from slowwave.settings.home_discovery import find_home
 
         again(given, find_home())  # without the settings, which take their time to load: nobody waits
         return Output()
@@ -170,7 +170,7 @@ def _print_changes(client: Client, changes: list[FileChange], *, dry_run: bool) 
 def _list() -> Output:
     from slowwave.connect import look
     from slowwave.connect.clients import places_here
-    from slowwave.settings.finding import find_home
+    from slowwave.settings.home_discovery import find_home
     from slowwave.views.tables import print_table
 
     places = places_here()

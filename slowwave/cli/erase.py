@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Namespace, app, open_home, open_namespace, reference
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views import erasing
 from slowwave.views.moments import since
 from slowwave.views.section import Table
@@ -16,7 +16,7 @@ from slowwave.views.tables import print_boxed, print_table
 from slowwave.views.terminal import Output, bars, can_be_asked, is_data, out, prints_output, tell, warn
 
 if TYPE_CHECKING:
-    from slowwave.upkeep.erasure import Erased, Plan
+    from slowwave.maintenance.erasure import Erased, Plan
 
 _SHOWN = 20
 
@@ -77,7 +77,7 @@ def _ask(planned: Plan) -> None:
         ErasureError: nobody can be asked.
         typer.Abort: the answer is no.
     """
-    from slowwave.upkeep.erasure import ErasureError
+    from slowwave.maintenance.erasure import ErasureError
 
     if not can_be_asked():
         raise ErasureError(
@@ -92,7 +92,7 @@ def _ask(planned: Plan) -> None:
 
 
 def _records(*, finish: bool, namespace: str) -> Output:
-    from slowwave.upkeep.erasure import running
+    from slowwave.maintenance.erasure import running
 
     with open_home() as space, bars():
         found, now = running.finish(space) if finish else running.records(space, namespace), space.now()

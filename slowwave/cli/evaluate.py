@@ -9,14 +9,14 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Namespace, app, open_namespace, reference
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.errors import SlowwaveError
 from slowwave.views.section import Column, Columns, Mark, Table, numbers, verdict
 from slowwave.views.tables import rich_table, show_parts
 from slowwave.views.terminal import Output, bars, out, prints_output
 
 if TYPE_CHECKING:
-    from slowwave.evaluation.trial import Trial
+    from slowwave.evaluation.compare_policies import PolicyComparison
     from slowwave.scoring.evaluation import Comparison
     from slowwave.views.cycle import CycleReport
 
@@ -46,12 +46,12 @@ def compare(
     from datetime import timedelta
 
     from slowwave.common.arguments import parsed_day
-    from slowwave.evaluation.trial import trial
+    from slowwave.evaluation.compare_policies import compare_policies
 
     with open_namespace(namespace) as memory, bars():
         last = parsed_day("--to", until) if until else memory.home.now().date()
         start = parsed_day("--from", since) if since else last - timedelta(days=days - 1)
-        done = trial(memory.home, memory.namespace, first, second, since=start, until=last)
+        done = compare_policies(memory.home, memory.namespace, first, second, since=start, until=last)
     found = {
         name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
         for name, one in done.by_metric.items()
@@ -59,7 +59,7 @@ def compare(
     return Output(asdict(done) | {"by_metric": found}, lambda: _print_trial(done))
 
 
-def _print_trial(done: Trial) -> None:
+def _print_trial(done: PolicyComparison) -> None:
     queries = next(iter(done.by_metric.values())).n
     out.print(f"[bold]{escape(done.second)}[/] against [bold]{escape(done.first)}[/]", highlight=False)
     measured = numbers(done.first, done.second, "difference", "95 %", "won/tied/lost")
@@ -179,7 +179,7 @@ def report(
 def print_cycle(report: CycleReport) -> None:
     """Print what a cycle found."""
     from slowwave.views.cycle_sections import sections
-    from slowwave.views.cycle_wording import headline
+    from slowwave.views.cycle_text import headline
 
     title = escape(f"Evaluation of {report.namespace}, cycle {report.number}")
     out.print(f"[bold]{title}[/] {escape(headline(report))}", highlight=False)

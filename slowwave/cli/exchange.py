@@ -12,8 +12,8 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Namespace, app, open_namespace
-from slowwave.common.files import putting
-from slowwave.common.plurals import counted
+from slowwave.common.files import atomic_write
+from slowwave.common.pluralize import counted
 from slowwave.errors import ArgumentError
 from slowwave.views.section import most_first
 from slowwave.views.tables import print_table
@@ -131,7 +131,7 @@ def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
     path = Path(file)
     if not path.name or path.is_dir():
         raise ArgumentError(f"{file!r} is not the name of a file. Give one, or - for standard output.")
-    with putting(path) as lines:
+    with atomic_write(path) as lines:
         yield lines.write
 
 

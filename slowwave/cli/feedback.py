@@ -9,8 +9,8 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import MemoryId, Namespace, app, open_namespace, reference
-from slowwave.common.plurals import counted
-from slowwave.views import used
+from slowwave.common.pluralize import counted
+from slowwave.views import usage
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, prints_output
@@ -99,7 +99,7 @@ def stats(
         done, now = memory.stats(reference(memory, "memory", memory_id)), memory.home.now()
 
     def show() -> None:
-        rows = [list(row) for row in used.account(done, now)]
+        rows = [list(row) for row in usage.usage_text(done, now)]
         print_table(done.title or done.memory_id, ["", "what use says"], rows)
         if done.recent:
             recent = [

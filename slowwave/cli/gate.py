@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Limit, Namespace, Reason, Who, Why, app, open_home, open_namespace
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.scoring.days import day_end
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, out, prints_output, say
@@ -62,7 +62,7 @@ def gate_would_refuse(
     namespace: Namespace = "",
 ) -> Output:
     """Save gate: the notes that entered while it only warned, and that it would have refused."""
-    from slowwave.views.gate_wording import words_of
+    from slowwave.views.gate_text import words_of
 
     with open_namespace(namespace, known=True) as memory:
         rows = memory.would_refuse(days=days, reason=reason)
@@ -99,7 +99,7 @@ def gate_postpone(
     why: Why = "",
 ) -> Output:
     """Save gate: put off the day from which it refuses, also where it has begun; the journal keeps it."""
-    from slowwave.home.gate_acts import postpone
+    from slowwave.home.gate_schedule_events import postpone
 
     return _begins(lambda space: postpone(space, days, who=who, why=why))
 
@@ -111,7 +111,7 @@ def gate_enforce(
     why: Why = "",
 ) -> Output:
     """Save gate: refuse from now on, before the fortnight is over; the journal keeps it."""
-    from slowwave.home.gate_acts import begin
+    from slowwave.home.gate_schedule_events import begin
 
     return _begins(lambda space: begin(space, who=who, why=why))
 
@@ -136,7 +136,7 @@ def gate_docs(
     date: Annotated[str, typer.Option(help="Day (YYYY-MM-DD, UTC); default: the last one judged.")] = "",
 ) -> Output:
     """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
-    from slowwave.common.imports import CONTRACT, when_used
+    from slowwave.common.slim_imports import CONTRACT, when_used
     from slowwave.errors import SlowwaveError
     from slowwave.lifecycle.gate_report import accepted_notes
     from slowwave.quality.contract import write_data_docs

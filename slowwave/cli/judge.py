@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Limit, Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.grades import GRADES
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
@@ -20,8 +20,8 @@ from slowwave.views.terminal import Output, bars, err, out, prints_output, repor
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
-    from slowwave.evaluation.judging.asking import JudgeReport
-    from slowwave.evaluation.judging.worth import ShownPair
+    from slowwave.evaluation.judging.active_sampling import ShownPair
+    from slowwave.evaluation.judging.run_judge import JudgeReport
     from slowwave.home.tenant import MemoryRecord
     from slowwave.memory import Memory
 
@@ -50,7 +50,7 @@ def judge(
     """Label pairs that searches showed, one after the other; none of a secret memory (see judge set)."""
     if context.invoked_subcommand is not None:
         return
-    from slowwave.evaluation.judging.worth import pairs_for, worth_judging
+    from slowwave.evaluation.judging.active_sampling import pairs_for, worth_judging
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
@@ -147,12 +147,12 @@ def judge_list(
 ) -> Output:
     """The labels by hand, or a judge's grades, the newest first."""
     from slowwave.evaluation.exchange.judgments import wanted
-    from slowwave.home.visibility import Sight, closed_ids
+    from slowwave.home.visibility import AccessView, closed_ids
 
     with open_namespace(namespace) as memory:
         rows = wanted(memory.journal, memory.namespace, judge).sort("made_at", "judgment_id", descending=True)
         page = rows.head(limit)
-        seen = Sight(frozenset(closed_ids(memory.store, memory.namespace)))
+        seen = AccessView(frozenset(closed_ids(memory.store, memory.namespace)))
         now = memory.home.now()
     shown = seen.veiled(page, "query", "explanation", by=("memory_id", "query_id")).to_dicts()
 
@@ -183,10 +183,10 @@ def judge_run(
     """Have the judge of the settings grade pairs that searches showed; can be repeated, and goes on."""
     from datetime import UTC, datetime
 
+    from slowwave.evaluation.judging.active_sampling import pairs_to_judge, worth_judging
+    from slowwave.evaluation.judging.judge_run import run
     from slowwave.evaluation.judging.loading import load_judge
     from slowwave.evaluation.judging.model import identity
-    from slowwave.evaluation.judging.running import run
-    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
     from slowwave.scoring.evaluation.judgments import JUDGE
 
     with open_namespace(namespace) as memory, bars():

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
-from slowwave.views.learned import OF, conditions, nothing_taught, says, would_take_back
+from slowwave.views.learning_lists import OF, conditions, nothing_taught, preview_rollback, says
 from slowwave.views.section import Section
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import Output, bars, err, out, prints_output, say, tell
@@ -112,7 +112,7 @@ def learning_approve(
 @prints_output
 def learning_withdraw(who: Who, why: Why = "", kind: Kinds = "both", namespace: Namespace = "") -> Output:
     """Withdraw the approval: nothing that was learned is used from now on. It is kept, not deleted."""
-    from slowwave.learning.acts import LearningError
+    from slowwave.learning.events import LearningError
 
     kinds, done, refused = kinds_of(kind), dict[Any, Any](), None
     with open_namespace(namespace) as memory:
@@ -186,7 +186,7 @@ def learning_rollback(
     with open_namespace(namespace) as home:
         if scope in ("memory", "search"):
             value = reference(home, scope, value)
-        found = [home.learning.would_take_back(scope, value, kind=one) for one in kinds]
+        found = [home.learning.preview_rollback(scope, value, kind=one) for one in kinds]
         tell(Output(shown=lambda: _print_taken_back(found)))
         if not dry_run:
             if not who.strip():
@@ -265,7 +265,7 @@ def _print_taken_back(found: Sequence[TakenBack]) -> None:
         say(nothing_taught(found[0].rollback))
     for tried in found:
         if tried.proposed.height:
-            said, table = would_take_back(tried, _SHOWN)
+            said, table = preview_rollback(tried, _SHOWN)
             say(said)
             out.print(rich_table(table))
 
@@ -287,7 +287,7 @@ def _ask(question: str) -> None:
 
 def fail(message: str) -> None:
     """End with an error for people."""
-    from slowwave.learning.acts import LearningError
+    from slowwave.learning.events import LearningError
 
     raise LearningError(message)
 

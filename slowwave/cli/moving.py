@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from slowwave.cli.app import app, home_settings, open_home
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.common.sizes import size
 from slowwave.views import erasing
 from slowwave.views.terminal import (
@@ -22,8 +22,8 @@ from slowwave.views.terminal import (
 )
 
 if TYPE_CHECKING:
+    from slowwave.maintenance.moving.running import MoveResult
     from slowwave.settings import Settings
-    from slowwave.upkeep.moving.running import MoveResult
 
 _TO = typer.Option(
     "--to",
@@ -49,8 +49,8 @@ def move(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --remove-source removes.")] = False,
 ) -> Output:
     """Move the tables, the journal, or both to another place; compared there before the home is switched."""
-    from slowwave.upkeep.moving import left, running
-    from slowwave.upkeep.moving.targets import MoveTargets
+    from slowwave.maintenance.moving import cutover, running
+    from slowwave.maintenance.moving.targets import MoveTargets
 
     if remove_source and not (yes or dry_run):
         _refuse_unasked()
@@ -64,7 +64,7 @@ def move(
         tell(Output(moved, lambda: _show(moved, dry_run=dry_run)))
     if remove_source and dry_run:
         if not to:
-            return _places("would_remove", left.to_remove(home_settings()), "Would be removed")
+            return _places("would_remove", cutover.to_remove(home_settings()), "Would be removed")
     elif remove_source:
         if not yes:
             _ask(home_settings())
@@ -98,10 +98,10 @@ def _ask(settings: Settings) -> None:
         StoreError: nothing is left to remove.
         typer.Abort: the answer is no.
     """
-    from slowwave.upkeep.moving import left
+    from slowwave.maintenance.moving import cutover
 
     out.print("Is removed for good, where the home was before it was moved:")
-    for part, place in left.to_remove(settings).items():
+    for part, place in cutover.to_remove(settings).items():
         out.print(f"{part}: {place}", highlight=False, markup=False, soft_wrap=True)
     typer.confirm(f"{erasing.NO_WAY_BACK} Remove?", abort=True)
 

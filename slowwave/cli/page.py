@@ -8,7 +8,7 @@ import typer
 
 from slowwave.cli.app import app, required_settings
 from slowwave.errors import SlowwaveError
-from slowwave.views.screens import NotHereError
+from slowwave.views.captured_console import NotHereError
 from slowwave.views.terminal import Output, err, out, prints_output, tell
 
 PORT = 8770
@@ -37,9 +37,9 @@ def page(
     It prints a link that lets you in once, within ten minutes; where `slowwave up` runs, to the page that it
     serves. Others come in with a token (`slowwave mcp token --rights person`).
     """
-    from slowwave.cli.warm import lender
+    from slowwave.cli.shared_workspace import activate
 
-    running = lender()
+    running = activate()
     if running is not None:
         if running.page_link is None or (host, port, principal) != (_HOST, None, PRINCIPAL):
             raise NotHereError

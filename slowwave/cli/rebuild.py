@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave.cli.app import app, open_home
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, bars, fail, out, prints_output, say
 
 if TYPE_CHECKING:
-    from slowwave.upkeep.rebuild import Mended, Rebuilt
+    from slowwave.maintenance.rebuild import Mended, Rebuilt
 
 
 @app.command()
@@ -24,8 +24,8 @@ def rebuild(
     ] = False,
 ) -> Output:
     """Make lost or damaged tables again from the journal."""
-    from slowwave.upkeep.rebuild import mend_journal
-    from slowwave.upkeep.rebuild import rebuild as run
+    from slowwave.maintenance.rebuild import mend_journal
+    from slowwave.maintenance.rebuild import rebuild as run
 
     if journal and tables:
         fail("Give tables, or --journal, not both.", code=2)

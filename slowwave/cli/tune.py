@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import app, home_settings
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.tables import print_boxed, print_table
 from slowwave.views.terminal import Output, bars, out, prints_output
 
@@ -33,7 +33,7 @@ def tune(
     """
     from slowwave.settings.ranking_file import write_policy
     from slowwave.tuning.run import as_rows, run
-    from slowwave.views.fitted import as_markdown, parameters
+    from slowwave.views.tuned_policy import as_markdown, parameters
 
     settings = home_settings()
     with bars():

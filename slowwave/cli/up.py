@@ -25,10 +25,10 @@ from slowwave.views.terminal import Output, err, is_data, out, prints_output, te
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from slowwave.asking.listener import RequestListener
-    from slowwave.asking.place import Running
-    from slowwave.cli.child import SupervisedProcess
-    from slowwave.cli.warm import Warm
+    from slowwave.cli.shared_workspace import WorkspacePool
+    from slowwave.cli.supervisor import SupervisedProcess
+    from slowwave.ipc.pidfile import ServerInfo
+    from slowwave.ipc.server import RequestListener
     from slowwave.settings import Settings
 
 _LOOK_S = 2.0  # seconds between looks whether the home is still there
@@ -81,16 +81,16 @@ def up(
     It serves the memory's own page, assistants over HTTP where there are tokens for them, and runs the night
     on its schedule.
     """
-    from slowwave.asking.place import held
     from slowwave.errors import SlowwaveError
-    from slowwave.home.model import refuse_half_restored
+    from slowwave.home.embedding_model import refuse_half_restored
+    from slowwave.ipc.pidfile import acquire
 
     settings = required_settings()
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     refuse_half_restored(settings.home)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
-    with held(settings.home), ExitStack() as parts:
+    with acquire(settings.home), ExitStack() as parts:
         ports = _Ports(port, page_port, api_port, ui_port, ui_host, night)
         _run(settings, parts, host, ports)
     if not is_data():
@@ -101,17 +101,17 @@ def up(
 
 def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None:
     """Start everything, tell where it is, and wait until it is to end; `parts` then ends it in turn."""
-    from slowwave.asking import place
-    from slowwave.asking.listener import RequestListener
-    from slowwave.cli.answering import Answering
-    from slowwave.cli.warm import Warm
-    from slowwave.views.screens import share
+    from slowwave.cli.remote_execution import Answering
+    from slowwave.cli.shared_workspace import WorkspacePool
+    from slowwave.ipc import pidfile
+    from slowwave.ipc.server import RequestListener
+    from slowwave.views.captured_console import share
 
     stop, hurry = threading.Event(), threading.Event()
     parts.enter_context(_told_to_end(stop, hurry))
     parts.enter_context(share())
     dagster_port = _reserve_for_dagster(ports, parts)
-    warm = Warm()
+    warm = WorkspacePool()
     parts.callback(warm.close)
     _make_ready(warm, settings)  # before others load the same beside it
     night = _Night()
@@ -119,7 +119,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None
     page = _serve_page(settings, warm, parts, host, ports.page, night)
     api = _serve_api(settings, warm, parts, host, ports.api, night)
     metrics = _serve_metrics(settings, warm, parts)
-    listener = RequestListener(Answering(warm, place.which(settings.home)))
+    listener = RequestListener(Answering(warm, pidfile.home_identity(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
@@ -135,7 +135,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None
     urls |= {"dagster": dagster.url or None, "health": health.url or None, "metrics": metrics or None}
     tell(Output({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls}, show))
     while not stop.wait(_LOOK_S):
-        if place.read(settings.home) != running:
+        if pidfile.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
             raise typer.Exit(1)
 
@@ -156,7 +156,7 @@ def _told_to_end(stop: threading.Event, hurry: threading.Event) -> Iterator[None
             signal.signal(number, handler)
 
 
-def _make_ready(warm: Warm, settings: Settings) -> None:
+def _make_ready(warm: WorkspacePool, settings: Settings) -> None:
     """Open what the first command needs. Where that fails the command meets it, and tells why."""
     from slowwave.cli.app import opened
     from slowwave.search.run import make_ready
@@ -170,17 +170,17 @@ def _make_ready(warm: Warm, settings: Settings) -> None:
             warn(f"the memory is not ready: {error}")
 
 
-def _announce(settings: Settings, listener: RequestListener, parts: ExitStack) -> Running:
+def _announce(settings: Settings, listener: RequestListener, parts: ExitStack) -> ServerInfo:
     """Let commands find it, until it ends."""
     from datetime import UTC, datetime
 
-    from slowwave.asking import place
     from slowwave.common.version import VERSION
+    from slowwave.ipc import pidfile
 
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    running = place.Running(os.getpid(), listener.path, VERSION, started)
-    parts.callback(place.remove, settings.home, running)
-    place.write(settings.home, running)
+    running = pidfile.ServerInfo(os.getpid(), listener.path, VERSION, started)
+    parts.callback(pidfile.remove, settings.home, running)
+    pidfile.write(settings.home, running)
     return running
 
 
@@ -211,7 +211,7 @@ def _health(assistants: _Place, page: _Place) -> _Place:
 
 
 def _serve_assistants(
-    settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int, night: _Night
+    settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, port: int, night: _Night
 ) -> _Place:
     """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
     if find_spec("mcp") is None:
@@ -231,7 +231,7 @@ def _serve_assistants(
 
 
 def _serve_api(
-    settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None, night: _Night
+    settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, wanted: int | None, night: _Night
 ) -> _Place:
     """Serve the memory over HTTP with JSON in a thread, where it is installed and anybody has a token."""
     if not http.installed():
@@ -259,7 +259,7 @@ def _no_token() -> _Place:
 
 
 def _serve_page(
-    settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None, night: _Night
+    settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, wanted: int | None, night: _Night
 ) -> _Place:
     """Serve the memory's own page in a thread, where what it needs is installed."""
     if not installed():
@@ -275,7 +275,7 @@ def _serve_page(
     return _Place(address(settings, host, port))
 
 
-def _serve_metrics(settings: Settings, warm: Warm, parts: ExitStack) -> str:
+def _serve_metrics(settings: Settings, warm: WorkspacePool, parts: ExitStack) -> str:
     """Serve metrics for Prometheus, where a port is set for them; empty where none is."""
     if not settings.telemetry.metrics_port:
         return ""
@@ -314,7 +314,7 @@ def _run_night(
     ports: _Ports, port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night
 ) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
-    from slowwave.cli.child import SupervisedProcess
+    from slowwave.cli.supervisor import SupervisedProcess
 
     if port is None:
         why = "pip install '.[night]' in Slowwave's folder" if ports.night else "--no-night"

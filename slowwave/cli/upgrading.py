@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import app, required_settings
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.terminal import Output, bars, out, prints_output, say
 
 
@@ -20,7 +20,7 @@ def upgrade(
     ] = False,
 ) -> Output:
     """Bring a home to the schema of this Slowwave, with a way back; opening it does the same without one."""
-    from slowwave.upkeep import upgrading
+    from slowwave.maintenance import upgrading
 
     settings = required_settings()
     with bars():

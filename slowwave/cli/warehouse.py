@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import app, open_home, required_settings
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, bars, out, prints_output
 

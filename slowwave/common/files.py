@@ -12,7 +12,7 @@ from slowwave.errors import ArgumentError
 
 
 @contextmanager
-def putting(path: Path) -> Iterator[BinaryIO]:
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Something to write to that takes the place of a file at the end of the block, if nothing goes wrong.
 
     A device or a pipe keeps its place and is written to: to replace ``/dev/null`` would harm the machine.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from slowwave.common.files import putting
+from slowwave.common.files import atomic_write
 from slowwave.common.permissions import file_mode
 
 
@@ -34,5 +34,5 @@ def changing_rows(path: Path) -> Iterator[dict[str, dict[str, Any]]]:
     with FileLock(f"{path}.lock", timeout=10, mode=file_mode(path.parent)):
         rows = read_rows(path)
         yield rows
-        with putting(path) as file:
+        with atomic_write(path) as file:
             file.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))

@@ -112,7 +112,7 @@ def capture(memory: Memory, session: CapturedSession) -> Captured:
 def _new(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Those of which nothing is in the journal: what was forgotten or erased does not come back."""
     from slowwave.journal.entry import ERASED
-    from slowwave.journal.kept import erased_name
+    from slowwave.journal.erasure_tombstones import erased_name
 
     space, journal = memory.namespace, memory.journal
     known = journal.latest(space, [note["key"] for note in notes])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from slowwave.common.files import putting
+from slowwave.common.files import atomic_write
 from slowwave.errors import SlowwaveError
 
 
@@ -44,7 +44,7 @@ def replace(path: Path, before: str | None, after: str | None) -> None:
             target.unlink()
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        with putting(target) as file:
+        with atomic_write(target) as file:
             if before is not None:
                 Path(file.name).chmod(stat.S_IMODE(target.stat().st_mode))
             file.write(after.encode())

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slowwave.common.deadline import check
-from slowwave.embedding.side_by_side import side_by_side
+from slowwave.embedding.parallel import embed_in_parallel
 from slowwave.quality.reconsolidation import Thresholds
 
 Vectors = npt.NDArray[np.float32]
@@ -130,7 +130,7 @@ def in_batches(
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)
     order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
     batches = [order[at : at + size] for at in range(0, len(order), size)]
-    computed = side_by_side(lambda batch: compute([texts[i] for i in batch]), batches, threads)
+    computed = embed_in_parallel(lambda batch: compute([texts[i] for i in batch]), batches, threads)
     for batch, found in zip(batches, computed, strict=True):
         check()
         vectors[batch] = found

@@ -11,10 +11,10 @@ from threading import Lock
 import numpy as np
 
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
-from slowwave.embedding.carrier import bundled_folder, verify_file
-from slowwave.embedding.known import known
+from slowwave.embedding.bundled_weights import bundled_folder, verify_file
+from slowwave.embedding.language_coverage import coverage
 from slowwave.embedding.onnx_model import MODEL_FILES, OnnxModel
-from slowwave.embedding.side_by_side import cores
+from slowwave.embedding.parallel import core_count
 from slowwave.settings import EmbeddingSettings
 
 BGE = "bge-small-en-v1.5"
@@ -52,7 +52,7 @@ class BundledEmbedder:
             dimension=_DIMENSION,
             size=self._settings.batch_size,
             progress=progress,
-            threads=self._settings.threads or cores(),
+            threads=self._settings.threads or core_count(),
         )
 
     def embed_query(self, text: str) -> Vectors:
@@ -63,7 +63,7 @@ class BundledEmbedder:
 
     def knows(self, text: str) -> float:
         """How well the model knows the language of a text, in [0, 1]."""
-        return known(self._loaded().tokenizer, text)
+        return coverage(self._loaded().tokenizer, text)
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         return self._loaded().run([(text,) for text in texts])[:, 0]

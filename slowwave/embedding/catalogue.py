@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
-from slowwave.embedding.known import known
-from slowwave.embedding.side_by_side import cores
+from slowwave.embedding.language_coverage import coverage
+from slowwave.embedding.parallel import core_count
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
@@ -39,7 +39,7 @@ class FastEmbedder:
     def _session(self) -> Any:  # noqa: ANN401 - fastembed.TextEmbedding
         from fastembed import TextEmbedding
 
-        return TextEmbedding(self._model, threads=self._settings.threads or cores())
+        return TextEmbedding(self._model, threads=self._settings.threads or core_count())
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of the texts."""
@@ -58,7 +58,7 @@ class FastEmbedder:
 
     def knows(self, text: str) -> float:
         """How well the model knows the language of a text, in [0, 1]."""
-        return known(self._session.model.tokenizer, text) if self._english else 1.0
+        return coverage(self._session.model.tokenizer, text) if self._english else 1.0
 
 
 def catalogue_model(name: str, settings: EmbeddingSettings) -> FastEmbedder:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.embedding.carrier import REINSTALL
+from slowwave.embedding.bundled_weights import REINSTALL
 from slowwave.errors import ModelError
 
 if TYPE_CHECKING:

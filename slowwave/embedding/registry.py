@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from slowwave.common.imports import TABLES, when_used
+from slowwave.common.slim_imports import TABLES, when_used
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
 from slowwave.errors import ModelError
 

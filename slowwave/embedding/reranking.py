@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.embedding.carrier import bundled_folder, verify_file
+from slowwave.embedding.bundled_weights import bundled_folder, verify_file
 from slowwave.embedding.onnx_model import MODEL_FILES, OnnxModel
-from slowwave.embedding.side_by_side import cores, side_by_side
+from slowwave.embedding.parallel import core_count, embed_in_parallel
 
 MINILM = "ms-marco-MiniLM-L-12-v2"
 SOFTNESS = 4.0
@@ -80,8 +80,8 @@ class CrossEncoder:
         asked = [at for at, text in enumerate(texts) if text.strip()] if query.strip() else []
         if asked:
             model = self._loaded()
-            logits = side_by_side(
-                lambda at: model.run([(query, texts[at])])[0, 0], asked, self._threads or cores()
+            logits = embed_in_parallel(
+                lambda at: model.run([(query, texts[at])])[0, 0], asked, self._threads or core_count()
             )
             relevance = np.fromiter(logits, dtype=np.float64, count=len(asked)) / SOFTNESS
             result[asked] = 1.0 / (1.0 + np.exp(-relevance))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.embedding.base import MODELS, Progress, Vectors, in_batches
-from slowwave.embedding.known import known
+from slowwave.embedding.language_coverage import coverage
 from slowwave.settings import EmbeddingSettings
 
 _NAME = "wordllama-256"
@@ -42,4 +42,4 @@ class WordLlamaEmbedder:
 
     def knows(self, text: str) -> float:
         """How well the model knows the language of a text, in [0, 1]."""
-        return known(self._model.tokenizer, text)
+        return coverage(self._model.tokenizer, text)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import version as installed
 from pathlib import Path
 
-from slowwave.scoring.lists import lines_of
+from slowwave.scoring.wordlists import lines_of
 
 _WORDLESS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)

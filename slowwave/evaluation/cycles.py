@@ -16,11 +16,11 @@ import orjson
 import polars as pl
 
 from slowwave.evaluation.code import code_version
+from slowwave.evaluation.derived_judgments import search_of
 from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.judging.agreement import agreements, as_summary
 from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.measured import COLUMNS, attribute, mean_distances, score, searches_of
-from slowwave.evaluation.truth import asked_of
+from slowwave.evaluation.scores import COLUMNS, attribute, mean_distances, score, searches_of
 from slowwave.evaluation.variants import Tried
 from slowwave.feedback.questions import with_query_ids
 from slowwave.scoring.days import DAY, days_from
@@ -306,7 +306,7 @@ def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, 
 
 def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
     where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
-    rows = asked_of(space.store, space.store.scan("interleavings", where))
+    rows = search_of(space.store, space.store.scan("interleavings", where))
     found: dict[str, Any] = {}
     for (policy,), mine in rows.sort("policy_b", "search_id").group_by("policy_b", maintain_order=True):
         won = preference(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.errors import ModelError
+from slowwave.evaluation.judging.active_sampling import RANKS
 from slowwave.evaluation.judging.anchors import Drift, drift, judge_again
-from slowwave.evaluation.judging.asking import JudgeReport
 from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.evaluation.judging.judge_run import run
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
-from slowwave.evaluation.judging.running import run
-from slowwave.evaluation.judging.worth import RANKS
+from slowwave.evaluation.judging.run_judge import JudgeReport
 from slowwave.feedback.questions import with_query_ids
 from slowwave.journal.entry import JUDGMENT
 from slowwave.journal.kinds.search import shown_rows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.evaluation.truth import clicked_results
+from slowwave.evaluation.derived_judgments import clicked_results
 from slowwave.journal.kinds.fields import decoded, struct
 from slowwave.journal.kinds.search import SearchPayload
 from slowwave.store.frames import quote

@@ -11,8 +11,8 @@ import polars as pl
 
 from slowwave.journal.kinds.search import SearchPayload
 from slowwave.scoring.days import day_of
-from slowwave.scoring.evaluation.beside import beside
 from slowwave.scoring.evaluation.trend import Course, course, trend
+from slowwave.scoring.evaluation.unused_baseline import compare_with_unused
 from slowwave.scoring.feedback.learned import KEYS, RATINGS, USE, WORDS
 from slowwave.scoring.measures import MRR
 from slowwave.scoring.ranking import RankingPolicy
@@ -38,7 +38,7 @@ class Trend:
     Attributes:
         weeks: `slowwave.scoring.evaluation.trend.COLUMNS`: a row a namespace, kind and week.
         courses: the last weeks beside the first, one for each namespace and kind of what is learned.
-        beside: `slowwave.scoring.evaluation.beside.BESIDE`: the same searches without what use has taught.
+        beside: `slowwave.scoring.evaluation.unused_baseline.BESIDE`: the same without what use has taught.
     """
 
     weeks: pl.DataFrame
@@ -72,7 +72,7 @@ def trend_until(space: Workspace, as_of: datetime, namespace: str = "") -> Trend
     # Ratings and all use are told of where they changed anything.
     moved = pl.col("moved").any().over("namespace", _KIND)
     effect = effect.filter(moved | ~pl.col(_KIND).is_in([RATINGS, USE]))
-    compared = beside(effect, margin=space.settings.evaluation.margin)
+    compared = compare_with_unused(effect, margin=space.settings.evaluation.margin)
     effect = effect.drop("rated")
     here = f"{until} AND (imported_from IS NULL OR imported_from = '')"
     searches = store.scan("searches", here, columns=["namespace", "day"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from slowwave.errors import SettingsError
-from slowwave.scoring.evaluation import panel
+from slowwave.scoring.evaluation import baselines_and_ablations
 from slowwave.scoring.evaluation.replay import Variant
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings.ranking_file import read_policy
@@ -66,11 +66,11 @@ def variants(
     if not settings.shadow:
         return []
     own = [Tried(Variant(IN_FORCE, policy), "in force")]
-    own += [Tried(one, "baseline") for one in panel.baselines(policy)]
+    own += [Tried(one, "baseline") for one in baselines_and_ablations.baselines(policy)]
     if settings.ablations:
-        own += [Tried(one, "channel") for one in panel.without_channels(policy, keys=keys)]
-        own += [Tried(one, "stage") for one in panel.without_stages(policy)]
-        own += [Tried(one, "channel") for one in panel.without_use(policy)]
+        own += [Tried(one, "channel") for one in baselines_and_ablations.without_channels(policy, keys=keys)]
+        own += [Tried(one, "stage") for one in baselines_and_ablations.without_stages(policy)]
+        own += [Tried(one, "channel") for one in baselines_and_ablations.without_use(policy)]
     taken = {LOGGED, *(one.variant.name for one in own)}
     if clash := sorted(taken.intersection(settings.shadow_policies)):
         raise SettingsError(

@@ -1,7 +1,7 @@
 """Feedback: taking it by day, and what it has come to.
 
-By day each act is one line in the journal; the night (:mod:`slowwave.journal.drain`,
-:mod:`slowwave.feedback.fold`) turns the acts of a day into what use has taught of each memory.
+By day each act is one line in the journal; the night (:mod:`slowwave.journal.projections`,
+:mod:`slowwave.feedback.aggregation`) turns the acts of a day into what use has taught of each memory.
 Importing this package loads nothing else.
 """
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from slowwave.embedding import profile
 from slowwave.feedback.questions import question_indexes
-from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
+from slowwave.feedback.text_attribution import Texts, in_force, of_text, texts_in
 from slowwave.index.questions import QuestionIndex, QuestionIndexes
 from slowwave.index.table_cache import TableCache
 from slowwave.scoring.days import DAY, day_end
@@ -22,9 +22,9 @@ from slowwave.scoring.feedback.contextual import (
     fold_ratings,
     ratings_of,
 )
-from slowwave.scoring.feedback.voices import company
+from slowwave.scoring.feedback.influence_limits import count_first_seen_users
 from slowwave.scoring.nearness import question_nearness
-from slowwave.scoring.promised import CROWD
+from slowwave.scoring.validation import CROWD
 from slowwave.store.frames import quote
 from slowwave.store.tenancy import within
 
@@ -178,7 +178,7 @@ class ContextualStates:
         """Read the feedback of a namespace, and its questions."""
         until = None if self._until is None else f"day <= {quote(self._until.isoformat())}"
         rows = self._store.scan("usage_signals", within(namespace, until), columns=_COLUMNS)
-        voices = min(company(rows).height, CROWD)
+        voices = min(count_first_seen_users(rows).height, CROWD)
         rows = rows.filter(pl.col("query_id").is_not_null())
         as_of = None if self._until is None else day_end(self._until)
         rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))

@@ -12,7 +12,7 @@ import polars as pl
 from slowwave.common import ids, progress
 from slowwave.common.ids import normalised_query
 from slowwave.index.questions import TABLE, QuestionIndexes
-from slowwave.quality.orders import is_order
+from slowwave.quality.instructions import is_instruction
 from slowwave.store.tables import CANARY_NAMESPACE
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def asked_in(store: Readable, searches: Sequence[str]) -> pl.DataFrame:
     """
     columns = ["search_id", "namespace", "query"]
     rows = with_query_ids(store.read_by("searches", "search_id", searches, columns=columns))
-    orders = [query for query in rows["query"].unique() if not query or is_order(query)]
+    orders = [query for query in rows["query"].unique() if not query or is_instruction(query)]
     return rows.filter(~pl.col("query").is_in(orders))
 
 

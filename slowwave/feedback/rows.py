@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.feedback.texts import FIRST
+from slowwave.feedback.text_attribution import FIRST
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store.frames import IDS_PER_FILTER
 from slowwave.store.reading import matching, parts

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.feedback.texts import Texts
+from slowwave.feedback.text_attribution import Texts
 from slowwave.index.table_cache import TableCache
 from slowwave.scoring.days import DAY, day_end
-from slowwave.scoring.feedback.coded import day_ends
+from slowwave.scoring.feedback.columns import day_ends
 from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.strength import current
@@ -78,7 +78,7 @@ class MemoryStates:
         mine = within(namespace)
         if self._until is None:
             return self._store.read("memory_state", mine)
-        from slowwave.feedback.effect import states_of
+        from slowwave.feedback.apply_state import states_of
 
         return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)
 

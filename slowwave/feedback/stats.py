@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.feedback import fold
+from slowwave.feedback import aggregation
 from slowwave.feedback.model import MemoryStats
-from slowwave.feedback.pending import folded_days, unseen
-from slowwave.feedback.recent import RECENT, VOTES, said
+from slowwave.feedback.recent_feedback import RECENT, VOTES, said
+from slowwave.feedback.stale_days import processed_days, unseen_entries
 from slowwave.feedback.states import states_in
-from slowwave.feedback.texts import in_force, of_text, texts_in
-from slowwave.journal import drain
+from slowwave.feedback.text_attribution import in_force, of_text, texts_in
+from slowwave.journal import projections
 from slowwave.scoring.feedback.signals import most_certain
 from slowwave.store import quote
 from slowwave.store.tenancy import within
@@ -75,16 +75,16 @@ def _one_word(signals: pl.DataFrame) -> pl.DataFrame:
 
 def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
     """Signals of the acts of a namespace that no night has taken up, as rows of ``usage_signals``."""
-    folded = folded_days(space.store)
+    folded = processed_days(space.store)
     seen = {day: record.seqs.events for day, record in folded.items()}
-    events = drain.drain_events(space.journal, unseen(space.journal, folded, namespace)).rows
+    events = projections.drain_events(space.journal, unseen_entries(space.journal, folded, namespace)).rows
     after = pl.col("day").replace_strict(seen, default=0, return_dtype=pl.Int64)
     events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
     policy, ratio = space.feedback_policy, space.usage_policy.used_ratio
     own = events.filter(pl.col("kind") != "outcome")
     if own.is_empty():
         return space.store.empty("usage_signals", _COLUMNS)
-    return fold.signals(space.store, own, policy, ratio, texts_in(space))
+    return aggregation.signals(space.store, own, policy, ratio, texts_in(space))
 
 
 def _left(row: dict[str, Any], as_of: datetime) -> float | None:

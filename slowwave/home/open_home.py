@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.permissions import make_private
 from slowwave.errors import SlowwaveError
-from slowwave.home.moved import MoveWatch
-from slowwave.journal import works as underway
+from slowwave.home.relocation import MoveWatch
+from slowwave.journal import maintenance_ops as underway
 from slowwave.journal.entry import EVERYBODY, WORK
 from slowwave.settings import Settings
 from slowwave.telemetry import begin
@@ -70,7 +70,7 @@ class OpenHome:
     @cached_property
     def model(self) -> str:
         """Name of the embedding model: that of the settings, else that of the tables, else the default."""
-        from slowwave.home.model import model_of
+        from slowwave.home.embedding_model import model_of
 
         return model_of(self.settings)
 
@@ -85,13 +85,13 @@ class OpenHome:
     def embedder(self) -> Embedder:
         """The embedding model."""
         from slowwave.embedding import load_embedder
-        from slowwave.embedding.spread import shared_out
+        from slowwave.embedding.distributed import distribute
 
         chosen = self.settings.embedding.model_copy(update={"model": self.model})
-        return shared_out(load_embedder(chosen), chosen, self.settings.engine, self.engine)
+        return distribute(load_embedder(chosen), chosen, self.settings.engine, self.engine)
 
     def _make_home(self) -> None:
-        from slowwave.home.model import make, refuse_half_restored
+        from slowwave.home.embedding_model import make, refuse_half_restored
 
         refuse_half_restored(self.settings.home)
         make(self.settings, self._namespace, lambda: self.embedder)
@@ -142,7 +142,7 @@ class OpenHome:
         if "://" not in self.settings.store_uri:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
         works = self.journal.count(EVERYBODY, WORK)
-        underway.refuse(self.journal, but=during)
+        underway.require_none_pending(self.journal, but=during)
         self.__dict__["store"] = store = open_store(self.settings, self.embedder, self.journal, self.now())
         self._works = works  # not before: who is refused now has to be refused the next time
         return store
@@ -171,7 +171,7 @@ class OpenHome:
             if hasattr(part, "close"):
                 part.close()
 
-    def keep_up(self) -> None:
+    def refresh_if_changed(self) -> None:
         """See whether a work on the tables began or ended since they were opened; then open them again.
 
         Raises:
@@ -179,8 +179,8 @@ class OpenHome:
             StoreError: the home was moved.
         """
         if "store" in self.__dict__ and self._works != self.journal.count(EVERYBODY, WORK):
-            underway.refuse(self.journal)
-            underway.refuse_moved(self.journal, self.settings.store_uri)
+            underway.require_none_pending(self.journal)
+            underway.require_not_moved(self.journal, self.settings.store_uri)
             self.open_store()
             opened = self.__dict__["store"]
             self.reopen()
@@ -201,8 +201,8 @@ class OpenHome:
         return journal
 
     def _open_journal(self) -> Journal:
-        from slowwave.home.model import refuse_half_restored
-        from slowwave.home.parts import open_journal
+        from slowwave.home.connections import open_journal
+        from slowwave.home.embedding_model import refuse_half_restored
 
         if self.settings.journal.url:
             refuse_half_restored(self.settings.home)
@@ -251,7 +251,7 @@ class OpenHome:
                 if held:
                     self._refuse_stale()
                     turn.looked = True  # no home is moved under the one writer
-                    self.keep_up()
+                    self.refresh_if_changed()
                 turn.held = held
                 yield held
             finally:
@@ -265,7 +265,7 @@ class OpenHome:
             waiting: entered for as long as another one does.
         """
         with self.journal.exclusive("night", waiting):
-            self.keep_up()
+            self.refresh_if_changed()
             yield
 
     @contextmanager

@@ -6,16 +6,16 @@ import contextlib
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from slowwave.change_log import Recorder, backfill_existing
+from slowwave.change_log.recorder import has_records, recorded_tables
 from slowwave.common import ids
 from slowwave.common.permissions import mask_of
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.errors import StoreError
-from slowwave.home.moved import MoveWatch
-from slowwave.home.parts import bare_store
-from slowwave.records import Recorder, adopt
-from slowwave.records.recorder import has_records, recorded_tables
+from slowwave.home.connections import bare_store
+from slowwave.home.relocation import MoveWatch
 from slowwave.store import Store
-from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
+from slowwave.store.integrity import ERRORS, Damage, DamageError, missing_files, probe
 from slowwave.store.migrations import migrate, pending
 from slowwave.store.wal import WriteAheadLog, beside
 
@@ -51,19 +51,19 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
             storage_options=settings.store.storage_options,
         )
     except ERRORS as error:
-        if (problem := probed(bare, "meta")) is not None:
+        if (problem := probe(bare, "meta")) is not None:
             raise Damage("meta", problem).error() from error
         raise
     steps = pending(store)
     if steps:
         _refuse_lost(store, journal)
         migrate(store, now)
-    for damage in missing(store):
+    for damage in missing_files(store):
         raise damage.error()
     if (problem := journal_problem(store, journal)) is not None:
         raise DamageError(problem)
     if steps and has_records(journal):
-        adopt(store, journal)
+        backfill_existing(store, journal)
     store.recorder = Recorder(journal)
     store.refuse_stale = MoveWatch(settings)
     if not store.elsewhere:
@@ -75,7 +75,7 @@ def _never_replace(bare: Store, journal: Journal) -> None:
     """Where tables were, no empty ones are made: what they held would seem never to have been."""
     there = bare.bare_db.list_tables().tables
     if "meta" in there:  # it is the first that is made
-        for damage in missing(bare, {"meta"}) if len(there) > 1 else ():
+        for damage in missing_files(bare, {"meta"}) if len(there) > 1 else ():
             raise damage.error()
         return
     if there:
@@ -89,7 +89,7 @@ def _never_replace(bare: Store, journal: Journal) -> None:
 
 def _refuse_lost(store: Store, journal: Journal) -> None:
     """An upgrade makes tables that are new, and none in the place of one that is lost: that is damage."""
-    if lost := missing(store):
+    if lost := missing_files(store):
         existed = recorded_tables(journal)
         for damage in lost:
             if damage.table in existed or not store.specs[damage.table].recorded:

@@ -90,7 +90,7 @@ def open_where(column: str = "sensitivity") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class AccessView:
     """What one viewer may see of some memories of one namespace.
 
     Attributes:
@@ -109,7 +109,7 @@ class Sight:
         Lists become empty lists; a cell that has nothing stays as it is.
         """
         closed = pl.any_horizontal(pl.col(name).is_in(list(self.hidden)).fill_null(False) for name in by)
-        return veiled(rows, closed, *columns)
+        return redact(rows, closed, *columns)
 
     def require(self, memory_id: str, namespace: str) -> None:
         """Raise where there is nothing to show, be it secret or not there: the answer is the same.
@@ -124,10 +124,10 @@ class Sight:
             )
 
 
-def sight(
+def access_view(
     store: Store, namespace: str, memory_ids: Iterable[str | None], viewer: Viewer,
     *, named: Collection[str] = (),
-) -> Sight:  # fmt: skip
+) -> AccessView:  # fmt: skip
     """What a viewer may see of these memories.
 
     Args:
@@ -139,7 +139,7 @@ def sight(
     """
     wanted = {one for one in memory_ids if one} - set(named)
     if viewer in (Viewer.OWNER, Viewer.RECORD) or not wanted:
-        return Sight(frozenset(wanted if viewer is Viewer.RECORD else ()))
+        return AccessView(frozenset(wanted if viewer is Viewer.RECORD else ()))
     rows = store.read_by(
         "memories", "memory_id", sorted(wanted), columns=["memory_id", "sensitivity"],
         also=within(namespace),
@@ -147,7 +147,7 @@ def sight(
     seen = set(rows.filter(open_rows())["memory_id"])
     # What is no memory has no title and no text that could be listed; an assistant is not told even that.
     closed = wanted if viewer is Viewer.ASSISTANT else set(rows["memory_id"])
-    return Sight(frozenset(closed - seen))
+    return AccessView(frozenset(closed - seen))
 
 
 def closed_memories(store: Store, namespace: str) -> set[str]:
@@ -176,7 +176,7 @@ def closed_ids(store: Store, namespace: str) -> set[str]:
     return closed_memories(store, namespace) | closed_queries(store, namespace)
 
 
-def veiled(rows: pl.DataFrame, closed: pl.Expr, *columns: str) -> pl.DataFrame:
+def redact(rows: pl.DataFrame, closed: pl.Expr, *columns: str) -> pl.DataFrame:
     """The rows, with `HIDDEN` in these columns where they are closed."""
 
     def cell(name: str) -> pl.Expr:

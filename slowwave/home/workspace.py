@@ -22,7 +22,7 @@ from slowwave.settings.policies import given
 from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
-    from slowwave.quality.admission.records import AdmissionPolicy
+    from slowwave.quality.admission.types import AdmissionPolicy
     from slowwave.quality.learning_bounds import GateBounds
     from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy, UsagePolicy
     from slowwave.scoring.key_policy import KeyPolicy
@@ -56,7 +56,7 @@ class Workspace(OpenHome):
     @cached_property
     def gate_policy(self) -> GatePolicy:
         """The save gate's settings, when it was activated, and what was said about when it begins."""
-        from slowwave.home.gate_moves import moved
+        from slowwave.home.gate_schedule import moved
 
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)
@@ -92,7 +92,7 @@ class Workspace(OpenHome):
         The first time that reconsolidation is on, every table gets a checkpoint; when that fails it stays off
         (rule 2.5).
         """
-        from slowwave.quality.admission.records import AdmissionPolicy
+        from slowwave.quality.admission.types import AdmissionPolicy
         from slowwave.store.checkpoints import ensure_checkpoint
 
         asked = self.settings.reconsolidation

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from slowwave.imports.elements import Element, elements, found
+from slowwave.imports.archives import members
+from slowwave.imports.json_records import Element, elements, found
 from slowwave.imports.model import ImportSource, Read, Unread, text_of
 from slowwave.imports.moments import moment_in
-from slowwave.imports.packed import members
-from slowwave.imports.spoken import Turn, thread
+from slowwave.imports.transcripts import Turn, thread
 
 _UNNAMED = ("New chat",)
 _SAID = ("text", "multimodal_text")  # content types that are somebody's words

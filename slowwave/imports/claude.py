@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from slowwave.imports.elements import Element, elements, found
+from slowwave.imports.archives import Member, members
+from slowwave.imports.json_records import Element, elements, found
 from slowwave.imports.model import ImportItem, ImportSource, Read, Unread, name_of, text_of
 from slowwave.imports.moments import moment_in, written
-from slowwave.imports.packed import Member, members
-from slowwave.imports.spoken import Turn, joined, thread
+from slowwave.imports.transcripts import Turn, joined, thread
 from slowwave.notes.decoding import says_nothing
 
 

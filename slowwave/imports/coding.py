@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.common import ids
-from slowwave.imports.elements import Element, lines
+from slowwave.imports.archives import Member, members, read_whole
+from slowwave.imports.json_records import Element, lines
 from slowwave.imports.model import ImportItem, ImportSource, Read, Skipped, Unread, text_of
 from slowwave.imports.moments import moment_in
-from slowwave.imports.packed import Member, members, read_whole
-from slowwave.imports.spoken import Turn, joined, thread
+from slowwave.imports.transcripts import Turn, joined, thread
 from slowwave.notes.decoding import decode, says_nothing
 from slowwave.notes.model import NoteError
 

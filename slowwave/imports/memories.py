@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from slowwave.imports.elements import Element, found, lines, parsed
+from slowwave.imports.archives import Member, members, read_whole
+from slowwave.imports.json_records import Element, found, lines, parsed
 from slowwave.imports.model import (
     ImportFailedError,
     ImportItem,
@@ -19,7 +20,6 @@ from slowwave.imports.model import (
     text_of,
 )
 from slowwave.imports.moments import moment_in, written
-from slowwave.imports.packed import Member, members, read_whole
 from slowwave.notes.decoding import says_nothing
 from slowwave.quality.structure import KNOWN_WORDS
 

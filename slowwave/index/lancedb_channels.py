@@ -16,7 +16,7 @@ from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
 from slowwave.store import Store, one_of
-from slowwave.store.asking import asking
+from slowwave.store.instrumentation import observe_query
 from slowwave.store.tenancy import within
 from slowwave.store.text import full_text
 
@@ -55,7 +55,7 @@ class TableChannels:
     def full_text(self, query: str, where: str, size: int) -> TableHits:
         """See `Channels`."""
         search = full_text(self._store, "chunks", "search_text", query)
-        with asking("full_text_search", "chunks") as asked:
+        with observe_query("full_text_search", "chunks") as asked:
             found = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
             asked.set(rows=found.num_rows)
         return TableHits(found, self._bound(query))
@@ -71,7 +71,7 @@ class TableChannels:
     def _best_of(self, word: str) -> float:
         """The best that a chunk of the namespace scores for a word; 0 for one that the index leaves out."""
         search = full_text(self._store, "chunks", "search_text", word).where(self._mine)
-        with asking("full_text_search", "chunks"):
+        with observe_query("full_text_search", "chunks"):
             best = search.limit(1).select(["_score"]).to_arrow()
         found: list[float] = best.column("_score").to_pylist()
         if found or not list(self._store.table("chunks").tokenize(word, column="search_text")):
@@ -81,7 +81,7 @@ class TableChannels:
     def nearest(self, vector: Vector, where: str, size: int) -> TableHits:
         """See `Channels`."""
         search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
-        with asking("vector_search", "chunks") as asked:
+        with observe_query("vector_search", "chunks") as asked:
             found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
             asked.set(rows=found.num_rows)
         return TableHits(found.slice(0, found.num_rows if vector.any() else 0))
@@ -90,7 +90,7 @@ class TableChannels:
         """See `Channels`."""
         search = self._store.table("chunks").search()
         these = f"{where} AND {one_of('memory_id', list(memory_ids))}"
-        with asking("select", "chunks") as asked:
+        with observe_query("select", "chunks") as asked:
             found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
             asked.set(rows=found.num_rows)
         return TableHits(found.sort_by("chunk_id"))
@@ -142,7 +142,7 @@ class TableChannels:
         """See `Channels`."""
         wanted = one_of("chunk_id", [ids.chunk_id(memory, 0) for memory in memory_ids])
         found = self._store.table("chunks").search().where(wanted).limit(len(memory_ids))
-        with asking("select", "chunks"):
+        with observe_query("select", "chunks"):
             columns = found.select(["memory_id", "text"]).to_arrow().to_pydict()
         return dict(zip(*columns.values(), strict=True))
 
@@ -157,7 +157,7 @@ class TableChannels:
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if chunk_ids else ()):
             search = full_text(self._store, "chunks", "search_text", word)
-            with asking("full_text_search", "chunks"):
+            with observe_query("full_text_search", "chunks"):
                 rows = search.where(where).limit(MAX_MATCHES).select(["chunk_id", "_score"]).to_arrow()
             rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(list(chunk_ids))))
             for chunk, score in zip(*rows.to_pydict().values(), strict=True):

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from slowwave.common import ids
 from slowwave.index.incremental import GrowingMatrix, IncrementalTableCache, rows_of
-from slowwave.quality.admission.records import DEFAULT_SENSITIVITY, LIVE, RETIRED
-from slowwave.quality.neighbours import APART
+from slowwave.quality.admission.types import DEFAULT_SENSITIVITY, LIVE, RETIRED
+from slowwave.quality.neighbours import EXCLUDED
 from slowwave.store import Store
 from slowwave.store.frames import frame_of
 
@@ -87,10 +87,10 @@ class NeighbourCache(IncrementalTableCache):
     def live(self) -> tuple[list[str], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
         """All memories: ids, vectors (n, dimension) and `codes_of` who may see them (n,).
 
-        What is not live, or has no vector, is `APART`: leaving it out would copy the vectors.
+        What is not live, or has no vector, is `EXCLUDED`: leaving it out would copy the vectors.
         """
         live = self.alive & self._there & (self._status == self._code(LIVE))
-        return self._names, self._vectors.first(len(self)), np.where(live, self._kinds, np.int32(APART))
+        return self._names, self._vectors.first(len(self)), np.where(live, self._kinds, np.int32(EXCLUDED))
 
     def codes_of(self, kinds: Iterable[str]) -> npt.NDArray[np.int32]:
         """Sensitivities, or statuses, as numbers that never change (n,)."""

@@ -15,8 +15,8 @@ from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
 from slowwave.index.partitions import Partitions
 from slowwave.index.vocabulary import Tokenizer, Vocabulary
-from slowwave.scoring.ranking.best_rows import best_rows
 from slowwave.scoring.ranking.bm25 import Bm25
+from slowwave.scoring.ranking.maxscore import maxscore_rows
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -199,7 +199,7 @@ class Snapshot:
         if len(self) >= MANY:
             said, bound = self.words.said(*asked)
             return replace(
-                self._best(*best_rows(self.words, said, self._passing(where), size), size), bound=bound
+                self._best(*maxscore_rows(self.words, said, self._passing(where), size), size), bound=bound
             )
         scores, bound = self.words.scores(*asked)
         rows = np.flatnonzero((scores > 0) & self._passing(where))

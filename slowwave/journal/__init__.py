@@ -22,7 +22,7 @@ from slowwave.journal.entry import (
     WatchedVault,
 )
 from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError, JournalMovedError
-from slowwave.scoring.facade import names_of
+from slowwave.scoring.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from slowwave.journal.journal import Journal
@@ -43,4 +43,4 @@ __all__ = [
     "payload_of",
 ]
 
-__getattr__ = names_of(__name__, {"journal": "Journal"})
+__getattr__ = lazy_exports(__name__, {"journal": "Journal"})

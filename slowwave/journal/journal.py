@@ -13,19 +13,19 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
-from slowwave.common.boundary import journalled
+from slowwave.common.error_translation import journalled
 from slowwave.common.threads import side_by_side
 from slowwave.journal import erasing
-from slowwave.journal.carrying import StoredRows
 from slowwave.journal.codec import row_of
 from slowwave.journal.connection import Connections, Lock
 from slowwave.journal.engines import Durability
 from slowwave.journal.entry import AppendResult, Entry
 from slowwave.journal.errors import JournalEntryError, JournalMovedError
+from slowwave.journal.group_commit_queue import GroupCommitQueue
 from slowwave.journal.inserting import Row, insert_entry, insert_new, last_places, refuse_conflicts
-from slowwave.journal.queue import Queue
 from slowwave.journal.reading import Reader
 from slowwave.journal.schema import know_postgresql, sources
+from slowwave.journal.transfer import StoredRows
 from slowwave.journal.versions import make_or_upgrade, problems_of
 from slowwave.scoring.days import from_microseconds, to_microseconds
 
@@ -222,9 +222,9 @@ class Journal(Reader):
         return self._connections.exclusive(what, waiting, until)
 
     @cached_property
-    def queue(self) -> Queue:
+    def queue(self) -> GroupCommitQueue:
         """Acts that wait to be taken in by whoever has the lock of the memories."""
-        return Queue(self._connections)
+        return GroupCommitQueue(self._connections)
 
     @cached_property
     def rows(self) -> StoredRows:

@@ -12,8 +12,8 @@ from slowwave.journal.codec import encode
 from slowwave.journal.connection import Connections, Prepared
 from slowwave.journal.entry import UPGRADE
 from slowwave.journal.errors import JournalError
-from slowwave.journal.former import keep_former
 from slowwave.journal.inserting import GIVEN
+from slowwave.journal.legacy_copy import keep_former
 from slowwave.journal.schema import (
     FEEDBACK_INDEXES,
     OLD_SOURCE_INDEX,

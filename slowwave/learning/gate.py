@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.home.ledger import FEEDBACK
-from slowwave.learning.acts import LearningError, last_word
-from slowwave.learning.applied import in_use
-from slowwave.learning.evidence import Evidence
+from slowwave.home.processing_watermarks import FEEDBACK
+from slowwave.learning.active_boosts import in_use
+from slowwave.learning.events import LearningError, latest_decision
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.quality.learning_gate import Effect, GateDecision, GateEvidence, Progress, decide_gate
 from slowwave.scoring.days import day_end, last_day
 from slowwave.scoring.evaluation.comparison import Comparison, compare
@@ -111,7 +111,7 @@ def evidence_at(
     taught = evidence.standing(namespace, as_of, kind)
     if kind == KEYS:
         taught = taught.filter(pl.col("taken") > 0)
-    approval, regression = last_word(evidence.acts_of(namespace, as_of), kind)
+    approval, regression = latest_decision(evidence.acts_of(namespace, as_of), kind)
     first = taught["taught_at"].min()
     assert first is None or isinstance(first, datetime)
     return GateEvidence(

@@ -5,21 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from slowwave.evaluation.truth import asked_of
+from slowwave.evaluation.derived_judgments import search_of
 from slowwave.journal.kinds.learning import REGRESSION
-from slowwave.learning.acts import (
+from slowwave.learning.active_boosts import without
+from slowwave.learning.applied_terms import rolled_back
+from slowwave.learning.events import (
     LearningEvent,
-    acts,
     approved_namespaces,
-    last_word,
+    latest_decision,
+    learning_events,
     ratings_off,
     rollbacks,
-    write_act,
+    write_event,
 )
-from slowwave.learning.applied import without
-from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import DRAWS, compared
-from slowwave.learning.lessons import taken_back
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.log import log_acts
 from slowwave.scoring.days import day_end, last_day
 from slowwave.scoring.evaluation.comparison import Comparison
@@ -51,7 +51,7 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
         found[namespace] = f"{RATINGS}: {why}"
         _close(space, namespace, why, RATINGS)
     for kind in KINDS:
-        names = approved_namespaces(acts(space.journal), kind)
+        names = approved_namespaces(learning_events(space.journal), kind)
         evidence = Evidence(space, day, among=names)
         for namespace in names:
             if why := regression(evidence, namespace, day_end(day), kind):
@@ -98,9 +98,9 @@ def regression(evidence: Evidence, namespace: str, as_of: datetime, kind: Kind =
     candidates (MRR@5 and nDCG@10), and what people used where both were shown in turn. Nothing is asked
     while it is not approved.
     """
-    approval, found = last_word(evidence.acts_of(namespace, as_of), kind)
+    approval, found = latest_decision(evidence.acts_of(namespace, as_of), kind)
     # An old day that is looked at again says nothing against a later approval.
-    last = last_word(evidence.acts_of(namespace), kind)
+    last = latest_decision(evidence.acts_of(namespace), kind)
     if approval is None or not approval.given or found or last != (approval, ""):
         return ""
     since = approval.at.date().isoformat()
@@ -121,7 +121,7 @@ def _online(space: Workspace, namespace: str, since: str, as_of: datetime, kind:
     rows = space.store.of(namespace).scan(
         "interleavings", where, columns=["search_id", "credit_a", "credit_b"]
     )
-    rows = asked_of(space.store, rows.sort("search_id"))
+    rows = search_of(space.store, rows.sort("search_id"))
     margin, questions = space.settings.evaluation.margin, rows["query_id"].to_list()
     return preference(
         rows["credit_a"], rows["credit_b"], questions=questions, margin=margin, n_draws=DRAWS
@@ -130,14 +130,14 @@ def _online(space: Workspace, namespace: str, since: str, as_of: datetime, kind:
 
 def heal(space: Workspace) -> None:
     """Finish what was decided and killed half-way: the audit log says it, what was taken back is gone."""
-    decided = acts(space.journal)
+    decided = learning_events(space.journal)
     log_acts(space.store, decided)
     for act in decided:
         _take_back(space, act)
 
 
 def _close(space: Workspace, namespace: str, why: str, kind: Measured) -> None:
-    act = write_act(
+    act = write_event(
         space.journal,
         namespace,
         REGRESSION,
@@ -153,4 +153,4 @@ def _close(space: Workspace, namespace: str, why: str, kind: Measured) -> None:
 def _take_back(space: Workspace, act: LearningEvent) -> None:
     for kind in KINDS:
         for rollback in rollbacks([act], kind):
-            taken_back(space.store, rollback, kind, log=REGRESSION if act.action == REGRESSION else "")
+            rolled_back(space.store, rollback, kind, log=REGRESSION if act.action == REGRESSION else "")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.learning.acts import LearningEvent
+from slowwave.learning.events import LearningEvent
 from slowwave.scoring.feedback.learned import PROPOSED, WORDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from slowwave.learning.evidence import Evidence
+    from slowwave.learning.gate_evidence import Evidence
     from slowwave.store import Store
 
 TABLE = "learning_log"

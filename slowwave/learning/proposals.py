@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.evaluation.truth import clicked_results, said_here
-from slowwave.feedback.texts import FIRST, texts
+from slowwave.evaluation.derived_judgments import clicked_results, labels_here
+from slowwave.feedback.text_attribution import FIRST, texts
 from slowwave.journal.kinds.search import shown_rows
-from slowwave.quality.orders import is_order
+from slowwave.quality.instructions import is_instruction
 from slowwave.scoring.feedback.learned import propose
 from slowwave.scoring.ranking.learned import learnable
 from slowwave.scoring.ranking.words import words
@@ -73,7 +73,7 @@ def _selections(store: Store, days: Sequence[str]) -> pl.DataFrame:
 
 
 def _selected(store: Store, said: pl.DataFrame, days: Sequence[str], *, imported: bool) -> pl.DataFrame:
-    said = said_here(store, said, imported=imported)
+    said = labels_here(store, said, imported=imported)
     searches = said["search_id"].unique().to_list()
     clicked = clicked_results(store, max(days), searches, imported=imported)
     clicked = clicked.filter("clicked", pl.col("day").is_in(list(days)))
@@ -166,7 +166,7 @@ def _asked(chosen: pl.DataFrame) -> pl.DataFrame:
     queries = chosen.filter(pl.col("query") != "").select("namespace", "query").unique(maintain_order=True)
     terms, spelled = [], []
     for query in queries["query"]:
-        of = {} if is_order(query) else _spelled(query)
+        of = {} if is_instruction(query) else _spelled(query)
         terms.append(list(of))
         spelled.append(list(of.values()))
     kind = pl.List(pl.String)

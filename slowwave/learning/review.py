@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from slowwave.common.boundary import public_calls
+from slowwave.common.error_translation import api_calls
 from slowwave.common.progress import task
 from slowwave.journal.kinds.learning import APPROVE, ROLLBACK, WITHDRAW
-from slowwave.learning import lessons, shown
-from slowwave.learning.acts import (
+from slowwave.learning import applied_terms, learned_items
+from slowwave.learning.events import (
     LearningError,
     LearningEvent,
-    acts,
     approved,
     known_kind,
-    last_word,
+    latest_decision,
+    learning_events,
     ratings_off,
     rollback_of,
     rollbacks,
-    write_act,
+    write_event,
 )
-from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import decide, refuse_late_clock
+from slowwave.learning.gate_evidence import Evidence
+from slowwave.learning.learned_items import STATES, State
 from slowwave.learning.log import log_acts
-from slowwave.learning.shown import STATES, State
 from slowwave.quality.learning_gate import APPROVAL, REGRESSION
 from slowwave.scoring.feedback.learned import KEYS, RATINGS, WORDS, Kind, Rollback, Scope, standing
 
@@ -99,7 +99,7 @@ class TakenBack:
     kind: Kind = WORDS
 
 
-@public_calls
+@api_calls
 class Learning:
     """What was learned in one namespace, and the decisions of people about it.
 
@@ -129,14 +129,14 @@ class Learning:
     def overview(self) -> tuple[Status, pl.DataFrame, pl.DataFrame]:
         """`status`, `terms` and `keys` at once, of which each by itself looks at all the evidence."""
         evidence, mine = self._evidence(), self._namespace
-        terms, keys = shown.terms(evidence, mine), shown.keys(evidence, mine)
+        terms, keys = learned_items.terms(evidence, mine), learned_items.keys(evidence, mine)
         status = Status(
             self._gate(evidence, WORDS),
             _by_state(terms),
-            _became(shown.proposals(evidence, mine)),
+            _became(learned_items.proposals(evidence, mine)),
             self._gate(evidence, KEYS),
             _by_state(keys),
-            _became(shown.selections(evidence, mine)),
+            _became(learned_items.selections(evidence, mine)),
         )
         return status, terms, keys
 
@@ -156,7 +156,7 @@ class Learning:
         Raises:
             LearningError: an unknown state.
         """
-        return self._in_state(shown.terms, state, memory_id)
+        return self._in_state(learned_items.terms, state, memory_id)
 
     def keys(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
         """Every past question that led to a memory; those of a secret one only where it is named.
@@ -174,7 +174,7 @@ class Learning:
         Raises:
             LearningError: an unknown state.
         """
-        return self._in_state(shown.keys, state, memory_id)
+        return self._in_state(learned_items.keys, state, memory_id)
 
     def selections(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
         """Every selection, and what became of it as a search key; the newest first.
@@ -187,7 +187,7 @@ class Learning:
             ``proposal_id``, ``selected_at``, ``memory_id``, ``title``, ``query``, ``principal``, ``rank``,
             ``search_id``, ``taken`` (how far it was what was looked for, in [0, 1]), ``reason``.
         """
-        return shown.selections(self._evidence(), self._namespace, reason=reason, limit=limit)
+        return learned_items.selections(self._evidence(), self._namespace, reason=reason, limit=limit)
 
     def proposals(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
         """Every selection, and what became of what it could have taught; the newest first.
@@ -204,7 +204,7 @@ class Learning:
             ``search_id``, ``terms`` (that it could teach), ``taught`` (that it does, where it is allowed to),
             ``reason``.
         """
-        return shown.proposals(self._evidence(), self._namespace, reason=reason, limit=limit)
+        return learned_items.proposals(self._evidence(), self._namespace, reason=reason, limit=limit)
 
     def log(self, *, action: str = "", limit: int | None = 50) -> pl.DataFrame:
         """The audit log of learning, the newest first.
@@ -217,7 +217,7 @@ class Learning:
             ``at``, ``action``, ``reason``, ``memory_id``, ``term``, ``search_id``, ``principal``,
             ``detail``, ``kind`` (of learning), ``log_id``.
         """
-        return shown.log(self._space.store, self._namespace, action=action, limit=limit)
+        return learned_items.log(self._space.store, self._namespace, action=action, limit=limit)
 
     # -- what people decide ----------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class Learning:
         Raises:
             LearningError: nothing is approved, nobody was named, or an unknown kind.
         """
-        given, _ = last_word(self._acts(), known_kind(kind))
+        given, _ = latest_decision(self._acts(), known_kind(kind))
         if given is None or not given.given:
             what = "Learning of words" if kind == WORDS else "Learning of search keys"
             raise LearningError(f"{what} of {self._namespace} is not approved. There is nothing to withdraw.")
@@ -300,20 +300,25 @@ class Learning:
                 named.
         """
         _named(who)
-        tried = self.would_take_back(scope, value, kind=kind)
+        tried = self.preview_rollback(scope, value, kind=kind)
         asked = tried.rollback
         detail = {"scope": asked.scope, "value": asked.value, "kind": kind}
         act = self._write(ROLLBACK, who, why, detail, at=asked.at)
         [asked] = rollbacks([act], kind)
-        gone = lessons.taken_back(self._space.store, asked, kind)
+        gone = applied_terms.rolled_back(self._space.store, asked, kind)
         with self._space.one_night(task(WAITING)):  # a night that began before may have written what it hits
-            more = lessons.taken_back(self._space.store, asked, kind)
-        applied = pl.concat([gone, more]).unique(lessons.KEY[kind], keep="first", maintain_order=True)
+            more = applied_terms.rolled_back(self._space.store, asked, kind)
+        applied = pl.concat([gone, more]).unique(applied_terms.KEY[kind], keep="first", maintain_order=True)
         return TakenBack(
-            asked, shown.taken_back(self._space.store, applied, asked), tried.proposed, tried.live, act, kind
+            asked,
+            learned_items.taken_back(self._space.store, applied, asked),
+            tried.proposed,
+            tried.live,
+            act,
+            kind,
         )
 
-    def would_take_back(self, scope: Scope, value: str = "", *, kind: Kind = WORDS) -> TakenBack:
+    def preview_rollback(self, scope: Scope, value: str = "", *, kind: Kind = WORDS) -> TakenBack:
         """What `roll_back` would take back now.
 
         Raises:
@@ -322,19 +327,21 @@ class Learning:
         evidence, store = self._evidence(), self._space.store
         asked = rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value)
         if known_kind(kind) == WORDS:
-            rows, all_lessons = evidence.applied, shown.with_applied(evidence)
+            rows, all_lessons = evidence.applied, learned_items.with_applied(evidence)
         else:
-            seen = shown.seen_with_applied(evidence).filter(pl.col("taken") > 0)
+            seen = learned_items.seen_with_applied(evidence).filter(pl.col("taken") > 0)
             rows, all_lessons = evidence.applied_keys, seen.rename({"query_id": "term"})
         live = evidence.live if kind == WORDS else _live_keys(evidence)
-        hit = lessons.hit(rows, asked, kind)
+        hit = applied_terms.affected(rows, asked, kind)
         stand = standing(all_lessons, evidence.rollbacks[kind], asked.at).filter(asked.hits())
         columns = ["memory_id", "term", "search_id", "principal", "taught_at"]
-        left = live(rows.join(hit, on=lessons.KEY[kind], how="anti"))
+        left = live(rows.join(hit, on=applied_terms.KEY[kind], how="anti"))
         return TakenBack(
             asked,
-            shown.taken_back(store, hit, asked),
-            shown.taken_back(store, stand.select(columns).sort("taught_at", "memory_id", "term"), asked),
+            learned_items.taken_back(store, hit, asked),
+            learned_items.taken_back(
+                store, stand.select(columns).sort("taught_at", "memory_id", "term"), asked
+            ),
             live(None).height - left.height,
             kind=kind,
         )
@@ -350,7 +357,7 @@ class Learning:
         return rows.filter(state=state) if state else rows
 
     def _acts(self) -> list[LearningEvent]:
-        return acts(self._space.journal, self._namespace)
+        return learning_events(self._space.journal, self._namespace)
 
     def _approval(self, kind: Kind) -> LearningEvent | None:
         """The approval of a kind that stands, if one does."""
@@ -372,7 +379,7 @@ class Learning:
         """Into the journal, then into the audit log, with what a killed process left out of it."""
         moment = at or self._space.now()
         through = {"through": self._principal}
-        act = write_act(
+        act = write_event(
             self._space.journal, self._namespace, action, who=_named(who), why=why.strip(), at=moment,
             detail={**detail, **through},
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slowwave.index.table_cache import TableCache
 from slowwave.journal import JournalError
-from slowwave.learning import acts
+from slowwave.learning import events
 from slowwave.scoring.days import day_end
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class RatingsSwitch:
 
     def __init__(self, journal: Callable[[], Journal], until: date | None = None) -> None:
         self._journal, self._until = journal, until
-        self._off = TableCache(lambda namespace: acts.mark(self._journal(), namespace), self._read)
+        self._off = TableCache(lambda namespace: events.mark(self._journal(), namespace), self._read)
 
     def off(self, namespace: str) -> str:
         """Why ratings do not count in a namespace; empty where they do, or the journal cannot say."""
@@ -36,4 +36,4 @@ class RatingsSwitch:
 
     def _read(self, namespace: str, *_: object) -> str:
         until = None if self._until is None else day_end(self._until)
-        return acts.ratings_off(acts.acts(self._journal(), namespace, until=until))
+        return events.ratings_off(events.learning_events(self._journal(), namespace, until=until))

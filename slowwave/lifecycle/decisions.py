@@ -11,9 +11,9 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
+from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, access_view, may_see, redact, sensitivities
 from slowwave.journal.kinds.note import is_released
-from slowwave.quality.admission.records import ACCEPTED
+from slowwave.quality.admission.types import ACCEPTED
 from slowwave.store import one_of, quote
 from slowwave.store.tenancy import within
 
@@ -132,16 +132,18 @@ def _veiled(
 ) -> pl.DataFrame:
     """Decisions, with or without titles, as far as the viewer may see them."""
     notes, others = _closed(space, namespace, rows, viewer, named)
-    told = veiled(rows, pl.lit(notes), "title")
-    told = veiled(told, pl.lit(others), "other_title")
-    return veiled(told, pl.lit(notes | others), "evidence", "appended")
+    told = redact(rows, pl.lit(notes), "title")
+    told = redact(told, pl.lit(others), "other_title")
+    return redact(told, pl.lit(notes | others), "evidence", "appended")
 
 
 def _closed(
     space: Workspace, namespace: str, rows: pl.DataFrame, viewer: Viewer, named: Collection[str] = ()
 ) -> tuple[pl.Series, pl.Series]:
     """Of each decision, whether its note (as it is, or was then) and the other memory may not be seen."""
-    seen = sight(space.store, namespace, [*rows["memory_id"], *rows["other_memory"]], viewer, named=named)
+    seen = access_view(
+        space.store, namespace, [*rows["memory_id"], *rows["other_memory"]], viewer, named=named
+    )
     said = sensitivities(space.journal, rows["revision"].drop_nulls())
     then = [
         memory not in named and not may_see(viewer, said.get(revision, UNKNOWN))

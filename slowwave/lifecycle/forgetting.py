@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.home.visibility import Viewer, sight
+from slowwave.home.visibility import Viewer, access_view
 from slowwave.journal.kinds.note import released, text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.quality.admission.labels import Labels
@@ -59,7 +59,7 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
     except SlowwaveError:
         return  # no such memory, or no such key: the save says so
     why = _protected(tenant, record)
-    if not why and not sight(tenant.store, record.namespace, [record.memory_id], Viewer.ASSISTANT).sees(
+    if not why and not access_view(tenant.store, record.namespace, [record.memory_id], Viewer.ASSISTANT).sees(
         record.memory_id
     ):
         why = "not for assistants to read"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.home.ledger import NOTES
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.served import served_in
+from slowwave.home.processing_watermarks import NOTES
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.echo_window import served_passages
 from slowwave.quality.gate import PASS, REFUSE
 from slowwave.store import quote, staging
 from slowwave.store.tenancy import within
@@ -84,7 +84,7 @@ def _since_the_nights(space: Workspace, namespace: str | None, first: str, last:
             continue
         acts = space.journal.read(kinds=["save"], days=[day], namespace=namespace, after_seq=after)
         staged = staging.stage(acts.filter(pl.col("origin") == ""))
-        served = served_in(space).of_days([day], space.gate_policy.echo_window)
-        verdicts = stages.judged(staged, space.gate_policy, served).drop("memory_id")
+        served = served_passages(space).of_days([day], space.gate_policy.echo_window)
+        verdicts = ingest_pipeline.judged(staged, space.gate_policy, served).drop("memory_id")
         found.append(pl.concat([staged, verdicts], how="horizontal").select(*_VERDICT, *_NOTE))
     return pl.concat(found) if found else pl.DataFrame(schema=_JUDGED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.home.visibility import label, open_rows, veiled
+from slowwave.home.visibility import label, open_rows, redact
 from slowwave.lifecycle.gate_notes import judged_notes
 from slowwave.quality.gate import PASS
 from slowwave.quality.structure import KNOWN_WORDS
@@ -106,7 +106,7 @@ def would_refuse(
     rows = judged_notes(space, namespace, first, as_of).filter("would")
     if reason:
         rows = rows.filter(pl.col("reasons").list.contains(reason))
-    rows = veiled(rows, ~open_rows(), "title", "source").sort(
+    rows = redact(rows, ~open_rows(), "title", "source").sort(
         "occurred_at", "memory_id", descending=[True, False]
     )
     return rows.select("memory_id", "day", "title", "source", "reasons", "score")

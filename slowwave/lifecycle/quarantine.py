@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.home.visibility import UNKNOWN, Viewer, may_see, sensitivities, veiled
+from slowwave.home.visibility import UNKNOWN, Viewer, may_see, redact, sensitivities
 from slowwave.store import Store, one_of, quote
 from slowwave.store.tenancy import within
 
@@ -98,8 +98,8 @@ def listed(
     labels = [said.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series([not may_see(Viewer.REPORT, one, let_in=False) for one in labels], dtype=pl.Boolean)
     secret = closed & pl.Series([one != UNKNOWN for one in labels], dtype=pl.Boolean)
-    rows = veiled(rows, pl.lit(secret), "source")
-    return veiled(rows, pl.lit(closed), "title", "content", "details").to_dicts()
+    rows = redact(rows, pl.lit(secret), "source")
+    return redact(rows, pl.lit(closed), "title", "content", "details").to_dicts()
 
 
 def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:

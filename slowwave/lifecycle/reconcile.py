@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave.embedding import Embedder
-from slowwave.lifecycle.stages import cut, embed, labelled
+from slowwave.lifecycle.ingest_pipeline import cut, embed, labelled
 from slowwave.notes.chunking import Chunker
 from slowwave.store import Store, one_of
 from slowwave.store.frames import IDS_PER_FILTER

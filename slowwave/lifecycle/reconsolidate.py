@@ -11,7 +11,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
-from slowwave.lifecycle.admission import look_again
+from slowwave.lifecycle.admission import reconsider_batch
 from slowwave.lifecycle.decisions import titled
 from slowwave.quality.reconsolidation import Policy
 from slowwave.store.checkpoints import ensure_checkpoint
@@ -64,7 +64,7 @@ def reconsolidate(tenant: Tenant, *, policy: str = "", dry_run: bool = False) ->
             ensure_checkpoint(space.store, f"{RECONSOLIDATION_CHECKPOINT}-{now:%Y%m%dT%H%M%S}", now)
     given, _ = space.admission()
     wanted = replace(given, reconsolidation=chosen, gate=False)  # type: ignore[arg-type]
-    count, _, decisions = look_again(space, tenant.namespace, wanted, now, dry_run=dry_run)
+    count, _, decisions = reconsider_batch(space, tenant.namespace, wanted, now, dry_run=dry_run)
     look = now.isoformat()
     told = pl.DataFrame(
         [

@@ -7,7 +7,7 @@ from typing import Any
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.learned import KEYS, WORDS, Kind
 from slowwave.serving.request import MemoryRequest
-from slowwave.views import mcp_wording as wording
+from slowwave.views import mcp_text as wording
 
 GATE_DAYS = 14
 

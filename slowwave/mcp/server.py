@@ -23,8 +23,8 @@ from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
 from slowwave import __version__
-from slowwave.common.boundary import boundary
 from slowwave.common.deadline import check, within
+from slowwave.common.error_translation import boundary
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.mcp.resources import gate_status, memory_text
 from slowwave.serving.caller import Caller
@@ -34,7 +34,7 @@ from slowwave.serving.request import MemoryRequest
 from slowwave.serving.tool import Tool, short
 from slowwave.serving.tools import TOOLS
 from slowwave.telemetry import span
-from slowwave.views.mcp_wording import INSTRUCTIONS
+from slowwave.views.mcp_text import INSTRUCTIONS
 
 R = TypeVar("R")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slowwave.common import ids
-from slowwave.common.boundary import public, public_calls
+from slowwave.common.error_translation import api_call, api_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.settings import load
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from slowwave.journal import Entry
     from slowwave.lifecycle.gate_notice import Notice
     from slowwave.lifecycle.gate_report import GateReport
-    from slowwave.upkeep.erasure import Erased, Plan
+    from slowwave.maintenance.erasure import Erased, Plan
 
 from slowwave.memory.searching import SearchingMemory
 
 
-@public_calls
+@api_calls
 class Memory(SearchingMemory):
     """One namespace of a Slowwave home. Open it with :func:`slowwave.open`.
 
@@ -65,13 +65,13 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace has no such memory.
             ProtectedError: an assistant asks for what only a person may forget.
         """
-        from slowwave.home.visibility import Viewer, sight
-        from slowwave.journal.acts import forget_entry
+        from slowwave.home.visibility import Viewer, access_view
+        from slowwave.journal.entry_builders import forget_entry
         from slowwave.lifecycle.forgetting import require_forgettable
-        from slowwave.lifecycle.intake import guarded, take_in, written
+        from slowwave.lifecycle.write_path import append, apply, locked_write
 
         if viewer is not None:
-            sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
+            access_view(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
         source = self.get(memory_id).source
 
         def forget(last: Mapping[str, int] | None) -> bool:
@@ -87,12 +87,12 @@ class Memory(SearchingMemory):
                 occurred_at=self._space.now(),
                 principal=self.principal,
             )
-            take_in(self._space, written(self._space, [act], after=last))
+            apply(self._space, append(self._space, [act], after=last))
             return True
 
         if viewer is not Viewer.ASSISTANT:  # an owner looks at nothing first, and may queue
             return forget(None)
-        return guarded(self._space, self.namespace, [source], forget)
+        return locked_write(self._space, self.namespace, [source], forget)
 
     def remember(self, memory_id: str) -> bool:
         """Take :meth:`forget` back: the memory says again what it said, and is asked nothing by the gate.
@@ -104,12 +104,12 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace has no such memory, or its text was erased.
         """
         from slowwave.lifecycle.forgetting import remember_entry
-        from slowwave.lifecycle.intake import happen
+        from slowwave.lifecycle.write_path import append_and_apply
 
         known = self.get(memory_id)
         if known.status != "retired":
             return False
-        happen(self._space, remember_entry(self._space, known, principal=self.principal))
+        append_and_apply(self._space, remember_entry(self._space, known, principal=self.principal))
         return True
 
     def to_erase(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
@@ -124,7 +124,7 @@ class Memory(SearchingMemory):
             ErasureError: nothing was named, or more than one kind of thing.
             NotFoundError: this namespace has nothing of this name.
         """
-        from slowwave.upkeep.erasure.running import plan
+        from slowwave.maintenance.erasure.running import plan
 
         return plan(self._space, self.namespace, memory_ids, source=source, everything=everything)
 
@@ -150,7 +150,7 @@ class Memory(SearchingMemory):
 
     def erase_planned(self, planned: Plan, *, why: str = "") -> Erased:
         """Carry out what :meth:`to_erase` has shown."""
-        from slowwave.upkeep.erasure.running import erase
+        from slowwave.maintenance.erasure.running import erase
 
         return erase(self._space, planned, principal=self.principal, why=why)
 
@@ -202,7 +202,7 @@ class Memory(SearchingMemory):
             limit: how many.
         """
         from slowwave.lifecycle import decisions
-        from slowwave.lifecycle.waiting import listed
+        from slowwave.lifecycle.pending_decisions import listed
 
         if waiting:
             if outcome:
@@ -242,7 +242,7 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace has no such decision.
             SlowwaveError: it does not wait, or not any more; nothing was changed.
         """
-        from slowwave.lifecycle.waiting import settle
+        from slowwave.lifecycle.pending_decisions import settle
 
         return settle(self.tenant, decision_id, accept=True, viewer=viewer)
 
@@ -257,7 +257,7 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace has no such decision.
             SlowwaveError: it does not wait, or not any more; nothing was changed.
         """
-        from slowwave.lifecycle.waiting import settle
+        from slowwave.lifecycle.pending_decisions import settle
 
         return settle(self.tenant, decision_id, accept=False, viewer=viewer)
 
@@ -282,7 +282,7 @@ class Memory(SearchingMemory):
         from slowwave.home.visibility import Viewer
         from slowwave.lifecycle import decisions
         from slowwave.lifecycle.forgetting import require_undoable
-        from slowwave.lifecycle.intake import happen
+        from slowwave.lifecycle.write_path import append_and_apply
 
         row = decisions.undoable(self._space, self.namespace, decision_id, viewer)
         if viewer is Viewer.ASSISTANT:
@@ -290,7 +290,7 @@ class Memory(SearchingMemory):
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:
-            happen(self._space, self._undo_entry(decision_id, self._space.now()))
+            append_and_apply(self._space, self._undo_entry(decision_id, self._space.now()))
         return decisions.one(self._space, self.namespace, decision_id)
 
     def quarantine(
@@ -314,22 +314,22 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace holds no such note.
             SlowwaveError: it was settled already, or it could not be read.
         """
-        from slowwave.lifecycle.intake import take_in, written
         from slowwave.lifecycle.quarantine import held, release_entry
+        from slowwave.lifecycle.write_path import append, apply
 
         row = held(self.store, self.namespace, quarantine_id)
         now = self._space.now()
         acts = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
         if row["duplicate_of"]:  # the two are kept apart from now on
             acts.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))
-        there = written(self._space, acts)  # as a release before it wrote them, if that one was killed
+        there = append(self._space, acts)  # as a release before it wrote them, if that one was killed
         saved = self._take_in(there[:1])[0]
         for act in there[1:]:
-            take_in(self._space, [act])
+            apply(self._space, [act])
         return saved
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
-        from slowwave.journal.acts import word_entry
+        from slowwave.journal.entry_builders import word_entry
 
         return word_entry(
             "undo", decision_id, namespace=self.namespace, occurred_at=now, principal=self.principal
@@ -340,7 +340,7 @@ class Memory(SearchingMemory):
         return self.store.count("memories", self.tenant.mine("status = 'live'"))
 
 
-@public
+@api_call
 def open_memory(
     path: Path | str | None = None,
     *,

@@ -6,7 +6,7 @@ import re
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from slowwave.common.boundary import public_calls
+from slowwave.common.error_translation import api_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import Tenant
 from slowwave.settings import Settings
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
 
 
-@public_calls
+@api_calls
 class OpenMemory:
     """Parts of one namespace of a home, opened when they are first needed; see :class:`slowwave.Memory`."""
 
@@ -86,10 +86,10 @@ class OpenMemory:
 
     def prepare(self) -> None:
         """Open now what calls open when they first need it: tables, journal, embedding model, policies."""
-        from slowwave.lifecycle.served import served_in
+        from slowwave.lifecycle.echo_window import served_passages
         from slowwave.search.searcher import searcher_in
 
-        served_in(self._space), searcher_in(self._space)
+        served_passages(self._space), searcher_in(self._space)
         _ = self.store, self.journal, self.policy, self.gate_policy
 
     def close(self) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from slowwave.common.boundary import public_calls
+from slowwave.common.error_translation import api_calls
 from slowwave.home.tenant import Saved
-from slowwave.telemetry.acts import saving
+from slowwave.telemetry.instrumentation import observe_save
 
 if TYPE_CHECKING:
     from slowwave.journal import Entry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 from slowwave.memory.opened import OpenMemory
 
 
-@public_calls
+@api_calls
 class SavingMemory(OpenMemory):
     """Calls that save notes."""
 
@@ -91,9 +91,9 @@ class SavingMemory(OpenMemory):
             JournalMovedError: others keep saving under that key; nothing was saved.
         """
         from slowwave.common.arguments import sound_text
-        from slowwave.lifecycle.intake import guarded
+        from slowwave.lifecycle.write_path import locked_write
 
-        return guarded(
+        return locked_write(
             self._space, self.namespace, [sound_text("key", key)], lambda last: self._save([said()], last)[0]
         )
 
@@ -101,8 +101,8 @@ class SavingMemory(OpenMemory):
         self, notes: Sequence[Mapping[str, Any]], after: Mapping[str, int] | None = None
     ) -> list[Saved]:
         """Save notes; with places `after`, if nothing was said of these sources since."""
-        from slowwave.journal.acts import KEYLESS
-        from slowwave.lifecycle.known import named as named_calls
+        from slowwave.journal.entry_builders import KEYLESS
+        from slowwave.lifecycle.source_state import source_names as named_calls
         from slowwave.notes.arguments import KEPT, SENSITIVITY, in_turn, note_of
 
         now = self._space.now()
@@ -115,7 +115,7 @@ class SavingMemory(OpenMemory):
         moments = [now + timedelta(microseconds=number) for number in range(len(made))]
         kept = KEPT if after is None else (SENSITIVITY,)
         saved: list[Saved] = []
-        with self._space.call(), saving(now, events) as tell:
+        with self._space.call(), observe_save(now, events) as tell:
             for piece in in_turn(made, bare, kept):
                 parts = notes[piece], bare[piece], made[piece], events[piece], moments[piece]
                 asked = _Asked(*parts, kept, after)
@@ -126,9 +126,9 @@ class SavingMemory(OpenMemory):
 
     def _write(self, asked: _Asked) -> list[Entry]:
         """Write the acts of a piece of a call, with what they take from what was said before."""
-        from slowwave.journal.acts import KEYLESS, in_context, lenders, save_entry
-        from slowwave.lifecycle.intake import upon, written
-        from slowwave.lifecycle.known import SourceState, as_written, known_of
+        from slowwave.journal.entry_builders import KEYLESS, context_sources, in_context, save_entry
+        from slowwave.lifecycle.source_state import SourceState, read_source_state, stored_spelling
+        from slowwave.lifecycle.write_path import append, optimistic_write
         from slowwave.notes.arguments import as_they_stand, leaves_open
 
         sources = {
@@ -136,7 +136,7 @@ class SavingMemory(OpenMemory):
             for note, labels in zip(asked.made, asked.bare, strict=True)
             if leaves_open(labels, asked.kept) and not note.source.startswith(KEYLESS)
         }
-        others = lenders(asked.made)
+        others = context_sources(asked.made)
 
         def write(known: SourceState, after: Mapping[str, int]) -> list[Entry]:
             standing = as_they_stand(asked.made, asked.bare, known.stands, asked.kept)
@@ -154,19 +154,21 @@ class SavingMemory(OpenMemory):
                     in_context(standing, known.newest), asked.events, asked.moments, strict=True
                 )
             ]
-            return written(self._space, as_written(self._space.journal, asked.notes, entries), after=after)
+            return append(
+                self._space, stored_spelling(self._space.journal, asked.notes, entries), after=after
+            )
 
         if asked.after is not None:
-            return write(known_of(self._space, self.namespace, sources, others), asked.after)
-        return upon(self._space, self.namespace, sources, others, write)
+            return write(read_source_state(self._space, self.namespace, sources, others), asked.after)
+        return optimistic_write(self._space, self.namespace, sources, others, write)
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each."""
-        from slowwave.lifecycle.intake import take_in
+        from slowwave.lifecycle.write_path import apply
 
         return [
             Saved(**_fields(became), source=entry.subject)
-            for entry, became in zip(entries, take_in(self._space, entries), strict=True)
+            for entry, became in zip(entries, apply(self._space, entries), strict=True)
         ]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from slowwave.common.boundary import public_calls
-from slowwave.telemetry.acts import feeding_back, searching
+from slowwave.common.error_translation import api_calls
+from slowwave.telemetry.instrumentation import observe_feedback, observe_search
 
 if TYPE_CHECKING:
     from slowwave.evaluation.judging.labels import Judged
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 from slowwave.memory.saving import SavingMemory
 
 
-@public_calls
+@api_calls
 class SearchingMemory(SavingMemory):
     """Calls that search, and that say what a result was worth."""
 
@@ -78,7 +78,7 @@ class SearchingMemory(SavingMemory):
             memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity, source=source,
             since=since, until=until, superseded=superseded,
         )  # fmt: skip
-        with self._space.call(), searching(self._space.now) as tell:
+        with self._space.call(), observe_search(self._space.now) as tell:
             found = search(
                 self._space, self.namespace, query,
                 limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
@@ -167,7 +167,7 @@ class SearchingMemory(SavingMemory):
         from slowwave.search.feedback import rate
 
         now = self._space.now()
-        with feeding_back("feedback", now) as tell:
+        with observe_feedback("feedback", now) as tell:
             rated = rate(
                 self._space, self.namespace, search_id, result, rating,
                 principal=self.principal, now=now, viewer=viewer,
@@ -204,7 +204,7 @@ class SearchingMemory(SavingMemory):
         from slowwave.search.feedback import observe
 
         now = self._space.now()
-        with feeding_back("observation", now) as tell:
+        with observe_feedback("observation", now) as tell:
             seen = observe(
                 self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
                 principal=self.principal, now=now, viewer=viewer,
@@ -227,7 +227,7 @@ class SearchingMemory(SavingMemory):
         from slowwave.search.feedback import conclude
 
         now = self._space.now()
-        with feeding_back("outcome", now) as tell:
+        with observe_feedback("outcome", now) as tell:
             ended = conclude(self._space, self.namespace, project, outcome, principal=self.principal, now=now)
             tell(event_id=ended.event_id, new=ended.new)
         return ended

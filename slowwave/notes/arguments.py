@@ -15,10 +15,10 @@ import orjson
 
 from slowwave.common.arguments import METADATA_BYTES, known_word, moment, shown, sound_text, within
 from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.notes.conversation_context import first_words
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
-from slowwave.notes.turns import first_words
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.quality.titles import from_first_words
 

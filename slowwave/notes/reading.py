@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import orjson
 
+from slowwave.notes.conversation_context import first_words, inherited_context
 from slowwave.notes.decoding import (
     decode,
     failure,
@@ -22,7 +23,6 @@ from slowwave.notes.fields import WORD_FIELDS, Fields
 from slowwave.notes.front_matter import load_front_matter, split_front_matter
 from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure
-from slowwave.notes.turns import first_words, lent
 
 _COMMA = re.compile(",")
 _COMMA_OR_SPACE = re.compile(r"[,\s]")
@@ -194,7 +194,7 @@ def _following(note: Note, source: str, lines: Collection[str], before: Note | N
     follows = note.follows if names_a_file and line not in lines else line
     context = note.context
     if not context and before is not None and before.source == follows:
-        context = lent(before.content, before.sensitivity, to=note.sensitivity)
+        context = inherited_context(before.content, before.sensitivity, to=note.sensitivity)
     return replace(note, follows=follows, context=context)
 
 

@@ -14,7 +14,7 @@ from slowwave.common import ids
 from slowwave.common.arguments import shown as told
 from slowwave.errors import NotFoundError
 from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, UsageVerdict
-from slowwave.home.visibility import Viewer, sight
+from slowwave.home.visibility import Viewer, access_view
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import not_before
 from slowwave.journal.kinds.feedback import (
@@ -165,7 +165,7 @@ def _search(space: Workspace, namespace: str, search_id: str, viewer: Viewer | N
         )
     shown = results_in(entry.payload)
     if viewer is not None:
-        seen = sight(space.store, namespace, [row["memory_id"] for row in shown], viewer)
+        seen = access_view(space.store, namespace, [row["memory_id"] for row in shown], viewer)
         shown = [row for row in shown if seen.sees(row["memory_id"])]
     return {**entry.payload, "shown": shown}
 

@@ -19,7 +19,7 @@ from slowwave.journal.kinds.search import (
     results_in,
 )
 from slowwave.scoring.ranking import Ranking, RankingPolicy, rank
-from slowwave.search.interleave import InTurn, in_turn
+from slowwave.search.interleaving import InterleavedRanking, interleave
 from slowwave.search.searcher import SearchCandidates
 from slowwave.store.tenancy import within
 
@@ -36,7 +36,7 @@ def logged(
     limit: int,
     as_of: datetime,
     filters: Mapping[str, Any],
-    turns: InTurn | None = None,
+    turns: InterleavedRanking | None = None,
 ) -> SearchPayload:
     """The payload of a ``search`` entry.
 
@@ -105,7 +105,7 @@ def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> R
     if drawn is None:
         return own
     other = RankingPolicy.logged(drawn["policy"])
-    turns = in_turn(own, ranked(other), other, seed=drawn["seed"], limit=limit)
+    turns = interleave(own, ranked(other), other, seed=drawn["seed"], limit=limit)
     return turns.ranking if turns else own
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
-from slowwave.scoring.ranking.ranked import positions
+from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
-from slowwave.search.nothing import NoResultsReason
+from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
 
 SUPERSEDED = "superseded"

@@ -12,11 +12,11 @@ import numpy as np
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.recent import recent_votes
-from slowwave.feedback.texts import texts_in
+from slowwave.feedback.recent_feedback import recent_votes
+from slowwave.feedback.text_attribution import texts_in
 from slowwave.home.visibility import closed_queries
 from slowwave.journal import Entry, JournalError
-from slowwave.learning.applied import without
+from slowwave.learning.active_boosts import without
 from slowwave.notes.chunking import indexed_text
 from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.learned import KEYS, WORDS
@@ -24,10 +24,10 @@ from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ran
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
 from slowwave.scoring.ranking.words import asked_words
+from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
-from slowwave.search.interleave import InTurn, in_turn
+from slowwave.search.interleaving import InterleavedRanking, interleave
 from slowwave.search.log import logged
-from slowwave.search.nothing import why_nothing
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
 from slowwave.telemetry import span
@@ -35,7 +35,7 @@ from slowwave.telemetry import span
 if TYPE_CHECKING:
     from slowwave.feedback.context import RatedFor
     from slowwave.home.workspace import Workspace
-    from slowwave.learning.keys import LedTo
+    from slowwave.learning.search_keys import LedTo
 
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
 MAX_PROJECT_CHARACTERS = 200
@@ -76,7 +76,7 @@ def search(
     turns = None
     if other is not None:
         second = rank(found.candidates, other, as_of=moment, limit=limit)
-        turns = in_turn(ranking, second, other, seed=search_id, limit=limit)
+        turns = interleave(ranking, second, other, seed=search_id, limit=limit)
         ranking = turns.ranking if turns else ranking
     results = present(ranking, found, turns.labels if turns else ())
     if explain:
@@ -99,7 +99,7 @@ def search(
     warnings += doubts
     nothing = None
     if not results:
-        nothing = why_nothing(
+        nothing = explain_no_results(
             space, namespace, filters, limit=limit, abstained=ranking.abstained, as_of=as_of
         )
     end = time.perf_counter()
@@ -152,7 +152,7 @@ def _keep_up(space: Workspace) -> tuple[str, ...]:
         StoreError: the home was moved; its journal of before may be gone, and this search would be in none.
     """
     try:
-        space.keep_up()
+        space.refresh_if_changed()
     except JournalError as error:
         told = "It is not known whether a work on the tables is under way, since the journal cannot be read"
         return (f"{told}: {error}",)
@@ -198,7 +198,7 @@ def _reader(policy: RankingPolicy, other: RankingPolicy | None) -> RankingPolicy
     return policy if other is None or policy.rerank_weight else other
 
 
-def _teams(turns: InTurn | None, results: Sequence[Result]) -> Sequence[str]:
+def _teams(turns: InterleavedRanking | None, results: Sequence[Result]) -> Sequence[str]:
     return turns.teams if turns else [""] * len(results)
 
 
@@ -209,9 +209,9 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
         raise SlowwaveError(f"as_of = {as_of!r}: give a date, a search answers as of the end of a day (UTC).")
     if as_of is None or as_of == now.date():
         return now, searcher_in(space)
-    from slowwave.search.past import past_searcher
+    from slowwave.search.time_travel import searcher_as_of
 
-    return day_end(as_of), past_searcher(space, as_of)
+    return day_end(as_of), searcher_as_of(space, as_of)
 
 
 def read_by_cross_encoder(

@@ -29,16 +29,16 @@ from slowwave.feedback.tiers import COLUMN, tiers_of
 from slowwave.index.channels import DIGITS, Channels, Hits
 from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.index.lancedb_channels import TableChannels
-from slowwave.learning.applied import learned_boost
-from slowwave.learning.keys import LedTo
-from slowwave.quality.admission.records import SUPERSEDED
+from slowwave.learning.active_boosts import learned_boost
+from slowwave.learning.search_keys import LedTo
+from slowwave.quality.admission.types import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
-from slowwave.search.knowledge import StoredKnowledge, condition, confidence_of, knowledge_in
+from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.telemetry import carried, span
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Searcher:
         self,
         channels: Callable[[str], Channels[Any]],
         embedder: Embedder,
-        knowledge: StoredKnowledge,
+        knowledge: StoredSignals,
         boost: Callable[[Learned], float] = Learned.boost,
     ) -> None:
         self._channels, self._embedder, self._knowledge, self._boost = channels, embedder, knowledge, boost
@@ -251,7 +251,7 @@ def _searcher(space: Workspace) -> Searcher:
     def channels(namespace: str) -> Channels[Any]:
         return snapshots.of(namespace) or tables(namespace)
 
-    return Searcher(channels, space.embedder, knowledge_in(space), learned_boost(space))
+    return Searcher(channels, space.embedder, signals_in(space), learned_boost(space))
 
 
 def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits

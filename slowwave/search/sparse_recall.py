@@ -17,7 +17,7 @@ from slowwave.journal.kinds.search import SearchPayload, shown_rows
 from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
-from slowwave.scoring.ranking.ranked import RECALL_INJECTED
+from slowwave.scoring.ranking.results import RECALL_INJECTED
 from slowwave.search.filters import Filters
 from slowwave.search.searcher import searcher_in
 from slowwave.search.wakeup import excerpt

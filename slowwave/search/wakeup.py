@@ -17,7 +17,7 @@ from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, PacketSection, pack, tokens, wakeup_scores
 from slowwave.search.filters import Filters
-from slowwave.search.knowledge import confidence
+from slowwave.search.signals import confidence
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace

@@ -14,7 +14,7 @@ from slowwave.errors import SettingsError
 from slowwave.serving.caller import Authentication, Caller
 from slowwave.serving.tokens import VARIABLE, in_the_variable, known_token
 from slowwave.settings import McpToken, OAuthSettings, Settings
-from slowwave.settings.watching import Watched
+from slowwave.settings.hot_reload import WatchedSettings
 
 if TYPE_CHECKING:
     from slowwave.serving.oauth import OAuth
@@ -34,7 +34,7 @@ class Access:
     """
 
     def __init__(self, settings: Settings, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._watched, self._now = Watched(settings.home), now
+        self._watched, self._now = WatchedSettings(settings.home), now
         self._oauth: OAuth | None = None
 
     async def answer(self, bearer: str) -> Authentication:

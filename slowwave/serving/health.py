@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from slowwave.errors import HomeMovedError, SlowwaveError
 from slowwave.journal.entry import EVERYBODY, WORK
-from slowwave.journal.works import unfinished
+from slowwave.journal.maintenance_ops import pending_op
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -110,7 +110,7 @@ class Health:
         if "journal" not in self._space.__dict__:
             with self._opening:
                 self._space.journal.count(EVERYBODY, WORK)
-        if unfinished(self._space.journal):
+        if pending_op(self._space.journal):
             return "a work on the tables has begun and not ended; slowwave doctor says which"
         return OK
 

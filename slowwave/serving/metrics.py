@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from slowwave.common.addresses import host_and_port
 from slowwave.serving.health import Health
-from slowwave.telemetry.beginning import leave, use
-from slowwave.telemetry.nights import nights
+from slowwave.telemetry.nightly_figures import nights
+from slowwave.telemetry.setup import leave, use
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slowwave.common.arguments import bounded
-from slowwave.home.visibility import Viewer, sight
+from slowwave.home.visibility import Viewer, access_view
 from slowwave.memory import Memory
 from slowwave.serving.caller import Caller
 from slowwave.store import one_of
@@ -51,7 +51,7 @@ class MemoryRequest:
         bounded("memory_id", memory_id)
         if self.viewer is not None:
             namespace = self.memory.namespace
-            sight(self.memory.store, namespace, [memory_id], self.viewer).require(memory_id, namespace)
+            access_view(self.memory.store, namespace, [memory_id], self.viewer).require(memory_id, namespace)
 
     def revision(self, memory_id: str) -> str:
         """Return the revision of a memory's present text."""

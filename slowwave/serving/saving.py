@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from slowwave.home.tenant import Saved
-from slowwave.home.visibility import Viewer, sight
+from slowwave.home.visibility import Viewer, access_view
 from slowwave.lifecycle.correcting import correction
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.memory import Memory
 from slowwave.serving.request import MemoryRequest
-from slowwave.views import mcp_wording as wording
+from slowwave.views import mcp_text as wording
 from slowwave.views.answers import Stored
 
 
@@ -84,7 +84,7 @@ def stored(request: MemoryRequest, saved: Saved) -> Stored:
     if request.viewer is not Viewer.ASSISTANT:
         return answer
     others = saved.other, saved.duplicate_of
-    if sight(memory.store, memory.namespace, others, Viewer.ASSISTANT).sees(*others):
+    if access_view(memory.store, memory.namespace, others, Viewer.ASSISTANT).sees(*others):
         return answer
     hidden = {"duplicate_of": None, "outcome": "", "other": None, "decision_id": None}
     return answer.model_copy(update=hidden)

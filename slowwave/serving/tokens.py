@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from slowwave.errors import NotFoundError, SettingsError
 from slowwave.settings import McpToken, Settings, load
+from slowwave.settings.display import variable_of
 from slowwave.settings.file import editing
-from slowwave.settings.shown import variable_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

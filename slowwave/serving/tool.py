@@ -11,11 +11,11 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_type_
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from slowwave.common.arguments import shown
-from slowwave.common.boundary import boundary
 from slowwave.common.deadline import check
+from slowwave.common.error_translation import boundary
 from slowwave.errors import SlowwaveError
 from slowwave.serving.request import MemoryRequest
-from slowwave.views.mcp_wording import with_what_next
+from slowwave.views.mcp_text import with_what_next
 
 A = TypeVar("A", bound=BaseModel)
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,7 +15,7 @@ from slowwave.lifecycle.gate_notice import is_near
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.saving import save
 from slowwave.serving.tool import REGISTRY, Reply, Route, Tool, tool
-from slowwave.views import mcp_wording as wording
+from slowwave.views import mcp_text as wording
 from slowwave.views.answers import (
     Forgotten,
     Found,

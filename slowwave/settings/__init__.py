@@ -4,6 +4,7 @@ Values come from, strongest first: arguments, environment variables (``SLOWWAVE_
 ``slowwave.toml`` in the home folder, the defaults. ``slowwave settings`` prints which one won.
 """
 
+from slowwave.settings.display import InForce, in_force
 from slowwave.settings.groups import (
     EmbeddingSettings,
     McpToken,
@@ -14,7 +15,6 @@ from slowwave.settings.groups import (
 )
 from slowwave.settings.loading import has_home, load, require_home
 from slowwave.settings.rules import EvaluationSettings, JudgeSettings
-from slowwave.settings.shown import InForce, in_force
 from slowwave.settings.tree import CONFIG_FILE, Settings
 
 __all__ = [

@@ -13,9 +13,9 @@ from pydantic_settings import SettingsError as UnreadableVariableError
 
 from slowwave.common.arguments import shown
 from slowwave.errors import SettingsError
-from slowwave.settings.finding import ENV_PREFIX, find_home, is_home
+from slowwave.settings.display import covered, variable_of
 from slowwave.settings.groups import Group
-from slowwave.settings.shown import covered, variable_of
+from slowwave.settings.home_discovery import ENV_PREFIX, find_home, is_home
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
 _NO_SETTINGS = frozenset(

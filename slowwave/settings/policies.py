@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import Field, create_model, model_validator
 
 from slowwave.scoring.parameters import Declared, parameters, rising
-from slowwave.scoring.promised import require_rising
+from slowwave.scoring.validation import require_ascending
 from slowwave.settings.groups import Group
 
 
@@ -41,7 +41,7 @@ def with_parameters(*policies: type[object], unset: bool = False) -> Callable[[t
 
         def ordered(self: G) -> G:
             for names in order:
-                require_rising(**{name: getattr(self, name) for name in names})
+                require_ascending(**{name: getattr(self, name) for name in names})
             return self
 
         return create_model(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from slowwave.common.files import putting
+from slowwave.common.files import atomic_write
 from slowwave.errors import SettingsError
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking_policy import LEAST_KEPT
@@ -46,5 +46,5 @@ def write_policy(path: Path, policy: RankingPolicy, about: Mapping[str, Any]) ->
     text = json.dumps({"policy": policy.to_dict(), "version": policy.version, **about}, indent=2)
     path = path.expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with putting(path) as file:
+    with atomic_write(path) as file:
         file.write(f"{text}\n".encode())

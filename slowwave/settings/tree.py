@@ -14,7 +14,6 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from slowwave.settings.finding import ENV_PREFIX, HOME_FOLDER
 from slowwave.settings.groups import (
     NAMESPACE,
     AlertSettings,
@@ -30,6 +29,7 @@ from slowwave.settings.groups import (
     StoreSettings,
     TelemetrySettings,
 )
+from slowwave.settings.home_discovery import ENV_PREFIX, HOME_FOLDER
 from slowwave.settings.rules import (
     EvaluationSettings,
     FeedbackSettings,

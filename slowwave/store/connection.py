@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from slowwave.common.imports import TABLES, when_used
+from slowwave.common.slim_imports import TABLES, when_used
 from slowwave.store.tables import TableSpec
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
@@ -132,7 +132,7 @@ class TableConnection:
 
         That a table in a folder was made again is seen by the file of its version, for the number may be the
         one that it had; that of a table in an object store by its name and by the works that the journal
-        tells of (`Workspace.keep_up`), and it costs one request to see whether there is a newer version.
+        tells of (`Workspace.refresh_if_changed`). One request shows whether there is a newer version.
         """
         table, datasets = self._opened(name), self._datasets
         known, seen = datasets.get(name, (None, None))

@@ -25,9 +25,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.errors import ModelError, StoreError
-from slowwave.store.asking import asking
 from slowwave.store.connection import Identity
 from slowwave.store.frames import frame_of, one_of, quote, to_schema
+from slowwave.store.instrumentation import observe_query
 from slowwave.store.reading import TableReader
 from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
 from slowwave.store.tenancy import StoreOf
@@ -227,7 +227,7 @@ class Store(TableReader):
             merge = merge.when_not_matched_by_source_delete(delete)
         # LanceDB calls a missing vector a bad one; a memory without text to embed has none.
         bad = "null" if name == "memories" else "error"
-        with asking("merge_insert", name) as asked, self.explaining(name):
+        with observe_query("merge_insert", name) as asked, self.explaining(name):
             asked.set(rows=data.num_rows)
             done = merge.use_index(False).execute(data, on_bad_vectors=bad)
         self._committed(name, done.version)
@@ -253,10 +253,10 @@ class Store(TableReader):
             self.recorder.adopt(self)
         self.wal.append({name: pa.concat_tables(parts) for name, parts in gathered.items()})
 
-    def forget_beginnings(self) -> None:
+    def remove_partial_files(self) -> None:
         """Take away what was begun in the write-ahead log and killed."""
         if self.wal is not None:
-            self.wal.forget_beginnings()
+            self.wal.remove_partial_files()
 
     def settle(self, name: str = "") -> None:
         """Commit what waits in the write-ahead log, if a table has rows there, or any has."""
@@ -305,7 +305,7 @@ class Store(TableReader):
         self.settle(name)
         if self.recorder is not None:
             self.recorder.delete(self, name, where)
-        with asking("delete", name), self.explaining(name):
+        with observe_query("delete", name), self.explaining(name):
             self._committed(name, self.table(name).delete(where).version)
 
     def _committed(self, name: str, version: int) -> None:

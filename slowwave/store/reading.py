@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 import polars as pl
 import pyarrow as pa
 
-from slowwave.common.boundary import without_panic
-from slowwave.store.asking import asking
+from slowwave.common.error_translation import without_panic
 from slowwave.store.connection import TableConnection
-from slowwave.store.damage import ERRORS, explained
 from slowwave.store.frames import batches, frame_of, one_of
+from slowwave.store.instrumentation import observe_query
+from slowwave.store.integrity import ERRORS, explain_error
 from slowwave.store.tenancy import Readable
 from slowwave.store.wal import WriteAheadLog
 
@@ -111,7 +111,7 @@ class TableReader(TableConnection, ABC):
                 raise
             if self.refuse_stale is not None:
                 self.refuse_stale()
-            told = explained(self, name, error) if hasattr(self, "identity") else None
+            told = explain_error(self, name, error) if hasattr(self, "identity") else None
             if told is None:
                 if error is raised:
                     raise
@@ -136,7 +136,7 @@ class TableReader(TableConnection, ABC):
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
         logged = self._logged_frame(name, where)
         also = [self.specs[name].key] if not logged.is_empty() and self.specs[name].key not in wanted else []
-        with asking("select", name) as asked, self._reading(name):
+        with observe_query("select", name) as asked, self._reading(name):
             if self.in_memory:
                 query = self.table(name).search()
                 query = query if where is None else query.where(where)
@@ -179,7 +179,7 @@ class TableReader(TableConnection, ABC):
         tenth of the work when most of millions of rows match, and more work than `read` when few do.
         """
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        with asking("scan", name) as asked, self._reading(name):
+        with observe_query("scan", name) as asked, self._reading(name):
             found = self.dataset(name).to_table(filter=where, columns=wanted, late_materialization=False)
             asked.set(rows=found.num_rows)
         return frame_of(found)
@@ -245,7 +245,7 @@ class TableReader(TableConnection, ABC):
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
         logged, key = self._logged_frame(name, where), self.specs[name].key
-        with asking("count", name), self._reading(name):
+        with observe_query("count", name), self._reading(name):
             if self.in_memory:
                 return int(self.table(name).count_rows(where))
             found = self.committed(name)

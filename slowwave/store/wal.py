@@ -10,7 +10,7 @@ A file is complete or not there, belongs to one act of a writer, and is taken aw
 tables; a commit of rows that are there already changes nothing, so a process may be killed anywhere in
 between. The log is no second truth: what it says is in the journal, as the act that brought it about. So a
 file whose checksum is wrong, or whose rows do not fit their table, is set aside, and the acts that the tables
-lack come in again from the journal (`slowwave.lifecycle.lacking`).
+lack come in again from the journal (`slowwave.lifecycle.recovery`).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class WriteAheadLog:
         """Make the folder as private as the home, whatever the umask is."""
         self._folder.mkdir(mode=0o777 & ~self._mask, exist_ok=True)
 
-    def forget_beginnings(self) -> None:
+    def remove_partial_files(self) -> None:
         """Take away files of writers that were killed in the middle."""
         for begun in self._folder.glob(f"{_BEGUN}*{SUFFIX}"):
             begun.unlink(missing_ok=True)

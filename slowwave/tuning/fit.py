@@ -16,10 +16,10 @@ from slowwave.scoring.evaluation import (
     Comparison,
     answer_rate,
     auroc,
+    baselines_and_ablations,
     compare,
     evaluate,
     mean_interval,
-    panel,
 )
 from slowwave.scoring.measures import MRR, NDCG
 from slowwave.scoring.ranking import RankingPolicy, rank
@@ -175,9 +175,12 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     policies = {
         "present": present,
         "fitted": best,
-        "seeds": panel.seeds(present),
-        "rrf": replace(present, fusion="rrf", **panel.off(panel.OF_TEXT)),
-        **{f"fitted, {name}": replace(best, **panel.off([name])) for name in panel.OF_TEXT},
+        "seeds": baselines_and_ablations.seeds(present),
+        "rrf": replace(present, fusion="rrf", **baselines_and_ablations.off(baselines_and_ablations.OF_TEXT)),
+        **{
+            f"fitted, {name}": replace(best, **baselines_and_ablations.off([name]))
+            for name in baselines_and_ablations.OF_TEXT
+        },
     }
     lines = tuple(
         line

@@ -16,9 +16,9 @@ from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, Journal, WatchedVault
 from slowwave.notes.folder import list_vault
 from slowwave.settings import NotesSettings
-from slowwave.vaults.look import Look, Scan
+from slowwave.vaults.scanner import ScanResult, VaultScanner
 
-__all__ = ["Scan", "fingerprint", "is_there", "scan", "scan_all", "scan_summary", "watch"]
+__all__ = ["ScanResult", "fingerprint", "is_there", "scan", "scan_all", "scan_summary", "watch"]
 
 _BATCH = 500
 
@@ -60,10 +60,10 @@ def scan(
     before: datetime | None = None,
     principal: str = "vault",
     allow_mass_retire: bool = False,
-) -> Scan:
+) -> ScanResult:
     """Look at a vault and put what changed since the last look into the journal.
 
-    What cannot be read is told, and what is known of it stays as it was: see `Scan`.
+    What cannot be read is told, and what is known of it stays as it was: see `ScanResult`.
 
     Args:
         journal: where the acts go.
@@ -78,7 +78,7 @@ def scan(
         FileNotFoundError: the folder is gone (nothing is retired then).
     """
     listing = list_vault(Path(source.uri))
-    look = Look(journal, source, listing, settings, as_of=as_of, principal=principal)
+    look = VaultScanner(journal, source, listing, settings, as_of=as_of, principal=principal)
     limit = before.timestamp() * 1e9 if before is not None else float("inf")
     batch: list[Entry] = []
     with progress.task(f"reading {source.name}", len(listing.files)) as advance:
@@ -99,7 +99,7 @@ def scan(
 
 def scan_all(
     journal: Journal, settings: NotesSettings, *, as_of: datetime, before: datetime | None = None
-) -> list[Scan]:
+) -> list[ScanResult]:
     """Look at every watched vault, as `scan` does; one that cannot be looked at keeps no other from it."""
     scans = []
     for source in journal.sources():
@@ -114,7 +114,7 @@ def scan_all(
                     f"read stays as it was. `slowwave ingest {source.uri} -n {source.namespace}` says what "
                     f"is wrong."
                 )
-        scans.append(Scan(source.name, unreadable=1, warnings=[told], nameless=[told]))
+        scans.append(ScanResult(source.name, unreadable=1, warnings=[told], nameless=[told]))
     return scans
 
 
@@ -133,7 +133,7 @@ def fingerprint(folder: Path) -> str:
     return ids.digest("fingerprint", *parts, *(f"{place.source}:{place.why}" for place in listing.unseen))
 
 
-def scan_summary(scans: list[Scan]) -> pl.DataFrame:
+def scan_summary(scans: list[ScanResult]) -> pl.DataFrame:
     """One row per vault, for people."""
     columns = ("vault", "new", "changed", "deleted", "unreadable", "unchanged", "later")
     return pl.DataFrame([{name: getattr(scan, name) for name in columns} for scan in scans])

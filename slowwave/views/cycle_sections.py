@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.scoring.evaluation import Comparison
 from slowwave.views import cycle_plots
-from slowwave.views import cycle_wording as words
+from slowwave.views import cycle_text as words
 from slowwave.views.cycle import LOGGED, MAIN, METRICS, Changed, CycleReport
 from slowwave.views.html import page
 from slowwave.views.section import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.section import Section, Table
 
 if TYPE_CHECKING:
-    from slowwave.upkeep.erasure import Plan
+    from slowwave.maintenance.erasure import Plan
 
 ELSEWHERE: Final = "Backups, and copies that others have, are not reached from here."
 NO_WAY_BACK: Final = "There is no way back."

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.evaluation.trend import Trend, trend_until
-from slowwave.feedback.effect import states_of
-from slowwave.feedback.pending import KINDS, folded_days, unseen
+from slowwave.feedback.apply_state import states_of
+from slowwave.feedback.stale_days import KINDS, processed_days, unseen_entries
 from slowwave.feedback.states import memory_states
-from slowwave.feedback.texts import texts_in
-from slowwave.home.visibility import open_rows, veiled
+from slowwave.feedback.text_attribution import texts_in
+from slowwave.home.visibility import open_rows, redact
 from slowwave.scoring.days import DAY, day_start, days_from
 from slowwave.store import Store, one_of
 from slowwave.store.tenancy import within
@@ -157,7 +157,7 @@ def feedback_report(
 
 def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
     """Days with searches or feedback that no night has taken up: day, entries (count)."""
-    days = unseen(space.journal, folded_days(space.store), namespace)
+    days = unseen_entries(space.journal, processed_days(space.store), namespace)
     ours = pl.col("namespace") == namespace
     late = space.journal.days(KINDS).filter(ours & pl.col("day").is_in(days))
     where = within(namespace, one_of("day", late["day"]))
@@ -257,7 +257,7 @@ class _Lists:
             "memories", "memory_id", rows["memory_id"].to_list(),
             columns=["memory_id", "title", "source", "sensitivity"], also=self.ours,
         )  # fmt: skip
-        known = veiled(known, ~open_rows(), "title", "source")
+        known = redact(known, ~open_rows(), "title", "source")
         given = pl.coalesce(pl.col(name).replace("", None) for name in ("title", "source", "memory_id"))
         return rows.join(known, on="memory_id", how="left", maintain_order="left").select(
             *before, "memory_id", given.alias("title"), *columns

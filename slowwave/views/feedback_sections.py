@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views import plots, trend
 from slowwave.views.blocks import bar, spark, squeezed
 from slowwave.views.counts import REASON_ORDER

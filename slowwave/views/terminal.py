@@ -20,7 +20,7 @@ from rich.text import Text
 from typer.exceptions import TyperException
 
 from slowwave.common.arguments import bounded
-from slowwave.common.boundary import boundary
+from slowwave.common.error_translation import boundary
 from slowwave.common.progress import listening
 from slowwave.common.quoting import json_printable, printable
 from slowwave.errors import SlowwaveError

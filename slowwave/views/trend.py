@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from slowwave.evaluation.trend import Trend
-from slowwave.scoring.evaluation.beside import ALL, RATED
 from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
+from slowwave.scoring.evaluation.unused_baseline import ALL, RATED
 from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.section import ANY, Column, Mark, Paragraph, Part, Picture, Section, Table, numbers

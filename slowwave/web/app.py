@@ -24,7 +24,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from slowwave.common import ids
-from slowwave.common.boundary import boundary
+from slowwave.common.error_translation import boundary
 from slowwave.errors import SlowwaveError
 from slowwave.serving.access import Access
 from slowwave.serving.caller import Caller
@@ -37,18 +37,18 @@ from slowwave.serving.statuses import StatusError, status_of
 from slowwave.serving.tokens import digest
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
-from slowwave.web import deciding, learning, looking, memories, search
-from slowwave.web.guard import PageGuard
+from slowwave.web import learning, memories, review_queue, search, trends
+from slowwave.web.middleware import PageGuard
+from slowwave.web.pending_counts import PendingCounts
 from slowwave.web.rendering import rendered
 from slowwave.web.request import Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
-from slowwave.web.sessions import Entrances, PageSession, Sessions
-from slowwave.web.waits import Waits
+from slowwave.web.sessions import OneTimeLinks, PageSession, Sessions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 LOG = logging.getLogger("slowwave.web")
-WAYS: Final = (*search.WAYS, *memories.WAYS, *deciding.WAYS, *learning.WAYS, *looking.WAYS)
+WAYS: Final = (*search.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS)
 FIELDS: Final = 50  # of a form (count)
 _UNKNOWN_NAME: Final = (
     "This page is not known by that name. mcp.allowed_hosts has the names that it is known by."
@@ -63,7 +63,7 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 def application(
     memories: MemoryPool,
     settings: Settings,
-    entrances: Entrances,
+    entrances: OneTimeLinks,
     *,
     principal: str = "page",
     details: Mapping[str, Detail] | None = None,
@@ -115,7 +115,7 @@ class PageSite:
     """
 
     def __init__(
-        self, memories: MemoryPool, settings: Settings, entrances: Entrances, principal: str
+        self, memories: MemoryPool, settings: Settings, entrances: OneTimeLinks, principal: str
     ) -> None:
         self._memories, self._settings, self._entrances = memories, settings, entrances
         self._principal = principal
@@ -123,7 +123,7 @@ class PageSite:
         self.cookie = f"slowwave_{ids.digest('page', str(settings.home))[:12]}"
         self._access = Access(settings)
         self.sessions = Sessions(settings.page.session_hours * 3_600)
-        self._waits = Waits()
+        self._waits = PendingCounts()
         self._delays = Delays()
         self._turns = Turns()
         self._working: Counter[Caller] = Counter()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.errors import NotFoundError
 from slowwave.learning.review import ApprovalRefusedError
 from slowwave.scoring.feedback.learned import KINDS, Kind
-from slowwave.views import learned
+from slowwave.views import learning_lists
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage
 
 
@@ -16,7 +16,7 @@ def learning(asked: PageRequest) -> ShownPage:
     """The gates, and what was learned."""
     home = asked.memory.learning
     status, terms, keys = home.overview()
-    log, refused = learned.decided(home.log(limit=None))
+    log, refused = learning_lists.decided(home.log(limit=None))
     kinds = [
         _kind(status.gate, "terms", status.terms, status.proposals),
         _kind(status.key_gate, "keys", status.keys, status.selections),
@@ -24,23 +24,23 @@ def learning(asked: PageRequest) -> ShownPage:
     data = {
         "kinds": kinds,
         "enabled": asked.memory.settings.learning.enabled,
-        "terms": learned.terms(terms, PAGE),
-        "keys": learned.keys(keys, PAGE),
-        "log": learned.log(log, PAGE, asked.now),
+        "terms": learning_lists.terms(terms, PAGE),
+        "keys": learning_lists.keys(keys, PAGE),
+        "log": learning_lists.log(log, PAGE, asked.now),
         "refused": counted(refused, "selection") if refused else "",
-        "when": learned.WHEN,
+        "when": learning_lists.WHEN,
     }
     return ShownPage("learning", "Learning", data, "/learning")
 
 
 def _kind(gate: Any, unit: str, states: Any, became: Any) -> dict[str, Any]:  # noqa: ANN401 - of Status
-    mark, then = learned.says(gate)
+    mark, then = learning_lists.says(gate)
     return {
         "gate": gate,
-        "name": learned.OF[gate.kind],
+        "name": learning_lists.OF[gate.kind],
         "mark": mark,
         "then": then,
-        "conditions": learned.conditions(gate),
+        "conditions": learning_lists.conditions(gate),
         "unit": unit,
         "states": states,
         "became": became,
@@ -54,7 +54,7 @@ def about_to_approve(asked: PageRequest) -> ShownPage:
     gate = asked.memory.learning.gate(kind)
     if not gate.awaits_only_approval and not gate.open:
         raise ApprovalRefusedError(gate)
-    return ShownPage("approve", f"Approve: {learned.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
+    return ShownPage("approve", f"Approve: {learning_lists.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
 
 
 def approve(asked: PageRequest) -> Redirect:
@@ -63,7 +63,7 @@ def approve(asked: PageRequest) -> Redirect:
     asked.memory.learning.approve(
         who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
     )
-    return Redirect("/learning", f"{learned.OF[kind]}: approved by {asked.form['who'].strip()}.")
+    return Redirect("/learning", f"{learning_lists.OF[kind]}: approved by {asked.form['who'].strip()}.")
 
 
 def withdraw(asked: PageRequest) -> Redirect:
@@ -73,19 +73,21 @@ def withdraw(asked: PageRequest) -> Redirect:
         who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
     )
     told = "Searches are from now on as if nothing had been learned of it; it is kept, and not deleted."
-    return Redirect("/learning", f"{learned.OF[kind]}: withdrawn by {asked.form['who'].strip()}. {told}")
+    return Redirect(
+        "/learning", f"{learning_lists.OF[kind]}: withdrawn by {asked.form['who'].strip()}. {told}"
+    )
 
 
 def about_to_roll_back(asked: PageRequest) -> ShownPage:
     """What would be taken back of what somebody taught; of everything where nobody is named."""
     principal = asked.query.get("principal", "").strip()
     scope = _scope(principal)
-    found = [asked.memory.learning.would_take_back(*scope, kind=kind) for kind in KINDS]
+    found = [asked.memory.learning.preview_rollback(*scope, kind=kind) for kind in KINDS]
     hit = [one for one in found if one.proposed.height]
     data = {
         "principal": principal,
-        "nothing": "" if hit else learned.nothing_taught(found[0].rollback),
-        "found": [(learned.OF[one.kind], *learned.would_take_back(one, PAGE)) for one in hit],
+        "nothing": "" if hit else learning_lists.nothing_taught(found[0].rollback),
+        "found": [(learning_lists.OF[one.kind], *learning_lists.preview_rollback(one, PAGE)) for one in hit],
     }
     return ShownPage("rollback", "Take back what was learned", data, "/learning")
 

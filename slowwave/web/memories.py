@@ -10,12 +10,12 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.heartbeat import beats, told
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.home.visibility import open_rows, veiled
+from slowwave.home.visibility import open_rows, redact
 from slowwave.lifecycle.correcting import given_title
-from slowwave.lifecycle.lately import lately
+from slowwave.lifecycle.recent_memories import recent_memories
 from slowwave.serving import saving
 from slowwave.store import one_of
-from slowwave.views import erasing, gate_wording, learned, mcp_wording, used
+from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 EVENTS: Final = 100  # of a history, the last ones (count)
@@ -55,7 +55,7 @@ def memory(asked: PageRequest) -> ShownPage | Redirect:
         "labels": labels,
     }
     for one in stats:
-        data |= {"used": used.account(one, asked.now), "recent": one.recent, **_taught(asked, name)}
+        data |= {"used": usage.usage_text(one, asked.now), "recent": one.recent, **_taught(asked, name)}
     return ShownPage("memory", record.title or name, data, place="/lately")
 
 
@@ -115,7 +115,7 @@ def _links(
     )
     if not asked.person:
         titles = titles.filter(open_rows())
-    told = dict(veiled(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
+    told = dict(redact(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
     return [(how, name, told[name]) for how, name in found if name in told]
 
 
@@ -127,8 +127,8 @@ def _taught(asked: PageRequest, name: str) -> dict[str, Any]:
         return {}
     learning = asked.memory.learning
     return {
-        "terms": learned.terms(learning.terms(memory_id=name), LESSONS),
-        "keys": learned.keys(learning.keys(memory_id=name), LESSONS),
+        "terms": learning_lists.terms(learning.terms(memory_id=name), LESSONS),
+        "keys": learning_lists.keys(learning.keys(memory_id=name), LESSONS),
     }
 
 
@@ -165,7 +165,7 @@ def correct(asked: PageRequest) -> Redirect:
 def _saved(asked: PageRequest, saved: Saved) -> Redirect:
     told = " ".join(saved.warnings)
     if saved.status == "quarantined":
-        why = "; ".join(gate_wording.told(saved.reasons))
+        why = "; ".join(gate_text.told(saved.reasons))
         goal = to("quarantine", saved.memory_id) if asked.person else "/"
         return Redirect(goal, f"Not let in: {why}. {told}".strip())
     became = {
@@ -186,7 +186,7 @@ def forget(asked: PageRequest) -> Redirect:
     name = asked.path["memory"]
     new = asked.memory.forget(name, viewer=asked.viewer)
     said = "Forgotten: no search finds it any more." if new else "It was forgotten already."
-    more = "You can bring it back." if asked.person else mcp_wording.after_forgetting(name)
+    more = "You can bring it back." if asked.person else mcp_text.after_forgetting(name)
     return Redirect(local(asked.form.get("back", ""), to("memory", name)), f"{said} {more}")
 
 
@@ -240,7 +240,7 @@ def _mark(asked: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.era
 def stored(asked: PageRequest) -> ShownPage:
     """What was stored lately, and by whom."""
     principal, kind, skip = asked.query.get("by", ""), asked.query.get("kind", ""), asked.number("skip")
-    found = lately(
+    found = recent_memories(
         asked.memory.tenant, principal=principal, source_kind=kind, skip=skip, limit=PAGE,
         viewer=asked.lists,
     )  # fmt: skip

@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.views.decided import became
-from slowwave.views.gate_wording import words_of
+from slowwave.views.decisions import outcome_of
+from slowwave.views.gate_text import words_of
 from slowwave.views.html import room
 from slowwave.views.moments import since
 from slowwave.views.scores import MEANING, by_source
@@ -35,7 +35,7 @@ def templates() -> Environment:
     made = room("slowwave.web", "templates")
     made.globals.update(to=to, local=local, places=PLACES, words_of=words_of)
     made.globals.update(types=sorted(KNOWN_WORDS["memory_type"]), ratings=RATINGS, meaning=MEANING)
-    made.filters.update(since=since, became=became, by_source=by_source, bar=bar)
+    made.filters.update(since=since, became=outcome_of, by_source=by_source, bar=bar)
     return made
 
 

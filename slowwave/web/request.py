@@ -14,8 +14,8 @@ from slowwave.serving.request import MemoryRequest
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from slowwave.web.pending_counts import PendingCounts
     from slowwave.web.sessions import PageSession
-    from slowwave.web.waits import Waits
 
 PAGE: Final = 20
 """Rows of a long list on a page (count)."""
@@ -34,7 +34,7 @@ class PageRequest(MemoryRequest):
     """
 
     session: PageSession
-    waits: Waits
+    waits: PendingCounts
     path: Mapping[str, str]
     query: Mapping[str, str]
     form: Mapping[str, str]

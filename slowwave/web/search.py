@@ -11,10 +11,10 @@ from slowwave.errors import NotFoundError
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import day_start
 from slowwave.search.filters import Filters
-from slowwave.views import mcp_wording
+from slowwave.views import mcp_text
 from slowwave.views.scores import MEANING, by_source
 from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, to
-from slowwave.web.sessions import FoundOnce
+from slowwave.web.sessions import ConsumedLink
 
 if TYPE_CHECKING:
     from slowwave.search import SearchResponse
@@ -33,12 +33,12 @@ def look(asked: PageRequest) -> ShownPage:
     response = asked.memory.search(
         query, limit=RESULTS, explain=True, log=not asked.caller.reads_only, **_chosen(_typed(asked))
     )
-    found = FoundOnce(response, {"q": query, **_typed(asked)})
+    found = ConsumedLink(response, {"q": query, **_typed(asked)})
     asked.session.keep(found)
     return again(asked, found)
 
 
-def again(asked: PageRequest, found: FoundOnce) -> ShownPage:
+def again(asked: PageRequest, found: ConsumedLink) -> ShownPage:
     """A search, as it was found."""
     response = found.response
     return _shown({
@@ -61,7 +61,7 @@ def seen_before(asked: PageRequest) -> ShownPage:
     return replace(page, data={**page.data, "gone": gone})
 
 
-def _still_found(asked: PageRequest, found: FoundOnce) -> set[str]:
+def _still_found(asked: PageRequest, found: ConsumedLink) -> set[str]:
     """Which memories of a search it would still show: not erased, forgotten, merged or made secret since."""
     response = found.response
     names = {one.memory_id for one in response.results} | {one.memory_id for one in response.not_shown}
@@ -87,11 +87,11 @@ def rate(asked: PageRequest) -> Redirect:
     search_id = found.response.search_id
     done = asked.memory.feedback(search_id, memory_id, rating, viewer=asked.viewer)
     found.said[done.memory_id] = done.rating
-    told = mcp_wording.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
+    told = mcp_text.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
     return Redirect(f"{to('found', search_id)}#m-{done.memory_id}", told)
 
 
-def _kept(asked: PageRequest) -> FoundOnce:
+def _kept(asked: PageRequest) -> ConsumedLink:
     search_id = asked.path["search"]
     found = asked.session.searches.get(search_id)
     if found is None or found.response.namespace != asked.memory.namespace:
@@ -147,7 +147,7 @@ def _nothing(asked: PageRequest, response: SearchResponse) -> str:
         return ""
     if asked.person:
         return response.nothing.message
-    return mcp_wording.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only)
+    return mcp_text.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only)
 
 
 WAYS: Final = (

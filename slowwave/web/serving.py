@@ -12,7 +12,7 @@ from slowwave.serving.memory_pool import MemoryPool
 from slowwave.serving.server import is_loopback, require_names, run_until_told
 from slowwave.serving.server import server as http_server
 from slowwave.web.app import application
-from slowwave.web.sessions import Entrances
+from slowwave.web.sessions import OneTimeLinks
 
 if TYPE_CHECKING:
     from socket import socket
@@ -46,7 +46,7 @@ def server(
         SettingsError: other machines can reach it, and it is not said by which names.
     """
     require_names(settings, host)
-    entrances = Entrances()
+    entrances = OneTimeLinks()
     memories = MemoryPool(settings, lambda: Caller(settings.namespace, principal), space=space)
     app = application(memories, settings, entrances, principal=principal, details=details)
     where = address(settings, host, port)

@@ -25,7 +25,7 @@ SEARCHES: Final = 8  # of a session that are kept to be shown again (count)
 
 
 @dataclass(slots=True)
-class FoundOnce:
+class ConsumedLink:
     """A search that can be shown again as it was, and what was said of its results since."""
 
     response: SearchResponse
@@ -52,7 +52,7 @@ class PageSession:
     csrf: str
     last: float
     notices: list[str] = field(default_factory=list)
-    searches: OrderedDict[str, FoundOnce] = field(default_factory=OrderedDict)
+    searches: OrderedDict[str, ConsumedLink] = field(default_factory=OrderedDict)
 
     @property
     def at_home(self) -> bool:
@@ -74,7 +74,7 @@ class PageSession:
         self.caller, self.csrf = caller, secrets.token_urlsafe(BYTES)
         self.searches.clear()
 
-    def keep(self, found: FoundOnce) -> None:
+    def keep(self, found: ConsumedLink) -> None:
         """Remember a search, so that it can be shown again."""
         self.searches[found.response.search_id] = found
         while len(self.searches) > SEARCHES:
@@ -125,7 +125,7 @@ class Sessions:
         self._open.pop(_hashed(name), None)
 
 
-class Entrances:
+class OneTimeLinks:
     """Keys of links that are good once, and for ten minutes.
 
     Args:

@@ -72,10 +72,10 @@ def test_the_page_is_followed(tmp_path):
 
 
 def test_it_tells_of_every_way():
-    from slowwave.api import deciding, memories, searching
+    from slowwave.api import memories, review_queue, searching
 
     table = PAGE[PAGE.index("## Endpoints") : PAGE.index("## Tokens")]
-    for part in (searching, memories, deciding):
+    for part in (searching, memories, review_queue):
         for route in part.router.routes:
             last = route.path.rpartition("/")[2].strip("{}").replace("memory_id", "id")
             assert last in table, route.path

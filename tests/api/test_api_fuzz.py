@@ -83,6 +83,6 @@ def test_no_request_is_answered_otherwise_than_the_schema_says(api: Api):
 
 
 def test_the_schema_is_one():
-    from slowwave.api.bodies import SearchBody
+    from slowwave.api.schemas import SearchBody
 
     Draft202012Validator.check_schema(SearchBody.model_json_schema())

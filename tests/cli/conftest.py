@@ -53,4 +53,4 @@ def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
         "uvicorn.Server.run",
     ):
         monkeypatch.setattr(server, lambda *_, **__: None)
-    monkeypatch.setattr("slowwave.orchestration.processes.run_whole", lambda *_, **__: 0)
+    monkeypatch.setattr("slowwave.orchestration.process_groups.run_group", lambda *_, **__: 0)

@@ -16,7 +16,7 @@ import pytest
 from command_runner import run_command
 
 from slowwave import cli
-from slowwave.cli.daily import QUARANTINED
+from slowwave.cli.memories import QUARANTINED
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 ROOT = Path(__file__).parents[2]

@@ -614,7 +614,7 @@ def test_an_archive_that_swells_is_not_opened(run, tmp_path, monkeypatch):
     done = run("import", "chatgpt", str(bomb))
     assert done.exit_code == 1
     assert "times larger than its packed form" in done.stderr
-    monkeypatch.setattr("slowwave.imports.packed.MOST_BYTES", 1_000)
+    monkeypatch.setattr("slowwave.imports.archives.MAX_BYTES", 1_000)
     large = pack(tmp_path / "l.zip", {"conversations.json": [gpt("c1", [("user", LISBON)] * 9)]})
     assert "at most 1,000 are read" in run("import", "chatgpt", str(large)).stderr
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 from learning_rows import night, put_effect, put_proposals, put_ready
 
-from slowwave.learning.acts import acts
+from slowwave.learning.events import learning_events
 from slowwave.learning.log import append
 from slowwave.memory import Memory
 
@@ -60,7 +60,7 @@ def data(learning: Callable[..., Result]) -> Callable[..., Any]:
 
 
 def decided(memory: Memory) -> list[str]:
-    return [act.action for act in acts(memory.journal, "default")]
+    return [act.action for act in learning_events(memory.journal, "default")]
 
 
 def test_status_shows_every_condition_and_what_to_do_next(learning, run, ready):

@@ -15,8 +15,8 @@ SHOWN = [*sorted((ROOT / "slowwave" / "cli").glob("*.py")), ROOT / "orchestratio
 SAFE_CALLS = {"escape", "_line", "counted", "size", "len", "rich_table", "Padding", "Text", "Grid", "grid"}
 """Calls that give a text without markup of others, or a thing that is drawn."""
 KNOWN = {
-    "slowwave/cli/find.py": ("Text('   ').join(",),
-    "slowwave/cli/review.py": ("Text.assemble(",),
+    "slowwave/cli/search.py": ("Text('   ').join(",),
+    "slowwave/cli/curation.py": ("Text.assemble(",),
     "slowwave/cli/moving.py": ("' and '.join(said)",),
     "slowwave/cli/up.py": ("code", "name"),
     "orchestration/cli.py": ("live",),

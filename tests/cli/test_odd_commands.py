@@ -38,7 +38,7 @@ def test_the_commands_that_begin_with(run, known, first):
 
 
 def test_the_commands_that_join_the_app(run, known, monkeypatch):
-    monkeypatch.setattr("slowwave.orchestration.night.run_night", lambda *_, **__: REPORT)
+    monkeypatch.setattr("slowwave.orchestration.run_nightly.run_night", lambda *_, **__: REPORT)
     application = whole()
     faults = [
         found

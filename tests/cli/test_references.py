@@ -13,7 +13,7 @@ from click.testing import Result
 
 from slowwave.common.ids import memory_id
 from slowwave.errors import ArgumentError, NotFoundError
-from slowwave.home.references import either, resolved, short_ids, shortened
+from slowwave.home.id_resolution import resolve_either, resolve_id, short_ids, shorten
 from slowwave.home.tenant import Tenant
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
@@ -46,29 +46,29 @@ def asked(journal: Journal, event_id: str, principal: str = "ann", namespace: st
 
 def test_last_is_the_last_search_of_whoever_asks_in_this_namespace(journal):
     with pytest.raises(NotFoundError, match="no last search: the journal has none that ann made"):
-        resolved(tenant(journal), "search", "last")
+        resolve_id(tenant(journal), "search", "last")
     asked(journal, "aaaa1111")
     asked(journal, "bbbb1111")
     asked(journal, "cccc1111", principal="bob")
     asked(journal, "dddd1111", namespace="other")
-    assert resolved(tenant(journal), "search", "last") == "bbbb1111"
-    assert resolved(tenant(journal, "bob"), "search", "last") == "cccc1111"
-    assert resolved(tenant(journal, namespace="other"), "search", "last") == "dddd1111"
+    assert resolve_id(tenant(journal), "search", "last") == "bbbb1111"
+    assert resolve_id(tenant(journal, "bob"), "search", "last") == "cccc1111"
+    assert resolve_id(tenant(journal, namespace="other"), "search", "last") == "dddd1111"
 
 
 def test_a_beginning_that_only_one_has_is_taken_and_no_other(journal):
     for one in ("aaaa1111", "aaaa2222", "aaaa22223", "a%aa1111"):
         asked(journal, one)
     mine = tenant(journal)
-    assert resolved(mine, "search", "aaaa1") == "aaaa1111"
-    assert resolved(mine, "search", "aaaa2222") == "aaaa2222"  # whole, although another one begins so
+    assert resolve_id(mine, "search", "aaaa1") == "aaaa1111"
+    assert resolve_id(mine, "search", "aaaa2222") == "aaaa2222"  # whole, although another one begins so
     for short in ("aaa", "aaaa3", "a%aa2", "nothing"):
-        assert resolved(mine, "search", short) == short  # whoever looks for it says that it is not there
+        assert resolve_id(mine, "search", short) == short  # whoever looks for it says that it is not there
     with pytest.raises(ArgumentError, match="'aaaa' begins the ids of several searches: aaaa1111, aaaa2222"):
-        resolved(mine, "search", "aaaa")
+        resolve_id(mine, "search", "aaaa")
     with pytest.raises(ArgumentError, match="aaaa2222, aaaa22223"):
-        resolved(mine, "search", "aaaa222")
-    assert resolved(tenant(journal, namespace="other"), "search", "aaaa1") == "aaaa1"
+        resolve_id(mine, "search", "aaaa222")
+    assert resolve_id(tenant(journal, namespace="other"), "search", "aaaa1") == "aaaa1"
 
 
 def test_a_shown_search_id_is_as_long_as_it_has_to_be(journal):
@@ -76,8 +76,8 @@ def test_a_shown_search_id_is_as_long_as_it_has_to_be(journal):
         asked(journal, one)
     found = short_ids(tenant(journal), "search", ["abcdefgh1111", "01234567890"])
     assert found == {"abcdefgh1111": "abcdefgh11", "01234567890": "01234567"}
-    assert shortened(["abcdefghij"], ["abcdefghik", "b"]) == {"abcdefghij": "abcdefghij"}
-    assert shortened(["abcdefghij"], []) == {"abcdefghij": "abcdefgh"}
+    assert shorten(["abcdefghij"], ["abcdefghik", "b"]) == {"abcdefghij": "abcdefghij"}
+    assert shorten(["abcdefghij"], []) == {"abcdefghij": "abcdefgh"}
 
 
 @pytest.mark.slow
@@ -127,4 +127,4 @@ def test_of_memories_that_begin_alike_none_is_guessed(run: Callable[..., Result]
     assert "begins the ids of several memories" in done.stderr
     assert all(one in done.stderr for one in ids)
     assert [memory.get(one).status for one in ids] == ["live", "live"]
-    assert either(memory.tenant, ("search", "memory"), ids[1]) == ("memory", ids[1])
+    assert resolve_either(memory.tenant, ("search", "memory"), ids[1]) == ("memory", ids[1])

@@ -46,25 +46,25 @@ def run(home: Path, memory: Any, fast_embedder: Any, monkeypatch) -> Callable[..
 @pytest.fixture
 def used(memory: Any) -> Any:
     """A day of feedback that was folded, and one act since."""
-    from slowwave.feedback import effect, fold
-    from slowwave.feedback.pending import Seqs, begin, finish
-    from slowwave.journal import drain
+    from slowwave.feedback import aggregation, apply_state
+    from slowwave.feedback.stale_days import Seqs, begin, finish
+    from slowwave.journal import projections
 
     found = memory.search(QUESTION)
     memory.feedback(found.search_id, 1, "helpful")
     memory.observe(found.search_id, ANSWER)
     space, today = memory._space, datetime.now(UTC).date().isoformat()
     store = space.store
-    store.upsert("searches", drain.drain_searches(space.journal, [today]).rows)
-    events = drain.drain_events(space.journal, [today]).rows
+    store.upsert("searches", projections.drain_searches(space.journal, [today]).rows)
+    events = projections.drain_events(space.journal, [today]).rows
     store.upsert("events", events)
     begin(store, "run", {today: Seqs(0, int(events["seq"].max()))}, today)
-    signals = fold.signals(store, events, space.feedback_policy, 0.3)
+    signals = aggregation.signals(store, events, space.feedback_policy, 0.3)
     store.upsert("usage_signals", signals)
-    store.upsert("effectiveness", fold.effectiveness(store, signals, today, space.feedback_policy))
-    store.upsert("strength", fold.strength(store, signals, today, space.feedback_policy))
-    store.upsert("promotions", fold.promotions(store, signals, today, space.feedback_policy))
-    effect.take_effect(store, [today], space.feedback_policy)
+    store.upsert("effectiveness", aggregation.effectiveness(store, signals, today, space.feedback_policy))
+    store.upsert("strength", aggregation.strength(store, signals, today, space.feedback_policy))
+    store.upsert("promotions", aggregation.promotions(store, signals, today, space.feedback_policy))
+    apply_state.apply_state(store, [today], space.feedback_policy)
     finish(store, "run")
     memory.feedback(found.search_id, 1, "neutral")
     return memory

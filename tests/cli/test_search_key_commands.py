@@ -11,7 +11,7 @@ from click.testing import Result
 from key_rows import asked, night_of_keys, put_key_effect, put_keys_ready
 from learning_rows import night, put_ready
 
-from slowwave.learning.acts import acts
+from slowwave.learning.events import learning_events
 from slowwave.memory import Memory
 
 pytestmark = pytest.mark.usefixtures("learning_on")
@@ -59,7 +59,7 @@ def data(learning: Callable[..., Result]) -> Callable[..., Any]:
 
 
 def decided(memory: Memory) -> list[tuple[str, str]]:
-    return [(act.action, act.detail["kind"]) for act in acts(memory.journal, "default")]
+    return [(act.action, act.detail["kind"]) for act in learning_events(memory.journal, "default")]
 
 
 def counts(memory: Memory) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import typer
 import slowwave
 from slowwave import cli
 from slowwave.cli import app
-from slowwave.cli.starting import alone, first_word, has
+from slowwave.cli.bootstrap import alone, first_word, has
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 

@@ -19,7 +19,7 @@ from command_lines import DEPLOY, OWN, fault, sensible
 
 from slowwave.cli import app
 from slowwave.errors import SlowwaveError, StoreError, TakenInLaterError
-from slowwave.orchestration.night import pending_days
+from slowwave.orchestration.run_nightly import pending_days
 from slowwave.settings import load
 
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."

@@ -29,11 +29,11 @@ import pytest
 import warm
 
 import slowwave
-from slowwave.asking import place, wire
 from slowwave.cli import up
-from slowwave.cli.child import ENOUGH_S, LONGEST_S, SupervisedProcess, next_pause
+from slowwave.cli.supervisor import ENOUGH_S, LONGEST_S, SupervisedProcess, next_backoff
 from slowwave.errors import SlowwaveError
-from slowwave.home.model import RESTORING
+from slowwave.home.embedding_model import RESTORING
+from slowwave.ipc import pidfile, protocol
 from slowwave.serving.server import listening
 
 pytestmark = pytest.mark.slow
@@ -423,7 +423,7 @@ def test_commands_about_a_copy_of_the_home_are_about_the_copy(own):
     assert own.run("get", memory).code == 1
     assert own.run("--home", str(copy), "get", memory).code == 0
     assert own.run("search", "deploy").asked
-    running = place.read(own.path)
+    running = pidfile.read(own.path)
     assert running is not None
     request = {
         "version": slowwave.__version__, "words": ["search", "deploy"], "variables": {}, "looks": {},
@@ -432,8 +432,8 @@ def test_commands_about_a_copy_of_the_home_are_about_the_copy(own):
     for home, answers in ((own.path, True), (copy, False)):  # whatever a process sends there
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
             end.connect(running.socket)
-            wire.send(end, {**request, "home": place.which(home)})
-            assert ("ready" in wire.receive(end, wire.MOST_ASKED)) is answers
+            protocol.send(end, {**request, "home": pidfile.home_identity(home)})
+            assert ("ready" in protocol.receive(end, protocol.MOST_ASKED)) is answers
 
 
 def test_another_model_is_used_at_once(own):
@@ -450,7 +450,7 @@ def test_another_model_is_used_at_once(own):
 
 def test_a_second_one_is_refused_and_an_end_leaves_nothing(own):
     own.start()
-    running = place.read(own.path)
+    running = pidfile.read(own.path)
     assert running is not None
     second = subprocess.run(
         [sys.executable, "-m", "slowwave", "up", "--no-night", "--page-port", free_port()],
@@ -462,7 +462,7 @@ def test_a_second_one_is_refused_and_an_end_leaves_nothing(own):
     assert (told["subject"], told["ok"]) == ("running", True)
     assert f"process {running.pid}" in told["message"]
     assert own.stop(signal.SIGTERM) == (0, "")
-    assert place.read(own.path) is None
+    assert pidfile.read(own.path) is None
     assert not Path(running.socket).parent.exists()
     assert json.loads(own.run("doctor", "--json").out)["findings"][-1]["message"].startswith(
         "slowwave up does not run"
@@ -473,10 +473,10 @@ def test_a_second_one_is_refused_and_an_end_leaves_nothing(own):
 
 def test_one_that_is_killed_is_in_nobodys_way(own):
     own.start()
-    running = place.read(own.path)
+    running = pidfile.read(own.path)
     assert running is not None
     own.stop(signal.SIGKILL)
-    assert place.read(own.path) == running
+    assert pidfile.read(own.path) == running
     done = own.run("search", "deploy")
     assert (done.asked, done.code) == (False, 0)
     assert "1. Deploy" in done.out
@@ -489,9 +489,9 @@ def test_one_that_is_killed_is_in_nobodys_way(own):
 
 def test_one_of_another_version_is_not_asked(own):
     own.start()
-    running = place.read(own.path)
+    running = pidfile.read(own.path)
     assert running is not None
-    place.write(own.path, running._replace(version="0.0.1"))
+    pidfile.write(own.path, running._replace(version="0.0.1"))
     assert not own.run("get", own.memory_ids["deploy"]).asked
     assert own.process is not None
     assert own.process.wait(120) == 1  # another one's file is in the place of its own
@@ -675,7 +675,7 @@ def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
         done = own.run("up", "--ui-port", str(taken.getsockname()[1]), "--page-port", free_port())
     assert (done.code, done.out) == (1, "")
     assert "Name another port with --ui-port" in done.err
-    assert place.read(own.path) is None
+    assert pidfile.read(own.path) is None
 
 
 def test_a_half_restored_home_is_refused_with_the_words_of_restoring(own):
@@ -684,7 +684,7 @@ def test_a_half_restored_home_is_refused_with_the_words_of_restoring(own):
     assert (done.code, done.out) == (1, "")
     assert "run the same `slowwave restore` again" in done.err
     assert "Traceback" not in done.err
-    assert place.read(own.path) is None
+    assert pidfile.read(own.path) is None
 
 
 def test_where_everything_is_is_told_as_it_is(capsys):
@@ -718,7 +718,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other)
         done = own.run("up", "--no-night", option, str(taken.getsockname()[1]), other, free_port())
     assert done.code == 1
     assert f"Name another port with {option}" in done.err
-    assert place.read(own.path) is None
+    assert pidfile.read(own.path) is None
 
 
 # -- the program beside it -----------------------------------------------------------------------
@@ -727,13 +727,13 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other)
 def test_pauses_double_up_to_a_minute_and_begin_again_after_a_long_run():
     pauses, pause = [], 0.0
     for ran in (1, 1, 1, 1, 1, 1, 1, 1, ENOUGH_S - 1, ENOUGH_S, 0):
-        pause = next_pause(pause, ran)
+        pause = next_backoff(pause, ran)
         pauses.append(pause)
     assert pauses == [1, 2, 4, 8, 16, 32, LONGEST_S, 60, 60, 1, 2]
 
 
 def test_a_child_that_dies_is_started_again_and_ends_when_it_is_told_to(tmp_path, monkeypatch):
-    monkeypatch.setattr("slowwave.cli.child.FIRST_S", 0.01)
+    monkeypatch.setattr("slowwave.cli.supervisor.FIRST_S", 0.01)
     runs, told, again = tmp_path / "runs", [], threading.Semaphore(0)
     program = (
         "import pathlib, sys, time\n"
@@ -760,15 +760,15 @@ def test_a_child_that_dies_is_started_again_and_ends_when_it_is_told_to(tmp_path
 
 KEEPS = """
 import os, sys, time
-from slowwave.cli.child import SupervisedProcess
+from slowwave.cli.supervisor import SupervisedProcess
 SupervisedProcess([sys.executable, "-c", sys.argv[1]], os.environ, print).start()
 time.sleep(600)
 """
 RUNS = """
 import os, sys
-from slowwave.orchestration.processes import run_whole
+from slowwave.orchestration.process_groups import run_group
 program = "import os, time; open(os.environ['TOLD'], 'w').write(str(os.getpid())); time.sleep(600)"
-run_whole([sys.executable, "-c", program], os.environ, grace=1.0, with_input=True)
+run_group([sys.executable, "-c", program], os.environ, grace=1.0, with_input=True)
 """
 
 
@@ -810,7 +810,7 @@ def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
         def stop(self, hurry: threading.Event) -> None:
             seen.append("stop")
 
-    monkeypatch.setattr("slowwave.cli.child.SupervisedProcess", Child)
+    monkeypatch.setattr("slowwave.cli.supervisor.SupervisedProcess", Child)
     monkeypatch.setenv("SLOWWAVE_HOME", str(own.path))
     with ExitStack() as parts:
         ports = up._Ports(8760, None, None, None, "127.0.0.1", True)

@@ -16,7 +16,7 @@ from web_page import Server, eventually, needs_chromium, ui
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
 from slowwave.journal.kinds.learning import APPROVE
-from slowwave.learning.acts import acts
+from slowwave.learning.events import learning_events
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.store import Store
 
@@ -152,7 +152,7 @@ def a_person_approves_in_a_form(
     page.goto(f"{server.url}/runs/{empty['runId']}")
     page.get_by_text("Say who decides").first.wait_for()
     picture("29 nothing was decided")
-    assert acts(space.journal) == []
+    assert learning_events(space.journal) == []
 
     page.goto(form)
     page.get_by_text("No errors").wait_for()
@@ -164,5 +164,5 @@ def a_person_approves_in_a_form(
     page.get_by_role("button", name="Launch Run").click()
     given, _ = eventually("the form", lambda: decided(2))
     assert given["status"] == "SUCCESS"
-    (act,) = acts(space.journal)
+    (act,) = learning_events(space.journal)
     assert (act.action, act.namespace, act.who, act.why) == (APPROVE, "ada", "Ann", "looked at it")

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from bench._user import User, asked_on
 from slowwave.cli import app
 from slowwave.common import ids
-from slowwave.orchestration.night import evaluate_due, run_night
+from slowwave.orchestration.run_nightly import evaluate_due, run_night
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings, load
 from slowwave.settings.ranking_file import write_policy

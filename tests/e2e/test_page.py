@@ -37,10 +37,10 @@ from web_page import (
 
 from slowwave.common import ids
 from slowwave.home.workspace import Workspace
+from slowwave.maintenance.stale_partitions import stale_partitions
 from slowwave.orchestration.instance import dagster_home
-from slowwave.orchestration.night import run_night
+from slowwave.orchestration.run_nightly import run_night
 from slowwave.settings import Settings, load
-from slowwave.upkeep.due import due
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -405,7 +405,7 @@ def all_done(server: Server) -> bool:
 def due_days_of(settings: Settings) -> list[str]:
     space = Workspace(settings)
     try:
-        found = due(space.journal, space.store)
+        found = stale_partitions(space.journal, space.store)
     finally:
         space.close()
     return [*found.notes, *found.feedback]

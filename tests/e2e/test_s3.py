@@ -20,10 +20,10 @@ import servers
 import warm
 
 import slowwave
-from slowwave.lifecycle.admission.around import standing_in
+from slowwave.lifecycle.admission.context_loader import live_memories
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
-from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -241,7 +241,7 @@ def test_a_save_and_a_search_ask_the_store_a_few_dozen_times_and_a_few(
             before = counting.asked
             assert memory.save(note).status == "live"
             asked.append(counting.asked - before)
-        assert standing_in(memory.home, "default") is not None
+        assert live_memories(memory.home, "default") is not None
         assert 10 < max(asked[3:]) <= 42
         memory.search("gauge of the pier")
         before = counting.asked

@@ -236,7 +236,7 @@ def first_vault() -> dict[str, str | bytes]:
     return notes
 
 
-def scan(home: Path, folder: Path, days_ago: int) -> vault.Scan:
+def scan(home: Path, folder: Path, days_ago: int) -> vault.ScanResult:
     """Put what changed in the vault into the journal, as of noon (UTC) so many days ago."""
     space = Workspace(load(home, embedding={"model": MODEL}))
     as_of = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=days_ago)

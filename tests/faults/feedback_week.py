@@ -12,11 +12,11 @@ from polars.testing import assert_frame_equal
 
 import slowwave as package
 from slowwave.common import ids
-from slowwave.feedback.pending import unfolded_days
-from slowwave.home.ledger import FEEDBACK as FOLDS
+from slowwave.feedback.stale_days import stale_days
+from slowwave.home.processing_watermarks import FEEDBACK as FOLDS
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
-from slowwave.journal.acts import save_entry
+from slowwave.journal.entry_builders import save_entry
 from slowwave.notes.reading import plain_note
 
 FEEDBACK = (
@@ -106,7 +106,7 @@ def journalled(home: Path, *acts: Entry) -> None:
 def due(home: Path) -> list[str]:
     """Days that a night still has to fold."""
     with package.open(home, namespace="default") as memory:
-        return unfolded_days(memory.journal, memory.store)
+        return stale_days(memory.journal, memory.store)
 
 
 def taught(home: Path) -> dict[str, pl.DataFrame]:

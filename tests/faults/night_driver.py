@@ -50,16 +50,16 @@ from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
 from sqlalchemy.pool import SingletonThreadPool
 
-import slowwave.orchestration.night as nights
+import slowwave.orchestration.run_nightly as nights
 from slowwave.assets import daily, evaluation, feedback, ingest, learning
 from slowwave.assets.resources import WAITING, SlowwaveResource
 from slowwave.common import progress
 from slowwave.journal import Journal
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import settling
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import apply
 from slowwave.memory import open_memory
 from slowwave.settings import Settings, load
-from slowwave.store import Store, filling
+from slowwave.store import Store, append_only
 from slowwave.views import plots
 
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
@@ -83,8 +83,8 @@ sqlite_event_log.create_engine = sqlite_run_storage.create_engine = kept_engine
 plots.picture = plots.nothing = lambda *_: b"<svg/>"  # a quarter of such a night
 
 # Small commits, so that few notes and days make several of them.
-stages.CHUNKS_PER_COMMIT = 40
-settling.ACTS_AT_ONCE = 20
+ingest_pipeline.CHUNKS_PER_COMMIT = 40
+apply.BATCH_SIZE = 20
 daily.DAYS_AT_ONCE = daily.ROWS_AT_ONCE = 2
 
 
@@ -240,7 +240,7 @@ class Queued:
 def _count_store(writes: Writes) -> None:
     for operation in ("upsert", "delete", "put_meta"):
         writes.watch(Store, operation)
-    writes.watch(filling, "append")
+    writes.watch(append_only, "append")
 
 
 def run(job: dict) -> dict:

@@ -24,19 +24,19 @@ from faults_helpers import (
 
 from slowwave.backup.archive import Archive
 from slowwave.backup.making import make
-from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
+from slowwave.backup.storage import FileStorage
 from slowwave.backup.verifying import verify
 from slowwave.home.workspace import Workspace
+from slowwave.maintenance.doctor import examine
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.upkeep.doctor import examine
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 KILLED = """
 import os, signal, sys
-from slowwave.backup.place import FileStorage
+from slowwave.backup.storage import FileStorage
 
 method, after = sys.argv[1], int(sys.argv[2])
 real, done = getattr(FileStorage, method), []

@@ -53,7 +53,7 @@ print("done", flush=True)
 HOLDER = """
 import sys, time
 import slowwave
-from slowwave.lifecycle import intake
+from slowwave.lifecycle import write_path
 from faults_helpers import text
 
 def settle(*arguments, **named):
@@ -62,7 +62,7 @@ def settle(*arguments, **named):
 
 with slowwave.open(namespace="default") as memory:
     memory.search("anything")
-    intake.settle = settle
+    write_path.admit_batch = settle
     memory.save(text("who was killed writes", 12), key="of the killed")
 """
 

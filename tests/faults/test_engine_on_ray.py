@@ -18,13 +18,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from slowwave.embedding.spread import SpreadEmbedder
+from slowwave.embedding.distributed import DistributedEmbedder
 from slowwave.engine import EngineError, open_engine
 from slowwave.home.workspace import Workspace
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.settings.groups import EngineSettings
-from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = [
     pytest.mark.slow,
@@ -145,7 +145,7 @@ def refused(number: int) -> int:
 
 
 def test_one_worker_then_two_make_the_tables_that_this_process_makes(cluster, saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("slowwave.embedding.spread.MODELS", {})  # or all is one piece
+    monkeypatch.setattr("slowwave.embedding.distributed.MODELS", {})  # or all is one piece
     monkeypatch.setattr("slowwave.embedding.static._BATCH", 16)
     here = rebuilt(Path(shutil.copytree(saved, tmp_path / "here")), {"kind": "local"})
     assert here[1].height >= 60
@@ -155,7 +155,7 @@ def test_one_worker_then_two_make_the_tables_that_this_process_makes(cluster, sa
             cluster.join()
         engine = on_ray(cluster, texts=16)
         space = Workspace(load(saved, **FAST, engine=engine))
-        assert isinstance(space.embedder, SpreadEmbedder)
+        assert isinstance(space.embedder, DistributedEmbedder)
         list(space.engine.map(tripled, [1]))  # connected
         cluster.workers(workers)
         there = rebuilt(Path(shutil.copytree(saved, tmp_path / f"there{workers}")), engine)

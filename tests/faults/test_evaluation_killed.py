@@ -15,7 +15,7 @@ from faults_helpers import Driver, assert_same_tables, copy_home, make_home, tab
 from feedback_days import NOTES, rating, search
 from feedback_week import DEPLOY, at, day, journalled
 
-from slowwave.evaluation.due import due_days
+from slowwave.evaluation.stale_days import due_days
 from slowwave.home.workspace import Workspace
 from slowwave.settings import load
 

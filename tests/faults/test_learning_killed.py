@@ -20,7 +20,7 @@ from learning_rows import NEWS, put_open
 from warehouse_rows import put
 
 from slowwave.common import ids
-from slowwave.learning.acts import REGRESSION, ROLLBACK, acts
+from slowwave.learning.events import REGRESSION, ROLLBACK, learning_events
 from slowwave.settings import load
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
@@ -54,7 +54,7 @@ class Done:
 def decided(home: Path, embedder: Any) -> list[tuple[str, str]]:
     """Acts on learning: what and by whom."""
     with Life(load(home), embedder) as life:
-        return [(act.action, act.event_id) for act in acts(life.space.journal)]
+        return [(act.action, act.event_id) for act in learning_events(life.space.journal)]
 
 
 def uses_what_was_learned(home: Path, embedder: Any) -> bool:

@@ -27,7 +27,7 @@ from faults_helpers import (
 import slowwave as package
 from slowwave.common import ids
 from slowwave.journal import Entry
-from slowwave.journal.acts import KEYLESS, forget_entry, save_entry, word_entry
+from slowwave.journal.entry_builders import KEYLESS, forget_entry, save_entry, word_entry
 from slowwave.notes.reading import plain_note
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]

@@ -11,7 +11,7 @@ import pytest
 from faults_helpers import MODEL, ROOT, chunk_faults, end_group, environment
 
 import slowwave as package
-from slowwave.lifecycle.intake import MOST_LOGGED
+from slowwave.lifecycle.write_path import MAX_LOGGED
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -69,8 +69,8 @@ def test_saves_of_a_killed_process_are_there(tmp_path: Path, seconds: float) -> 
 
 def test_a_long_run_of_saves_is_committed_as_it_goes(tmp_path: Path) -> None:
     with package.open(tmp_path / "home", namespace="default", embedding={"model": MODEL}) as memory:
-        for number in range(MOST_LOGGED + 10):
+        for number in range(MAX_LOGGED + 10):
             memory.save(f"Gauge {number} at pier {number % 7} was read at {number % 24} o'clock by Ishbel.")
-            assert len(memory.store.logged()) <= MOST_LOGGED
-        assert memory.store.committed("memories").count_rows() >= MOST_LOGGED
+            assert len(memory.store.logged()) <= MAX_LOGGED
+        assert memory.store.committed("memories").count_rows() >= MAX_LOGGED
     assert chunk_faults(tmp_path / "home") == []

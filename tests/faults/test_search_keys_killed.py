@@ -12,7 +12,7 @@ from faults_helpers import Driver, assert_same_tables, copy_home, make_home, tab
 from feedback_week import at, day
 from key_rows import FIRST, LAST, put_keys_open
 
-from slowwave.learning.applied import search_keys
+from slowwave.learning.active_boosts import search_keys
 from slowwave.settings import load
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]

@@ -10,12 +10,12 @@ import dagster as dg
 import pytest
 from warehouse_rows import put
 
-from slowwave.assets.at_a_glance import at_a_glance
+from slowwave.assets.overview import at_a_glance
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import APPROVAL, CONDITIONS
 from slowwave.scoring.measures import NDCG
-from slowwave.views import glance
+from slowwave.views import overview
 
 FIRST, LAST = "2026-03-01", "2026-03-03"
 RANGE = {"dagster/asset_partition_range_start": FIRST, "dagster/asset_partition_range_end": LAST}
@@ -61,13 +61,13 @@ def test_each_day_of_a_backfill_has_its_own_numbers_and_what_is_now_belongs_to_t
     found = told(days, tags=RANGE)
     assert list(found) == [FIRST, "2026-03-02", LAST]
     by_day = {day: numbers(metadata) for day, metadata in found.items()}
-    assert [by_day[day][glance.REFUSED] for day in found] == [0, 1, 0]
-    assert [by_day[day][glance.SEARCHES] for day in found] == [0, 0, 3]
-    assert [by_day[day].get(glance.QUALITY) for day in found] == [None, None, 0.75]
-    assert [by_day[day].get(glance.HELD) for day in found] == [None, None, 1]
-    assert set(by_day[LAST]) == {*glance.BY_DAY, *glance.NOW}
-    assert isinstance(found[LAST][glance.QUALITY], dg.FloatMetadataValue)
-    assert isinstance(found[LAST][glance.REFUSED], dg.IntMetadataValue)
+    assert [by_day[day][overview.REFUSED] for day in found] == [0, 1, 0]
+    assert [by_day[day][overview.SEARCHES] for day in found] == [0, 0, 3]
+    assert [by_day[day].get(overview.QUALITY) for day in found] == [None, None, 0.75]
+    assert [by_day[day].get(overview.HELD) for day in found] == [None, None, 1]
+    assert set(by_day[LAST]) == {*overview.BY_DAY, *overview.NOW}
+    assert isinstance(found[LAST][overview.QUALITY], dg.FloatMetadataValue)
+    assert isinstance(found[LAST][overview.REFUSED], dg.IntMetadataValue)
     assert next(iter(found[LAST])) == "in a line"  # the page keeps the order
     assert found[LAST]["in a line"].value.startswith("0 memories; 1 thing for a person to decide")
     assert found[LAST]["what to do"].value.startswith("1 note in quarantine: slowwave quarantine list")
@@ -75,7 +75,7 @@ def test_each_day_of_a_backfill_has_its_own_numbers_and_what_is_now_belongs_to_t
 
 def test_a_day_that_is_run_again_later_has_nothing_of_the_moment(days: Path) -> None:
     found = told(days, "2026-03-20T03:00:00+00:00", partition_key=LAST)
-    assert set(numbers(found[LAST])) == set(glance.BY_DAY)
+    assert set(numbers(found[LAST])) == set(overview.BY_DAY)
     assert "what to do" not in found[LAST]
 
 
@@ -85,10 +85,10 @@ def test_a_day_that_is_run_again_keeps_how_things_stood_then(memory: Memory, day
         memory.save("The lamp on the pier is red since the storm of last winter.", key="lamp")
         for _ in range(2):  # also from a run that kept it
             later = told(days, "2026-03-20T03:00:00+00:00", tags=RANGE, instance=instance)
-            assert {name: numbers(later[LAST])[name] for name in glance.NOW} == {
-                name: then[name] for name in glance.NOW
+            assert {name: numbers(later[LAST])[name] for name in overview.NOW} == {
+                name: then[name] for name in overview.NOW
             }
-            assert set(numbers(later[FIRST])) <= set(glance.BY_DAY)
+            assert set(numbers(later[FIRST])) <= set(overview.BY_DAY)
             assert "what to do" not in later[LAST]  # that was to do then
 
 
@@ -96,8 +96,8 @@ def test_a_run_of_a_range_and_runs_of_its_days_tell_the_same(days: Path) -> None
     whole = told(days, tags=RANGE)
     for day in (FIRST, "2026-03-02", LAST):
         alone = told(days, partition_key=day)[day]
-        assert {name: numbers(alone)[name] for name in glance.BY_DAY if name in numbers(alone)} == {
-            name: value for name, value in numbers(whole[day]).items() if name in glance.BY_DAY
+        assert {name: numbers(alone)[name] for name in overview.BY_DAY if name in numbers(alone)} == {
+            name: value for name, value in numbers(whole[day]).items() if name in overview.BY_DAY
         }
 
 
@@ -109,7 +109,7 @@ def test_a_gate_that_lacks_a_persons_word_waits_for_it(memory: Memory, days: Pat
         for name in CONDITIONS
     ])  # fmt: skip
     found = told(days, now.isoformat(), partition_key=f"{now:%F}")[f"{now:%F}"]
-    assert numbers(found)[glance.APPROVALS] == 1
+    assert numbers(found)[overview.APPROVALS] == 1
     assert "then the job approve_learning" in found["what to do"].value
 
 
@@ -126,7 +126,7 @@ def test_a_failed_run_counts_until_one_for_the_same_days_succeeds(days: Path) ->
 
     def failed() -> int:
         with_it = told(days, now.isoformat(), partition_key=day, instance=instance)
-        return int(numbers(with_it[day])[glance.RUNS])
+        return int(numbers(with_it[day])[overview.RUNS])
 
     with dg.DagsterInstance.ephemeral() as instance:
         assert failed() == 0

@@ -10,8 +10,8 @@ import pytest
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.backup.archive import PIECES, Archive
-from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
+from slowwave.backup.storage import FileStorage
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
 from slowwave.settings import load

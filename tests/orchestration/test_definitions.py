@@ -3,7 +3,7 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import evaluation, feedback, ingest, learning, overview, trend, warehouse
 from slowwave.assets.resources import SlowwaveResource, of_the_home
 from slowwave.orchestration import learning_jobs
 from slowwave.orchestration.definitions import definitions, defs
@@ -54,7 +54,7 @@ def test_every_check_but_six_blocks_what_comes_after_it(code_location):
     assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 9
     assert not graph.get(warehouse.warehouse.key).check_keys  # it is checked as it is built
     assert not graph.get(trend.trend.key).check_keys  # it makes no table
-    assert not graph.get(at_a_glance.at_a_glance.key).check_keys  # nor does this
+    assert not graph.get(overview.at_a_glance.key).check_keys  # nor does this
     assert sorted(spec.name for spec in specs if not spec.blocking) == [
         "beside_never_used", *["every_namespace"] * 3, "learning_gate", "no_exact_duplicates", "nothing_late",
         "save_gate",

@@ -11,11 +11,11 @@ import dagster as dg
 import pytest
 
 from slowwave.home.workspace import Workspace
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.orchestration.instance import dagster_home
-from slowwave.orchestration.night import evaluate_due, run_due
+from slowwave.orchestration.run_nightly import evaluate_due, run_due
 from slowwave.settings import load
-from slowwave.upkeep.rebuild import rebuild
 
 sys.path.append(str(Path(__file__).parents[1] / "slowwave"))
 from erasure_helpers import places

@@ -34,11 +34,11 @@ from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
 from slowwave.embedding import reranking
 from slowwave.errors import ModelError
-from slowwave.evaluation.due import due_days
-from slowwave.evaluation.judging.asking import PATIENCE
+from slowwave.evaluation.judging.run_judge import PATIENCE
+from slowwave.evaluation.stale_days import due_days
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.orchestration.night import evaluate_due, run_night
+from slowwave.orchestration.run_nightly import evaluate_due, run_night
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings, load
 from slowwave.settings.ranking_file import write_policy

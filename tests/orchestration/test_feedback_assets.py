@@ -21,7 +21,7 @@ from slowwave.common import ids
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.night import choose_days, metadata_of, pending_days, run_due
+from slowwave.orchestration.run_nightly import choose_days, metadata_of, pending_days, run_due
 from slowwave.settings import Settings, load
 
 TABLES = (

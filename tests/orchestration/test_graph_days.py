@@ -21,15 +21,15 @@ from slowwave.assets.partitions import BACKFILL_TAG, range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.run_process import PROCESS_TAG, cancel_runs, end_dead_runs, process
 from slowwave.evaluation import code
-from slowwave.home.apart import NamespaceFault
-from slowwave.home.ledger import note_faults
+from slowwave.home.fault_isolation import NamespaceFault
+from slowwave.home.processing_watermarks import note_faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal
+from slowwave.maintenance.stale_partitions import stale_partitions
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.night import evaluate_due, pending_days, run_due, run_night
+from slowwave.orchestration.run_nightly import evaluate_due, pending_days, run_due, run_night
 from slowwave.settings import Settings, load
-from slowwave.upkeep.due import due
 
 ROOT = Path(__file__).parents[2]
 FIVE = [f"p{number}" for number in range(5)]
@@ -300,12 +300,12 @@ def test_days_that_were_evaluated_in_another_order_are_due_again(settings: Setti
     for day in (2, 1):
         assert run_night(settings, days.name(day), days.name(day), job="evaluation")["success"]
     space = Workspace(settings)
-    late = due(space.journal, space.store).evaluation
+    late = stale_partitions(space.journal, space.store).evaluation
     space.close()
     assert days.name(2) in late
     assert all(report["success"] for report in evaluate_due(settings))
     space = Workspace(settings)
-    assert not [day for day in due(space.journal, space.store).evaluation if day <= days.name(3)]
+    assert not [day for day in stale_partitions(space.journal, space.store).evaluation if day <= days.name(3)]
     space.close()
 
 

@@ -12,7 +12,7 @@ from learning_rows import night, put_ready
 from webhook_server import Webhook, serving
 
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.learning.acts import REGRESSION, acts, write_act
+from slowwave.learning.events import REGRESSION, learning_events, write_event
 from slowwave.memory import Memory
 from slowwave.orchestration.alerts import failed_runs
 from slowwave.orchestration.definitions import definitions
@@ -62,7 +62,7 @@ def told(done: dg.ExecuteInProcessResult) -> dict[str, Any]:
 
 
 def decided(memory: Memory) -> list[tuple[str, str]]:
-    return [(act.action, act.who) for act in acts(memory.journal, "ada")]
+    return [(act.action, act.who) for act in learning_events(memory.journal, "ada")]
 
 
 # -- jobs ------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def test_a_persons_life_with_learning_from_the_page(launch, ready):
     assert not launch("withdraw_learning", **ANN).success
     assert decided(ready) == [("approve", "Ann"), ("rollback", "Ann"), ("withdraw", "Ann")]
     assert ready.store.count("learned_triggers", "namespace = 'ada'") == 24
-    assert {act.detail["through"] for act in acts(ready.journal, "ada")} == {"web page"}
+    assert {act.detail["through"] for act in learning_events(ready.journal, "ada")} == {"web page"}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,9 @@ def test_a_regression_is_told_once(memory, resource, instance, hook):
     ticks = Ticks(resource, instance)
     assert "Nothing that was learned" in ticks.tick()
     for number, why in enumerate(("MRR@5 is worse", "worse again"), start=1):
-        write_act(memory.journal, "ada", REGRESSION, who="guard", why=why, at=memory._space.now(), detail={})
+        write_event(
+            memory.journal, "ada", REGRESSION, who="guard", why=why, at=memory._space.now(), detail={}
+        )
         assert ticks.tick() is None
         assert len(hook.got) == number
         assert why in hook.got[-1]["text"]

@@ -19,9 +19,9 @@ from warehouse_rows import put
 
 from slowwave.assets.learning import learned_triggers
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import WITHDRAW
+from slowwave.learning.events import WITHDRAW
 from slowwave.learning.log import UNTAUGHT
-from slowwave.orchestration.night import learn_due
+from slowwave.orchestration.run_nightly import learn_due
 from slowwave.quality.learning_gate import (
     APPROVAL,
     CONDITIONS,

@@ -22,7 +22,7 @@ from slowwave.index import mmap_snapshot
 from slowwave.index.incremental_snapshot import COLUMNS, leave_files
 from slowwave.journal import Journal
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.night import (
+from slowwave.orchestration.run_nightly import (
     choose_days,
     left_out,
     pending_days,
@@ -476,7 +476,7 @@ def test_a_night_that_fails_says_why_and_the_next_one_goes_on(settings, act, mon
     def fails(*_args: object, **_options: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(ingest, "settle", fails)
+    monkeypatch.setattr(ingest, "admit_batch", fails)
     report = run_night(settings, "2026-03-01", "2026-03-01")
     assert (report["success"], report["live"]) == (False, 0)
     assert any("no space left on device" in error for error in report["errors"])

@@ -15,18 +15,18 @@ from prepared import take_over
 
 from slowwave.assets import ingest, learning
 from slowwave.common import ids
-from slowwave.evaluation import cycles, interleaved, measured, truth
-from slowwave.feedback import effect as taking_effect
-from slowwave.feedback import fold
-from slowwave.home.apart import _NamespaceStore, apart
+from slowwave.evaluation import cycles, derived_judgments, interleaved, scores
+from slowwave.feedback import aggregation
+from slowwave.feedback import apply_state as taking_effect
+from slowwave.home.fault_isolation import NamespaceScopedStore, run_isolated
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
-from slowwave.journal.acts import save_entry
-from slowwave.learning import effect, proposals
-from slowwave.learning.evidence import Evidence
-from slowwave.lifecycle import stages
+from slowwave.journal.entry_builders import save_entry
+from slowwave.learning import boost_effect, proposals
+from slowwave.learning.gate_evidence import Evidence
+from slowwave.lifecycle import ingest_pipeline
 from slowwave.notes.reading import plain_note
-from slowwave.orchestration.night import evaluate_due, pending_days, run_night
+from slowwave.orchestration.run_nightly import evaluate_due, pending_days, run_night
 from slowwave.settings import Settings, load
 from slowwave.store import Store, staging
 from slowwave.vaults import vault
@@ -130,7 +130,7 @@ def mentions(value: object, namespace: str) -> bool:
     """Whether what a function is given has rows of a namespace, or is a home that has."""
     if isinstance(value, pl.DataFrame):
         return "namespace" in value.columns and namespace in value["namespace"].to_list()
-    if isinstance(value, Workspace | Store | _NamespaceStore):
+    if isinstance(value, Workspace | Store | NamespaceScopedStore):
         store = getattr(value, "store", value)
         return any(mentions(store.read(name), namespace) for name in ("searches", "staged_notes", "memories"))
     if isinstance(value, Evidence):
@@ -139,14 +139,16 @@ def mentions(value: object, namespace: str) -> bool:
 
 
 NIGHT_PARTS = [
-    (staging, "stage"), (stages, "judge"), (stages, "cut"), (ingest, "settle"), (ingest, "reconcile"),
-    (fold, "signals"), (fold, "effectiveness"), (fold, "strength"), (fold, "promotions"),
+    (staging, "stage"), (ingest_pipeline, "judge"), (ingest_pipeline, "cut"), (ingest, "settle"),
+    (ingest, "reconcile"), (aggregation, "signals"), (aggregation, "effectiveness"),
+    (aggregation, "strength"), (aggregation, "promotions"),
     (taking_effect, "take_effect"),
 ]  # fmt: skip
 EVALUATION_PARTS = [
-    (measured, "score_days"), (measured, "compare_days"), (measured, "attribute_days"),
+    (scores, "score_days"), (scores, "compare_days"), (scores, "attribute_days"),
     (interleaved, "interleaved_days"), (cycles, "advance"), (proposals, "proposal_days"),
-    (effect, "match_days"), (effect, "effect_days"), (learning, "gates"), (truth, "selection_judgments"),
+    (boost_effect, "match_days"), (boost_effect, "effect_days"), (learning, "gates"),
+    (derived_judgments, "selection_judgments"),
 ]  # fmt: skip
 OWNED = (
     "memories", "chunks", "searches", "events", "usage_signals", "effectiveness", "strength", "memory_state",
@@ -209,7 +211,9 @@ def test_a_fault_of_all_namespaces_is_raised_as_it_is():
         raise OSError("no space left on device")
 
     with pytest.raises(OSError, match="no space"):
-        apart(fails, lambda: ["ada", "odd"], fails)
-    done, faults = apart(fails, lambda: ["ada", "odd"], lambda name: fails() if name == "odd" else name)
+        run_isolated(fails, lambda: ["ada", "odd"], fails)
+    done, faults = run_isolated(
+        fails, lambda: ["ada", "odd"], lambda name: fails() if name == "odd" else name
+    )
     assert done == ["ada"]
     assert [(one.namespace, one.error.split(" at ")[0]) for one in faults] == [("odd", "OSError")]

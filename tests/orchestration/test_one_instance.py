@@ -22,7 +22,7 @@ import yaml
 from dotenv import dotenv_values
 
 from slowwave.backup.files import leftovers
-from slowwave.common.finding import is_home
+from slowwave.common.home_discovery import is_home
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.orchestration.instance import dagster_home, env_file, write_env_file
 from slowwave.settings import has_home, load, require_home

@@ -29,8 +29,8 @@ sys.exit(7)
 """
 STARTS = """
 import os, sys
-from slowwave.orchestration.processes import run_whole
-sys.exit(run_whole([sys.executable, *sys.argv[1:]], dict(os.environ), grace=2.0))
+from slowwave.orchestration.process_groups import run_group
+sys.exit(run_group([sys.executable, *sys.argv[1:]], dict(os.environ), grace=2.0))
 """
 
 
@@ -71,10 +71,10 @@ def gone(pids: list[int]) -> bool:
 
 ENDS = """
 import os, sys
-from slowwave.orchestration.processes import run_whole
+from slowwave.orchestration.process_groups import run_group
 program = "import os; os.write(1, b'\\\\33[32mgreen\\\\33[0m [32m]\\\\n'); "
 program += "os.write(2, b'\\\\33[1;31mred\\\\33[0m\\\\n')"
-sys.exit(run_whole([sys.executable, "-c", program], dict(os.environ), plain=sys.argv[1] == "1"))
+sys.exit(run_group([sys.executable, "-c", program], dict(os.environ), plain=sys.argv[1] == "1"))
 """
 
 
@@ -107,8 +107,8 @@ except KeyboardInterrupt:
 """
 STOPS = """
 import os, sys
-from slowwave.orchestration.processes import run_whole
-sys.exit(run_whole([sys.executable, "-u", "-c", sys.argv[1]], dict(os.environ), json=sys.argv[2] == "1"))
+from slowwave.orchestration.process_groups import run_group
+sys.exit(run_group([sys.executable, "-u", "-c", sys.argv[1]], dict(os.environ), json=sys.argv[2] == "1"))
 """
 
 

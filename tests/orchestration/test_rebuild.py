@@ -17,13 +17,13 @@ from rebuild_life import NAMESPACE, QUERIES, assert_same, found, lived, opened, 
 
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import Workspace
-from slowwave.journal.works import UnfinishedError
+from slowwave.journal.maintenance_ops import PendingOpError
+from slowwave.maintenance.doctor import examine
+from slowwave.maintenance.rebuild import mend_journal, rebuild, running
 from slowwave.memory import Memory
-from slowwave.orchestration.night import run_night
+from slowwave.orchestration.run_nightly import run_night
 from slowwave.settings import Settings, load
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
-from slowwave.upkeep.doctor import examine
-from slowwave.upkeep.rebuild import mend_journal, rebuild, running
 
 pytestmark = pytest.mark.slow
 
@@ -137,7 +137,7 @@ def test_a_rebuilding_that_is_killed_is_known_and_comes_to_the_same(
         with pytest.raises(Killed):
             rebuild(space)
     again = copied()
-    with pytest.raises(UnfinishedError, match=r"finish it: slowwave rebuild$"):
+    with pytest.raises(PendingOpError, match=r"finish it: slowwave rebuild$"):
         assert again.store
     assert all("finish it: slowwave rebuild" in line for line in said_by(again, night=moment == 0))
     assert "slowwave rebuild" in advised(again)

@@ -17,7 +17,7 @@ import servers
 from prepared import take_over
 
 from slowwave.errors import SlowwaveError
-from slowwave.orchestration import night, said
+from slowwave.orchestration import run_logging, run_nightly
 from slowwave.orchestration.instance import PYTHON_LOGS, URL_VARIABLE, dagster_home
 from slowwave.settings import load
 
@@ -42,7 +42,7 @@ def told(op: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a run of one step says."""
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(said.Handler, "silent", False)
+    monkeypatch.setattr(run_logging.RunLogHandler, "silent", False)
     monkeypatch.setenv("SLOWWAVE_TELEMETRY__LOGS", form)
 
     @dg.job
@@ -89,7 +89,7 @@ def test_in_json_the_words_of_errors_are_left_out(monkeypatch):
 
 
 def test_what_is_no_event_of_a_run_is_not_told():
-    assert said.line(logging.LogRecord("x", logging.INFO, "", 0, "said", (), None)) is None
+    assert run_logging.format_event(logging.LogRecord("x", logging.INFO, "", 0, "said", (), None)) is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_night_that_was_stopped_says_that_the_same_command_goes_on(home, monke
 
     monkeypatch.setattr(where, property(stopped) if where.endswith("space") else stopped)
     day = datetime.now(UTC).date().isoformat()
-    report = night.run_night(load(home, embedding={"model": "wordllama-256"}), day, day)
+    report = run_nightly.run_night(load(home, embedding={"model": "wordllama-256"}), day, day)
     assert not report["success"]
     (why,) = report["errors"]
     assert why.endswith("What was finished is kept; the same command goes on from there.")
@@ -111,10 +111,10 @@ def test_a_night_that_was_stopped_says_that_the_same_command_goes_on(home, monke
 
 
 def test_of_a_chain_of_errors_any_may_be_the_interruption():
-    root = SimpleNamespace(cls_name=said.INTERRUPTED, cause=None)
-    assert said.is_interruption(SimpleNamespace(cls_name="Other", cause=root))
-    assert not said.is_interruption(SimpleNamespace(cls_name="Other", cause=None))
-    assert said.cause(SimpleNamespace(cause=root)) is root
+    root = SimpleNamespace(cls_name=run_logging.INTERRUPTED, cause=None)
+    assert run_logging.is_interruption(SimpleNamespace(cls_name="Other", cause=root))
+    assert not run_logging.is_interruption(SimpleNamespace(cls_name="Other", cause=None))
+    assert run_logging.cause_of(SimpleNamespace(cause=root)) is root
 
 
 # -- the night's database --------------------------------------------------------------------------

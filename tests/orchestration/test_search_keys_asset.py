@@ -20,9 +20,9 @@ from polars.testing import assert_frame_equal
 from slowwave.assets import daily
 from slowwave.assets.learning import learned_triggers, search_keys
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import APPROVE, REGRESSION, ROLLBACK, WITHDRAW
+from slowwave.learning.events import APPROVE, REGRESSION, ROLLBACK, WITHDRAW
 from slowwave.learning.log import UNTAUGHT
-from slowwave.orchestration.night import learn_due
+from slowwave.orchestration.run_nightly import learn_due
 from slowwave.quality.learning_gate import APPROVAL, ISOLATION, NOISE, QUALITY
 from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.settings.file import editing
@@ -174,7 +174,7 @@ def test_words_and_keys_are_learned_by_themselves(home: Home) -> None:
 
 
 def test_what_was_learned_leads_searches_from_then_on(home: Home, fast_embedder: Any) -> None:
-    from slowwave.learning.applied import search_keys as in_force
+    from slowwave.learning.active_boosts import search_keys as in_force
 
     question = home.store.read("search_views", columns=["query"])["query"][0]
     vector = fast_embedder.embed_query(question.casefold())

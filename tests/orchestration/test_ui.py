@@ -17,12 +17,12 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from slowwave.errors import SlowwaveError
-from slowwave.home.model import RESTORING
+from slowwave.home.embedding_model import RESTORING
 from slowwave.orchestration.cli import ui
 from slowwave.serving.server import reserved
-from slowwave.telemetry.nights import note_night
+from slowwave.telemetry.nightly_figures import note_night
 
-RUNS = "slowwave.orchestration.processes.run_whole"
+RUNS = "slowwave.orchestration.process_groups.run_group"
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from slowwave.quality.admission.labels import Labels
-from slowwave.quality.admission.machine import admit
-from slowwave.quality.admission.records import (
-    Admission,
+from slowwave.quality.admission.state_machine import admit
+from slowwave.quality.admission.types import (
     AdmissionAct,
+    AdmissionContext,
     AdmissionDecision,
     AdmissionPolicy,
     AdmissionRecord,
-    Surroundings,
+    AdmissionResult,
 )
 from slowwave.quality.neighbours import Neighbours, coded
 
@@ -68,7 +68,7 @@ class World:
             groups=theirs, batch_groups=mine,
         )  # fmt: skip
 
-    def take(self, *acts: AdmissionAct | AdmissionRecord) -> Admission:
+    def take(self, *acts: AdmissionAct | AdmissionRecord) -> AdmissionResult:
         wanted = [
             AdmissionAct("save", act.memory_id, note=act) if isinstance(act, AdmissionRecord) else act
             for act in acts
@@ -87,9 +87,9 @@ class World:
         self.keep(done)
         return done
 
-    def around(self, known: dict[str, AdmissionRecord], notes: list[AdmissionRecord]) -> Surroundings:
+    def around(self, known: dict[str, AdmissionRecord], notes: list[AdmissionRecord]) -> AdmissionContext:
         apart = frozenset(self.apart)
-        return Surroundings(
+        return AdmissionContext(
             known, self.neighbours(notes), self.policy, self.recall, embed, apart,
             latest=max((one.moment for one in self.records.values()), default=-1),
             near=self.near,
@@ -103,7 +103,7 @@ class World:
         mine = [one for one in self.records.values() if one.sensitivity == sensitivity]
         return [one for one in mine if one.status != "retired"]
 
-    def keep(self, done: Admission) -> None:
+    def keep(self, done: AdmissionResult) -> None:
         for name, change in (done.changes | done.entered).items():
             own = change.content == change.record.content
             self.united[name] = change.labels

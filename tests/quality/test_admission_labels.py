@@ -22,7 +22,7 @@ from slowwave.quality.admission.labels import (
     unite,
     weaker,
 )
-from slowwave.quality.admission.records import AdmissionAct
+from slowwave.quality.admission.types import AdmissionAct
 from slowwave.quality.structure import KNOWN_WORDS
 
 ORDERS = {"importance_tier": TIERS, "retrieval_priority": PRIORITIES, "state": STATES}

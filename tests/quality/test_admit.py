@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.quality.admission.labels import Labels
-from slowwave.quality.admission.machine import reconsider
 from slowwave.quality.admission.memories import merge_lines
-from slowwave.quality.admission.records import AdmissionAct, AdmissionPolicy, AdmissionRecord
+from slowwave.quality.admission.state_machine import reconsider
+from slowwave.quality.admission.types import AdmissionAct, AdmissionPolicy, AdmissionRecord
 
 # -- the golden edges of rule 2.1 ------------------------------------------------------------------
 

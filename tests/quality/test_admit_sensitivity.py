@@ -10,7 +10,7 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.admission.machine import reconsider
+from slowwave.quality.admission.state_machine import reconsider
 
 KINDS = ("public", "internal", "secret")
 BORDERS = [(first, second) for first in KINDS for second in KINDS if first != second]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.quality.admission.labels import Labels
-from slowwave.quality.admission.machine import reconsider
-from slowwave.quality.admission.records import AdmissionAct, AdmissionRecord
+from slowwave.quality.admission.state_machine import reconsider
+from slowwave.quality.admission.types import AdmissionAct, AdmissionRecord
 
 UNGATED = [replace(policy, gate=False) for policy in (GUARDED, LITERAL)]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")

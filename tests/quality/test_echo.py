@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.echo import ECHO_SHARE, ECHO_WINDOW, Heard, echoes
+from slowwave.quality.echo import ECHO_SHARE, ECHO_WINDOW, ShingleIndex, find_echoes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -32,7 +32,7 @@ def shown(
 
 def found(saved: list[tuple], served: list[tuple], **options: object) -> list[tuple]:
     frames = pl.DataFrame(saved, NOTE, orient="row"), pl.DataFrame(served, SERVED, orient="row")
-    return echoes(*frames, **options).rows()
+    return find_echoes(*frames, **options).rows()
 
 
 def test_what_was_served_and_comes_back_is_an_echo():
@@ -148,7 +148,7 @@ def test_a_short_text_is_compared_whole():
 
 def test_nothing_said_or_served_gives_nothing():
     assert found([], []) == found([said()], []) == found([], [shown()]) == []
-    assert echoes(pl.DataFrame(schema=NOTE), pl.DataFrame(schema=SERVED)).columns == [
+    assert find_echoes(pl.DataFrame(schema=NOTE), pl.DataFrame(schema=SERVED)).columns == [
         "memory_id", "echo_of", "search_id",
     ]  # fmt: skip
 
@@ -201,7 +201,7 @@ FEW = st.lists(st.sampled_from("boat pier tide gauge 東 京".split()), max_size
 @given(st.lists(FEW, max_size=6), FEW, st.integers(0, 5))
 def test_what_is_an_echo_may_be_one(texts, content, cut):
     passages = [shown(text, f"m{number}", "s1") for number, text in enumerate(texts)]
-    heard = Heard()
+    heard = ShingleIndex()
     for part in (texts[:cut], texts[cut:]):
         heard.add(part)
     if found([said(content)], passages):
@@ -209,7 +209,7 @@ def test_what_is_an_echo_may_be_one(texts, content, cut):
 
 
 def test_what_shares_too_little_is_told_at_once():
-    heard = Heard()
+    heard = ShingleIndex()
     assert not heard.may_hold([TEXT], ECHO_SHARE)
     heard.add([TEXT])
     assert heard.may_hold([TEXT], ECHO_SHARE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slowwave.quality.hollow import is_bare_order, is_blank, is_hollow, is_scaffold
+from slowwave.quality.boilerplate import is_bare_instruction, is_blank, is_boilerplate, is_scaffold
 from slowwave.quality.statement import states_something
 
 
@@ -23,7 +23,7 @@ from slowwave.quality.statement import states_something
 def test_code_that_does_nothing_by_itself_is_a_scaffold(text):
     assert is_scaffold(text)
     assert not states_something(text)
-    assert not is_hollow(text, titled=True)  # "How to import the client" may promise just that
+    assert not is_boilerplate(text, titled=True)  # "How to import the client" may promise just that
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_form_that_nobody_filled_in_is_blank(text):
     ],
 )
 def test_an_order_about_a_text_that_is_not_there_is_bare(text):
-    assert is_bare_order(text)
+    assert is_bare_instruction(text)
     assert not states_something(text)
 
 
@@ -96,7 +96,7 @@ def test_an_order_about_a_text_that_is_not_there_is_bare(text):
     ],
 )
 def test_a_line_that_says_something_is_enough(text):
-    assert not is_hollow(text, titled=False)
+    assert not is_boilerplate(text, titled=False)
     assert states_something(text)
 
 
@@ -108,4 +108,4 @@ def test_a_line_that_says_something_is_enough(text):
 )  # fmt: skip
 @pytest.mark.parametrize("before", ["", "def f(", "int main(", "test(", "@a(", "class A", "<b ", "for "])
 def test_a_hostile_text_is_looked_at_in_no_time(before, part):
-    assert is_hollow((before + part * 999)[:998] + "!x", titled=False) in (True, False)
+    assert is_boilerplate((before + part * 999)[:998] + "!x", titled=False) in (True, False)

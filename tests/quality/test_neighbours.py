@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality import neighbours
-from slowwave.quality.neighbours import APART, KEPT, Also, Neighbours, coded
+from slowwave.quality.neighbours import EXCLUDED, MAX_KEPT, ExtraVectors, Neighbours, coded
 
-NONE = Also([], np.zeros((0, 4), np.float32))
+NONE = ExtraVectors([], np.zeros((0, 4), np.float32))
 
 
 def unit(random: np.random.Generator, count: int) -> np.ndarray:
@@ -31,7 +31,7 @@ def test_blocks_find_what_every_pair_by_itself_gives(there: int, asked: int, see
     random = np.random.default_rng(seed)
     names, batch_names = [f"m{at}" for at in range(there)], [f"n{at}" for at in range(asked)]
     matrix, batch = unit(random, there), unit(random, asked)
-    kinds = random.integers(APART, 2, there).astype(np.int32)
+    kinds = random.integers(EXCLUDED, 2, there).astype(np.int32)
     batch_kinds = random.integers(0, 2, asked).astype(np.int32)
     found = Neighbours(
         [*names, "came meanwhile"], matrix, batch_names, batch, floor, groups=kinds, batch_groups=batch_kinds
@@ -51,7 +51,7 @@ def test_blocks_find_what_every_pair_by_itself_gives(there: int, asked: int, see
 
 
 def test_more_than_are_kept_are_looked_for_again_when_those_have_gone() -> None:
-    count = 3 * KEPT
+    count = 3 * MAX_KEPT
     names = [f"m{at:03}" for at in range(count)]
     angles = np.linspace(0.01, 0.2, count)
     matrix = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles, 0 * angles]).astype(np.float32)
@@ -59,9 +59,9 @@ def test_more_than_are_kept_are_looked_for_again_when_those_have_gone() -> None:
     found = Neighbours(names, matrix, ["n"], note, 0.5)
     kept = found.nearest("n", note[0], count=2, usable=lambda *_: True, also=NONE)
     assert [name for name, _ in kept] == names[:2]
-    gone = set(names[: 2 * KEPT])
+    gone = set(names[: 2 * MAX_KEPT])
     later = found.nearest("n", note[0], count=2, usable=lambda name, _: name not in gone, also=NONE)
-    assert [name for name, _ in later] == names[2 * KEPT : 2 * KEPT + 2]
+    assert [name for name, _ in later] == names[2 * MAX_KEPT : 2 * MAX_KEPT + 2]
 
 
 def test_the_same_kind_has_the_same_code_in_each_list() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from slowwave.quality.notices import is_licence_notice, is_page_notice
+from slowwave.quality.legal_notices import is_licence_notice, is_page_notice
 
 PAGES = (
     "This website uses cookies to ensure you get the best experience.", "Skip to main content",

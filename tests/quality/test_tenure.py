@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality.divergence.note import ComparedNote
-from slowwave.quality.tenure import LOOKED_BACK, tenures
+from slowwave.quality.text_lineage import MAX_REVISIONS_BACK, lineages
 
 TUESDAY = "We deploy on Tuesday at nine, from the office in Kirkwall."
 SPELLED = "We deploy on Tuesday at nine, from the ofice in Kirkwall."
@@ -21,7 +21,7 @@ WORDS = frozenset(["office", "black", "block", "deploy", "notes", "harbour", "ar
 
 def of(*texts: str, cosine: float = 0.95) -> list[int]:
     said = [ComparedNote("", "k", text) for text in texts]
-    return tenures(said, lambda one, other: cosine, WORDS.__contains__, 0.88)
+    return lineages(said, lambda one, other: cosine, WORDS.__contains__, 0.88)
 
 
 @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ def test_a_note_that_says_something_else_every_day_is_compared_with_few():
 
     same = [f"Close the archive at six{'!' * n}" for n in range(40)]
     said = [ComparedNote("", "k", text) for text in same]
-    assert tenures(said, cosine, WORDS.__contains__, 0.88) == list(range(40))
-    assert len(asked) <= 40 * LOOKED_BACK
+    assert lineages(said, cosine, WORDS.__contains__, 0.88) == list(range(40))
+    assert len(asked) <= 40 * MAX_REVISIONS_BACK

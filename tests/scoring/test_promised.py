@@ -13,10 +13,10 @@ from ranking_helpers import NOW, PLAIN, build, near
 from slowwave.errors import SettingsError
 from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.promised import CAP, COEFFICIENT
 from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.candidates import MemoryState
 from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.validation import CAP, COEFFICIENT
 from slowwave.settings import load
 from slowwave.settings.ranking_file import read_policy
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal.acts import entries_frame
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import AdmissionReport, settle
+from slowwave.journal.entry_builders import entries_frame
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import AdmissionReport, admit_batch
 from slowwave.notes.chunking import Chunker
 from slowwave.store import staging
 
@@ -33,12 +33,12 @@ def take_in(space, *acts) -> AdmissionReport:
     """Let these acts happen one after the other, as a day's saves and forgets do."""
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
-        cut = stages.cut(notes, space.chunker, space.embedder.name)
-        return stages.embed(space.store, space.embedder, cut)
+        cut = ingest_pipeline.cut(notes, space.chunker, space.embedder.name)
+        return ingest_pipeline.embed(space.store, space.embedder, cut)
 
     done = AdmissionReport()
     for one in acts:
-        done += settle(space, staged(one), chunks_of)
+        done += admit_batch(space, staged(one), chunks_of)
     return done
 
 
@@ -95,10 +95,10 @@ def by_night(space, *acts, again: bool = True) -> AdmissionReport:
     rows = staged(*acts)
     days = sorted(set(rows["day"]))
     saves = rows.filter(act="save")
-    stages.embed_days(space.store, space.embedder, space.chunker, saves, days)
+    ingest_pipeline.embed_days(space.store, space.embedder, space.chunker, saves, days)
 
     def embedded(notes: pl.DataFrame) -> pl.DataFrame:
         found = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return found.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    return settle(space, rows, embedded, again=again)
+    return admit_batch(space, rows, embedded, again=again)

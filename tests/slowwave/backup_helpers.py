@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from slowwave.backup import making
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import Key
-from slowwave.backup.place import FileStorage
+from slowwave.backup.storage import FileStorage
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store.checkpoints import list_checkpoints

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.home.workspace import Workspace
+from slowwave.maintenance.moving import running
+from slowwave.maintenance.moving.targets import MoveTargets
 from slowwave.settings import load
-from slowwave.upkeep.moving import running
-from slowwave.upkeep.moving.targets import MoveTargets
 
 
 def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.MoveResult:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.home.tenant import Saved
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.reconcile import Reconciled, reconcile
 from slowwave.memory import Memory
@@ -61,10 +61,10 @@ def replayed(memory: Memory, other: Memory) -> Memory:
         let_in = rows.join(verdicts.filter(pl.col("verdict") != "refuse"), on="memory_id", how="semi")
 
         def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
-            cut = stages.cut(notes, space.chunker, space.embedder.name)
-            return stages.embed(space.store, space.embedder, cut)
+            cut = ingest_pipeline.cut(notes, space.chunker, space.embedder.name)
+            return ingest_pipeline.embed(space.store, space.embedder, cut)
 
-        settle(space, let_in, chunks_of, again=True)
+        admit_batch(space, let_in, chunks_of, again=True)
     return other
 
 

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.common import ids
-from slowwave.lifecycle import stages
+from slowwave.lifecycle import ingest_pipeline
 
 
 def test_a_new_note_becomes_a_live_memory_with_its_chunks(act, space):
@@ -120,7 +120,7 @@ def test_many_notes_at_once_equal_one_by_one(make_space, act):
 
 def test_a_day_uses_only_chunks_of_the_notes_revision(space, act):
     old, new = act("a.md", LONG), act("a.md", SHORT, at=NOON + DAY)
-    stages.embed_days(space.store, space.embedder, space.chunker, staged(old), ["2026-03-01"])
+    ingest_pipeline.embed_days(space.store, space.embedder, space.chunker, staged(old), ["2026-03-01"])
     by_night(space, new)
     assert_consistent(space.store)
     assert space.store.read("memories")["content"].to_list() == [SHORT]

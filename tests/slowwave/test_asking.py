@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import slowwave
-from slowwave.asking import client, place, request, wire
-from slowwave.asking.listener import MOST_AT_ONCE, RequestListener
-from slowwave.asking.request import Command, command_of, own_variables
 from slowwave.errors import SlowwaveError
+from slowwave.ipc import client, pidfile, protocol, request
+from slowwave.ipc.request import Command, command_of, own_variables
+from slowwave.ipc.server import MOST_AT_ONCE, RequestListener
 
 
 @pytest.fixture(autouse=True)
@@ -112,95 +112,95 @@ def test_an_encoding_other_than_utf_8_is_not_asked_for(name, monkeypatch):
 # -- where it says that it runs ------------------------------------------------------------------
 
 
-RUNNING = place.Running(1, "/nowhere/ask", slowwave.__version__, "2026-03-01T00:00:00+00:00")
+RUNNING = pidfile.ServerInfo(1, "/nowhere/ask", slowwave.__version__, "2026-03-01T00:00:00+00:00")
 
 
 def test_what_a_home_says_is_read_back_and_is_its_owners(tmp_path):
-    assert place.read(tmp_path) is None
-    place.write(tmp_path, RUNNING)
-    assert place.read(tmp_path) == RUNNING
+    assert pidfile.read(tmp_path) is None
+    pidfile.write(tmp_path, RUNNING)
+    assert pidfile.read(tmp_path) == RUNNING
     assert (tmp_path / "up.json").stat().st_mode & 0o777 == 0o600
     assert [one.name for one in tmp_path.iterdir()] == ["up.json"]
-    place.remove(tmp_path, RUNNING)
+    pidfile.remove(tmp_path, RUNNING)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_only_the_one_that_wrote_it_removes_it(tmp_path):
-    place.write(tmp_path, RUNNING)
-    place.remove(tmp_path, RUNNING._replace(pid=2))
-    assert place.read(tmp_path) == RUNNING
+    pidfile.write(tmp_path, RUNNING)
+    pidfile.remove(tmp_path, RUNNING._replace(pid=2))
+    assert pidfile.read(tmp_path) == RUNNING
 
 
 def test_a_copy_of_a_home_says_nothing_and_takes_nothing_from_the_other(tmp_path):
-    first, copy, folder = tmp_path / "first", tmp_path / "copy", tmp_path / f"{place.FOLDER}x"
+    first, copy, folder = tmp_path / "first", tmp_path / "copy", tmp_path / f"{pidfile.FOLDER}x"
     first.mkdir()
     folder.mkdir()
     with socket.socket(socket.AF_UNIX) as living:
         living.bind(str(folder / "ask"))
         running = RUNNING._replace(socket=str(folder / "ask"))
-        with place.held(first):
-            place.write(first, running)
+        with pidfile.acquire(first):
+            pidfile.write(first, running)
             shutil.copytree(first, copy)
-            assert place.read(copy) is None
-            with place.held(copy):
+            assert pidfile.read(copy) is None
+            with pidfile.acquire(copy):
                 pass
             assert (folder / "ask").exists()
-            assert place.read(first) == running
+            assert pidfile.read(first) == running
             first.rename(tmp_path / "moved")  # it is the same one, wherever it is
-            assert place.read(tmp_path / "moved") == running
+            assert pidfile.read(tmp_path / "moved") == running
 
 
 @pytest.mark.parametrize("text", ["", "no", "[]", "{}", '{"pid": "x"}', '"a"', "\udcff"])
 def test_a_file_that_says_nothing_is_no_memory(text, tmp_path):
     (tmp_path / "up.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     (tmp_path / "up.json").chmod(0o600)
-    assert place.read(tmp_path) is None
+    assert pidfile.read(tmp_path) is None
 
 
 def test_a_file_that_others_may_write_or_read_is_not_believed(tmp_path, monkeypatch):
-    place.write(tmp_path, RUNNING)
+    pidfile.write(tmp_path, RUNNING)
     (tmp_path / "up.json").chmod(0o660)
-    assert place.read(tmp_path) is None
+    assert pidfile.read(tmp_path) is None
     (tmp_path / "up.json").chmod(0o600)
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    assert place.read(tmp_path) is None
+    assert pidfile.read(tmp_path) is None
 
 
 def test_a_second_one_is_refused_and_told_who_is_first(tmp_path):
-    assert not place.is_held(tmp_path)
-    with place.held(tmp_path):
-        place.write(tmp_path, RUNNING)
-        assert place.is_held(tmp_path)
+    assert not pidfile.is_acquired(tmp_path)
+    with pidfile.acquire(tmp_path):
+        pidfile.write(tmp_path, RUNNING)
+        assert pidfile.is_acquired(tmp_path)
         with (
             pytest.raises(SlowwaveError, match=r"running already \(process 1, since 2026"),
-            place.held(tmp_path),
+            pidfile.acquire(tmp_path),
         ):
             pass
-        assert place.read(tmp_path) == RUNNING
-    assert not place.is_held(tmp_path)
+        assert pidfile.read(tmp_path) == RUNNING
+    assert not pidfile.is_acquired(tmp_path)
 
 
 def test_what_a_killed_one_left_is_removed_with_its_socket(tmp_path):
-    folder = tmp_path / f"{place.FOLDER}x"
+    folder = tmp_path / f"{pidfile.FOLDER}x"
     folder.mkdir()
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(folder / "ask"))
-    place.write(tmp_path, RUNNING._replace(socket=str(folder / "ask")))
-    with place.held(tmp_path):
-        assert place.read(tmp_path) is None
+    pidfile.write(tmp_path, RUNNING._replace(socket=str(folder / "ask")))
+    with pidfile.acquire(tmp_path):
+        assert pidfile.read(tmp_path) is None
         assert not folder.exists()
 
 
 def test_a_file_that_is_no_socket_of_ours_stays(tmp_path):
-    precious = tmp_path / f"{place.FOLDER}x" / "precious"
+    precious = tmp_path / f"{pidfile.FOLDER}x" / "precious"
     precious.parent.mkdir()
     precious.write_text("kept")
-    place.remove(tmp_path, RUNNING._replace(socket=str(precious)))
+    pidfile.remove(tmp_path, RUNNING._replace(socket=str(precious)))
     assert precious.read_text() == "kept"
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(tmp_path / "other"))
-    place.remove(tmp_path, RUNNING._replace(socket=str(tmp_path / "other")))
+    pidfile.remove(tmp_path, RUNNING._replace(socket=str(tmp_path / "other")))
     assert (tmp_path / "other").exists()
 
 
@@ -216,10 +216,10 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 def test_a_message_arrives_as_it_was_sent(ends):
     message = {"words": ["büro", "\udcff", ""], "deep": {"n": [1, None]}}
-    wire.send(ends[0], message)
-    wire.send(ends[0], {"next": 1})
-    assert wire.receive(ends[1], 1000) == message
-    assert wire.receive(ends[1], 1000) == {"next": 1}
+    protocol.send(ends[0], message)
+    protocol.send(ends[0], {"next": 1})
+    assert protocol.receive(ends[1], 1000) == message
+    assert protocol.receive(ends[1], 1000) == {"next": 1}
 
 
 @pytest.mark.parametrize(
@@ -228,15 +228,15 @@ def test_a_message_arrives_as_it_was_sent(ends):
 def test_what_is_no_message_is_nobody(ends, sent):
     ends[0].sendall(sent)
     ends[0].shutdown(socket.SHUT_WR)
-    with pytest.raises(wire.GoneError):
-        wire.receive(ends[1], 1000)
+    with pytest.raises(protocol.ConnectionLostError):
+        protocol.receive(ends[1], 1000)
 
 
 def test_the_other_end_is_of_the_same_user(ends, monkeypatch):
-    assert wire.is_own(ends[0])
+    assert protocol.is_own_process(ends[0])
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    assert not wire.is_own(ends[0])
+    assert not protocol.is_own_process(ends[0])
 
 
 # -- both sides ----------------------------------------------------------------------------------
@@ -252,13 +252,13 @@ def asked(tmp_path, monkeypatch) -> Iterator[Callable[..., int | None]]:
         listener = RequestListener(answer)
         listeners.append(listener)
         listener.start()
-        place.write(tmp_path, RUNNING._replace(socket=listener.path, version=version))
+        pidfile.write(tmp_path, RUNNING._replace(socket=listener.path, version=version))
         return client.ask(words or ("search", "x"))
 
     yield ask
     for listener in listeners:
         listener.close()
-        place.remove(tmp_path, RUNNING._replace(socket=listener.path))
+        pidfile.remove(tmp_path, RUNNING._replace(socket=listener.path))
 
 
 def test_the_answer_is_printed_and_its_code_is_the_end(asked, capfdbinary):
@@ -279,7 +279,7 @@ def test_the_answer_is_printed_and_its_code_is_the_end(asked, capfdbinary):
 
 def test_a_socket_is_its_owners_alone(asked, tmp_path):
     asked(lambda _: None)
-    running = place.read(tmp_path)
+    running = pidfile.read(tmp_path)
     assert running is not None
     path = Path(running.socket)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -298,7 +298,7 @@ def test_another_version_is_not_asked(asked):
 
 def test_a_request_that_is_too_long_is_not_sent(asked):
     seen = []
-    assert asked(lambda given: seen.append(given), "save", "x" * (wire.MOST_ASKED + 1)) is None
+    assert asked(lambda given: seen.append(given), "save", "x" * (protocol.MOST_ASKED + 1)) is None
     assert seen == []
 
 
@@ -328,8 +328,8 @@ def test_nothing_is_done_for_a_client_that_does_not_say_go():
     listener.start()
     with socket.socket(socket.AF_UNIX) as end:
         end.connect(listener.path)
-        wire.send(end, {"words": []})
-        assert wire.receive(end, 100) == {"ready": True}
+        protocol.send(end, {"words": []})
+        assert protocol.receive(end, 100) == {"ready": True}
     listener.close()
     assert done == []
     Path(listener.path).unlink()
@@ -349,9 +349,9 @@ def test_a_client_that_goes_away_harms_nothing(asked):
     listener.start()
     with socket.socket(socket.AF_UNIX) as end:
         end.connect(listener.path)
-        wire.send(end, {"words": []})
-        wire.receive(end, 100)
-        wire.send(end, {"go": True})
+        protocol.send(end, {"words": []})
+        protocol.receive(end, 100)
+        protocol.send(end, {"go": True})
         assert begun.wait(60)
     finish.set()
     assert asked(lambda _: lambda: {"said": [], "code": 4}) == 4
@@ -398,10 +398,10 @@ def test_who_reads_no_further_ends_it_quietly(asked, monkeypatch):
 def test_a_home_where_nobody_listens_starts_cold(tmp_path, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path))
     assert client.ask(["search", "x"]) is None
-    place.write(tmp_path, RUNNING)
+    pidfile.write(tmp_path, RUNNING)
     assert client.ask(["search", "x"]) is None
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(tmp_path / "ask"))
-    place.write(tmp_path, RUNNING._replace(socket=str(tmp_path / "ask")))
+    pidfile.write(tmp_path, RUNNING._replace(socket=str(tmp_path / "ask")))
     assert client.ask(["search", "x"]) is None
     assert json.loads((tmp_path / "up.json").read_text())["pid"] == 1  # whoever runs next removes it

@@ -15,23 +15,23 @@ from backup_helpers import FAST_MODEL, answers, archive, assert_equal_homes, bac
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.backup import files, known, making
+from slowwave.backup import catalog, files, making
 from slowwave.backup.archive import BACKUPS, HEADER, PIECES, new_name
+from slowwave.backup.blob_encryption import DamagedError, name_of, seal, unseal
 from slowwave.backup.keys import derived, make_key_file, read_key_file
-from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
-from slowwave.backup.sealing import DamagedError, name_of, seal, unseal
+from slowwave.backup.storage import FileStorage
 from slowwave.backup.verifying import mend, verify
 from slowwave.errors import BackupError, NotFoundError, StoreError
-from slowwave.home.model import RESTORING
+from slowwave.home.embedding_model import RESTORING
 from slowwave.home.workspace import Workspace
-from slowwave.journal import works
+from slowwave.journal import maintenance_ops
+from slowwave.maintenance.doctor import examine
+from slowwave.maintenance.moving.running import move
+from slowwave.maintenance.moving.targets import MoveTargets
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
-from slowwave.upkeep.doctor import examine
-from slowwave.upkeep.moving.running import move
-from slowwave.upkeep.moving.targets import MoveTargets
 
 KEY = derived(b"k" * 32)
 SETTINGS = '# mine\n[embedding]\nmodel = "wordllama-256"\n[gate]\nmode = "warn"\n'
@@ -239,7 +239,10 @@ def test_two_backups_at_once_and_works_under_way_are_refused(own: Path, tmp_path
             assert held
             with pytest.raises(BackupError, match="Another backup"):
                 back_up(other, tmp_path / "backups")
-        with pytest.raises(RuntimeError), works.announced(journal, "a work", "slowwave x", memory.home.now()):
+        with (
+            pytest.raises(RuntimeError),
+            maintenance_ops.maintenance_op(journal, "a work", "slowwave x", memory.home.now()),
+        ):
             raise RuntimeError
         with pytest.raises(StoreError, match="slowwave x"):
             back_up(memory, tmp_path / "backups")
@@ -361,9 +364,9 @@ def test_doctor_says_when_the_last_one_was(own: Path, tmp_path: Path) -> None:
     ((fresh, words, _),) = told(uri=str(place))
     assert fresh
     assert "1 there" in words
-    old = known.read(own)
+    old = catalog.read(own)
     last = old.places[str(place)]
-    known.note(own, old, str(place), known.Last(**{
+    catalog.note(own, old, str(place), catalog.LastBackup(**{
         **{name: getattr(last, name) for name in last.__slots__}, "at": last.at - timedelta(days=3),
     }))  # fmt: skip
     assert [one[0] for one in told(uri=str(place))] == [False]
@@ -607,13 +610,13 @@ def test_backups_that_fail_one_after_the_other_leave_the_place_to_this_home(
         fails("held", memory)
         fails("held", memory)
         assert back_up(memory, tmp_path / "backups").backups == 3
-        assert not known.read(own).begun
+        assert not catalog.read(own).begun
 
 
 def test_a_home_that_lost_what_it_is_known_by_adopts_its_backups(own: Path, tmp_path: Path) -> None:
     with Memory(load(own), namespace="ada") as memory:
         back_up(memory, tmp_path / "backups")
-        (own / known.FILE).unlink()
+        (own / catalog.FILE).unlink()
         with pytest.raises(BackupError, match=r"of another home.*--adopt"):
             back_up(memory, tmp_path / "backups")
         made = making.make(memory.home, FileStorage(str(tmp_path / "backups")), None, adopt=True)

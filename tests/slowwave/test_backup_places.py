@@ -13,8 +13,8 @@ from backup_helpers import FAST_MODEL, NOTES, QUESTIONS, answers, assert_equal_h
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import derived
 from slowwave.backup.making import make
-from slowwave.backup.place import FileStorage
 from slowwave.backup.restoring import restore
+from slowwave.backup.storage import FileStorage
 from slowwave.backup.verifying import verify
 from slowwave.errors import BackupError
 from slowwave.memory import Memory

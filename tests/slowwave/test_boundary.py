@@ -13,13 +13,13 @@ import sqlalchemy as sa
 
 from slowwave.adapters.tools import ToolFailedError, memory_tools
 from slowwave.api.app import application
-from slowwave.common.boundary import boundary, journalled
+from slowwave.common.error_translation import boundary, journalled
 from slowwave.errors import StoreError, TakenInLaterError
 from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.journal import Journal
 from slowwave.serving.tokens import add_token
 from slowwave.settings import load
-from slowwave.store.damage import DamageError
+from slowwave.store.integrity import DamageError
 
 KILN = "The kiln in the yard of the boat shed is fired every second Friday of the month."
 LAMP = "The lamp at the end of the pier is green since the storm of last November."

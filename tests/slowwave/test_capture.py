@@ -12,7 +12,7 @@ from slowwave.connect.transcript import Message
 from slowwave.errors import SlowwaveError
 from slowwave.home import heartbeat
 from slowwave.home.heartbeat import Beat, ago, beats, captured, note_capture, note_recall, recalled
-from slowwave.upkeep.doctor import examine
+from slowwave.maintenance.doctor import examine
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SAID = "We decided to use PostgreSQL 16 for the billing service."

@@ -10,10 +10,10 @@ from learning_rows import night, put_ready
 
 from slowwave.common import ids
 from slowwave.evaluation.judging.entries import drain_judgments
-from slowwave.journal.drain import drain_events
-from slowwave.learning.acts import acts, approved
+from slowwave.journal.projections import drain_events
+from slowwave.learning.events import approved, learning_events
 from slowwave.memory import Memory
-from slowwave.search.knowledge import knowledge_in
+from slowwave.search.signals import signals_in
 from slowwave.store import staging
 
 pytestmark = pytest.mark.usefixtures("learning_on")
@@ -117,7 +117,7 @@ def test_a_withdrawal_and_a_rollback_hold_whatever_the_clock_says(memory, off):
 
     set_clock(memory, now + off)
     memory.learning.withdraw(who="ann")
-    assert not approved(acts(memory.journal, "ada"))
+    assert not approved(learning_events(memory.journal, "ada"))
     for clock in (now, now - DAY, now + DAY):
         set_clock(memory, clock)
         assert memory.learning.status().terms["live"] == 0
@@ -138,9 +138,9 @@ def test_what_is_said_twice_at_one_moment_is_said_twice(memory):
     memory.learning.approve(who="ann")
     memory.learning.withdraw(who="ann")
     memory.learning.approve(who="ann")
-    assert approved(acts(memory.journal, "ada"))
+    assert approved(learning_events(memory.journal, "ada"))
     memory.learning.withdraw(who="ann")
-    assert not approved(acts(memory.journal, "ada"))
+    assert not approved(learning_events(memory.journal, "ada"))
 
 
 @pytest.mark.parametrize("off", [-400 * DAY, -timedelta(hours=1), DAY])
@@ -152,7 +152,7 @@ def test_what_was_taken_back_is_not_searched_by_whatever_the_clock_says(open_mem
     teach(memory.store, lessons(name, "kestrel", taught=NOON - DAY))
     put_ready(memory.store, NOON)
     memory.learning.approve(who="ann")
-    assert knowledge_in(memory._space).learned("ada", "kestrel", NOON)
+    assert signals_in(memory._space).learned("ada", "kestrel", NOON)
     set_clock(memory, NOON + off)
     memory.learning.roll_back("everything", who="ann")
-    assert not knowledge_in(memory._space).learned("ada", "kestrel", NOON)
+    assert not signals_in(memory._space).learned("ada", "kestrel", NOON)

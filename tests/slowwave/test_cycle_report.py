@@ -17,7 +17,7 @@ from slowwave.errors import NotFoundError
 from slowwave.scoring.evaluation import compare
 from slowwave.store import Store
 from slowwave.views import cycle_plots
-from slowwave.views import cycle_wording as words
+from slowwave.views import cycle_text as words
 from slowwave.views.cycle import CycleReport, as_data, cycle_report
 from slowwave.views.cycle_sections import DETAILED, cycle_page
 

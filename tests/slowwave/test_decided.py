@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slowwave.views.decided import became, between, told, whole
+from slowwave.views.decisions import between, describe_decision, outcome_of, whole
 
 NOW = datetime(2026, 3, 10, 15, 30, tzinfo=UTC)
 ROW = {
@@ -18,7 +18,7 @@ ROW = {
 
 
 def test_a_decision_has_three_lines_of_a_terminal():
-    one = told(ROW, "4f0c9a1e", now=NOW, width=80)
+    one = describe_decision(ROW, "4f0c9a1e", now=NOW, width=80)
     assert one.head == "merge · cosine 0.988 · 1 hour ago"
     assert one.lines == ["  Deploy → Deploy day", "  addition: rolls / –"]
 
@@ -30,7 +30,7 @@ def test_long_titles_and_evidence_of_many_lines_are_cut_between_words(width):
         "other_title": "Another one of many words " * 5,
         "evidence": "\n".join(f"line {number} says something" for number in range(40)),
     }
-    one = told(long, "4f0c9a1e", now=NOW, width=width)
+    one = describe_decision(long, "4f0c9a1e", now=NOW, width=width)
     assert len(one.lines) == 2
     assert all(len(line) <= max(width, 42) for line in one.lines)
     assert one.lines[0].count("…") == 2
@@ -58,7 +58,7 @@ def test_a_short_title_leaves_its_room_to_a_long_one():
     ],
 )
 def test_what_it_became_says_what_of_it_holds(change, said):
-    assert became(ROW | change) == said
+    assert outcome_of(ROW | change) == said
 
 
 def test_one_decision_is_told_whole_and_nothing_of_what_is_not_there():

@@ -9,9 +9,9 @@ from lancedb.index import FTS
 
 from slowwave.common import ids
 from slowwave.errors import ModelError
+from slowwave.maintenance import doctor
+from slowwave.maintenance.doctor import examine
 from slowwave.store.checkpoints import create_checkpoint
-from slowwave.upkeep import doctor
-from slowwave.upkeep.doctor import examine
 from slowwave.vaults import vault
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

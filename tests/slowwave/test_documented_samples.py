@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slowwave.journal.acts import entries_frame, save_entry
+from slowwave.journal.entry_builders import entries_frame, save_entry
 from slowwave.notes.arguments import note_of
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note

@@ -11,13 +11,13 @@ from learned_rows import decide, lessons, teach
 from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
-from slowwave.feedback import effect
+from slowwave.feedback import apply_state
 from slowwave.learning.proposals import proposal_days
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch
 from slowwave.memory import Memory
-from slowwave.search.knowledge import knowledge_in
-from slowwave.search.past import past_searcher
+from slowwave.search.signals import signals_in
+from slowwave.search.time_travel import searcher_as_of
 from slowwave.store import staging
 
 BAD = "We deploy on Tuesday at nine, and the release notes go to the harbour office in Kirkwall."
@@ -70,7 +70,7 @@ class Life:
         fold(self.space, first, last)
 
     def state(self):
-        return knowledge_in(self.space).states("ada", [MEMORY]).get(MEMORY)
+        return signals_in(self.space).states("ada", [MEMORY]).get(MEMORY)
 
 
 @pytest.fixture
@@ -208,13 +208,15 @@ def assert_same(one, other) -> None:
 @pytest.mark.slow
 def test_a_save_that_was_killed_before_it_is_healed_by_the_night(blamed, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(effect, "follow_texts", lambda *_: 1 / 0)
+        patch.setattr(apply_state, "follow_texts", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             blamed.save(RIGHT)
     assert len(blamed.state().not_useful_at) == 10
     staged = staging.stage(blamed.memory.journal.read(kinds=["save"], days=[name(3)]))
     for _ in range(2):
-        settle(blamed.space, staged, lambda notes: stages.no_chunks(blamed.space.embedder), again=True)
+        admit_batch(
+            blamed.space, staged, lambda notes: ingest_pipeline.no_chunks(blamed.space.embedder), again=True
+        )
         assert blamed.state() is None
 
 
@@ -236,9 +238,9 @@ def test_what_it_absorbs_and_gives_back_changes_nothing(open_memory):
 @pytest.mark.slow
 def test_a_past_day_has_the_text_of_that_day(blamed):
     blamed.save(RIGHT, day=4)
-    past = past_searcher(blamed.space, at(2).date())
+    past = searcher_as_of(blamed.space, at(2).date())
     assert len(past._knowledge.states("ada", [MEMORY])[MEMORY].not_useful_at) == 10
-    assert not past_searcher(blamed.space, at(4).date())._knowledge.states("ada", [MEMORY])
+    assert not searcher_as_of(blamed.space, at(4).date())._knowledge.states("ada", [MEMORY])
 
 
 # -- learned words ---------------------------------------------------------------------------------
@@ -252,7 +254,7 @@ def test_what_a_text_was_taught_another_one_does_not_know(open_memory, learning_
     life.moment = at(4)
 
     def known() -> list[str]:
-        return list(knowledge_in(life.space).learned("ada", "glacier", life.now()))
+        return list(signals_in(life.space).learned("ada", "glacier", life.now()))
 
     assert known() == [MEMORY]
     life.save(SPELLED)

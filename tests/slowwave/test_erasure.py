@@ -20,18 +20,18 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError, TakenInLaterError
 from slowwave.index.incremental_snapshot import leave_files
 from slowwave.journal import payload_of
-from slowwave.journal.acts import entries_frame
-from slowwave.lifecycle import intake
+from slowwave.journal.entry_builders import entries_frame
+from slowwave.lifecycle import write_path
+from slowwave.maintenance.doctor import examine
+from slowwave.maintenance.erasure import ErasureError, running
+from slowwave.maintenance.erasure.entry_redaction import KEPT_FIELDS, KINDS
+from slowwave.maintenance.erasure.model import ErasureTask
+from slowwave.maintenance.erasure.quote_detection import QuoteFingerprints
+from slowwave.maintenance.erasure.tables import counts, remove
+from slowwave.maintenance.rebuild import mend_journal, rebuild
 from slowwave.memory import Memory
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
 from slowwave.store.maintenance import compact
-from slowwave.upkeep.doctor import examine
-from slowwave.upkeep.erasure import ErasureError, running
-from slowwave.upkeep.erasure.acts import KINDS, SPARED
-from slowwave.upkeep.erasure.model import ErasureTask
-from slowwave.upkeep.erasure.tables import counts, remove
-from slowwave.upkeep.erasure.words import Needles
-from slowwave.upkeep.rebuild import mend_journal, rebuild
 from slowwave.vaults import vault
 
 MANY = 2**30
@@ -88,7 +88,7 @@ def test_a_row_of_every_table_goes_with_its_memory_its_search_and_its_words(make
     space = make_space()
     store = space.store
     work = ErasureTask("e", "ada", "memories", ("gone",), ("s-gone",))
-    needles = Needles(frozenset({CANARY}), ())
+    needles = QuoteFingerprints(frozenset({CANARY}), ())
     planted = []
     for name, spec in store.specs.items():
         rule = spec.erasure
@@ -132,8 +132,8 @@ def _vector(spec) -> dict:
 
 def test_every_kind_of_act_is_thought_of():
     """A new kind is erased where it names the memory or quotes it; what is spared is named here."""
-    assert set(SPARED) == {"undo", "accept", "upgrade"}
-    assert set(SPARED) < set(KINDS)
+    assert set(KEPT_FIELDS) == {"undo", "accept", "upgrade"}
+    assert set(KEPT_FIELDS) < set(KINDS)
 
 
 # -- one memory ------------------------------------------------------------------------------------
@@ -307,11 +307,11 @@ def test_it_can_be_said_again(guarded):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1, intake.MOST_IN_A_CALL + 1])
+@pytest.mark.parametrize("count", [1, write_path.MAX_ENTRIES_PER_CALL + 1])
 def test_a_note_that_is_refused_and_erased_on_its_way_is_not_held(open_memory, home, monkeypatch, count):
     memory, other = (open_memory(gate={"mode": "enforce"}) for _ in range(2))
     memory.save(ROTA, key="rota")
-    written = intake.written
+    written = write_path.append
 
     def meanwhile(space, acts, **more):
         there = written(space, acts, **more)
@@ -320,7 +320,7 @@ def test_a_note_that_is_refused_and_erased_on_its_way_is_not_held(open_memory, h
         erasing.join()
         return there
 
-    monkeypatch.setattr(intake, "written", meanwhile)
+    monkeypatch.setattr(write_path, "append", meanwhile)
     notes = [{"content": CANARY, "key": "short"}, *({"content": f"{ABOUT} {n}"} for n in range(1, count))]
     assert memory.save_many(notes)[0].status == "quarantined"
     assert memory.store.read("quarantine").is_empty()
@@ -329,22 +329,22 @@ def test_a_note_that_is_refused_and_erased_on_its_way_is_not_held(open_memory, h
 
 @pytest.mark.slow
 def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory, home, monkeypatch):
-    from slowwave.lifecycle import stages
+    from slowwave.lifecycle import ingest_pipeline
 
     guarded.erase(guarded.save(ROTA, key="rota").memory_id)
-    embed, mine = stages.embed, ids.memory_id("ada", "slow")
+    embed, mine = ingest_pipeline.embed, ids.memory_id("ada", "slow")
     other = open_memory()
     erasing = threading.Thread(target=other.erase, args=[mine])  # its tables wait for the turn of the save
 
     def slowly(*given, **named):
-        monkeypatch.setattr(stages, "embed", embed)
+        monkeypatch.setattr(ingest_pipeline, "embed", embed)
         erasing.start()
         until = time.monotonic() + 60
         while guarded.journal.about("ada", "slow") and time.monotonic() < until:
             time.sleep(0.01)
         return embed(*given, **named)
 
-    monkeypatch.setattr(stages, "embed", slowly)
+    monkeypatch.setattr(ingest_pipeline, "embed", slowly)
     guarded.save(ABOUT, key="slow")
     assert guarded.journal.about("ada", "slow") == []
     assert guarded.store.count("memories", f"memory_id = '{mine}'") == 0
@@ -375,7 +375,7 @@ def look(guarded, tmp_path):
     (folder / "rota.md").write_text(ROTA)
     moments = iter(datetime.now(UTC) + timedelta(seconds=n) for n in range(100))
 
-    def scan() -> vault.Scan:
+    def scan() -> vault.ScanResult:
         at, journal = next(moments), guarded.journal
         source = vault.watch(journal, "ada", folder, name="v", as_of=at, principal="test")
         seen = journal.read(kinds=["save", "forget"])["seq"].max() or 0
@@ -454,7 +454,7 @@ def test_one_that_is_interrupted_at_any_step_is_known_and_finished(guarded, home
 
     for step in STEPS:
         with monkeypatch.context() as patch:
-            patch.setattr(f"slowwave.upkeep.erasure.{step}", kill)
+            patch.setattr(f"slowwave.maintenance.erasure.{step}", kill)
             with pytest.raises(Killed):
                 running.finish(guarded._space) if step != STEPS[0] else guarded.erase(names["saved"])
         left = guarded.journal.read(kinds=["save"]).filter(pl.col("subject").str.contains(CANARY))
@@ -476,7 +476,7 @@ def test_one_whose_process_is_killed_is_finished_by_another(guarded, home):
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     script = textwrap.dedent(f"""
         import os, signal, slowwave
-        from slowwave.upkeep.erasure import versions
+        from slowwave.maintenance.erasure import versions
         versions.rewrite = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
         slowwave.open({str(home)!r}, namespace="ada").erase({names["saved"]!r})
     """)
@@ -506,14 +506,14 @@ def test_a_row_that_a_night_wrote_afterwards_is_found_and_taken_out(guarded, hom
 
 def test_acts_that_were_staged_before_enter_nothing(guarded):
     """A night that read the journal a moment ago settles what it has read."""
-    from slowwave.lifecycle import stages
-    from slowwave.lifecycle.admission import settle
+    from slowwave.lifecycle import ingest_pipeline
+    from slowwave.lifecycle.admission import admit_batch
     from slowwave.store import staging
 
     saved = guarded.save(ABOUT, key="late")
     staged = staging.stage(entries_frame(guarded.journal.about("ada", "late")))
     guarded.erase(saved.memory_id)
-    settle(guarded._space, staged, lambda _: stages.no_chunks(guarded.embedder), again=True)
+    admit_batch(guarded._space, staged, lambda _: ingest_pipeline.no_chunks(guarded.embedder), again=True)
     assert guarded.store.count("memories", f"memory_id = '{saved.memory_id}'") == 0
 
 
@@ -583,7 +583,7 @@ def test_one_that_is_stopped_after_it_began_says_so(guarded, home, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("slowwave.upkeep.erasure.running.files.drop_warehouse", full)
+        patched.setattr("slowwave.maintenance.erasure.running.files.drop_warehouse", full)
         with pytest.raises(TakenInLaterError, match=r"has begun.*slowwave erase --finish"):
             guarded.erase(saved)
     running.finish(guarded._space)

@@ -8,13 +8,13 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
+from slowwave.maintenance.erasure.files import clean_dagster, quoting_pages
+from slowwave.maintenance.erasure.quote_detection import QuoteFingerprints
 from slowwave.orchestration.instance import dagster_home
 from slowwave.settings import load
-from slowwave.upkeep.erasure.files import clean_dagster, quoting_pages
-from slowwave.upkeep.erasure.words import Needles
 
 CANARY = "zebracanary"
-NEEDLES = Needles(frozenset({CANARY, "über"}), ("battery life", "gauges/battery"))
+NEEDLES = QuoteFingerprints(frozenset({CANARY, "über"}), ("battery life", "gauges/battery"))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_pages_in_the_home_that_quote_go_and_peoples_own_files_do_not(tmp_path):
 def test_a_word_that_stands_in_another_file_is_no_quotation(tmp_path):
     """A file may be about anything, and anybody's: a word that it has in common with a note is not enough."""
     phrases = ("cooking by fusion", "carburettor")
-    needles = Needles(frozenset({"fusion", "convex", "cooking", "saucepans"}), phrases)
+    needles = QuoteFingerprints(frozenset({"fusion", "convex", "cooking", "saucepans"}), phrases)
     diary = "The diary of a year in the house on the hill, with its garden, weather, guests and repairs. "
     texts = {"bob.jsonl": "a convex house", "house.md": "convex fusion", "page.html": "a convex house",
              "report.txt": "fusion cooking in convex ...", "title.csv": "Cooking by Fusion",

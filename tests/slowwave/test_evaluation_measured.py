@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.common import ids
-from slowwave.evaluation.measured import COLUMNS, attribute_days, compare_days, score, score_days, searches_of
-from slowwave.evaluation.truth import selection_judgments, trigger_judgments
+from slowwave.evaluation.derived_judgments import selection_judgments, trigger_judgments
+from slowwave.evaluation.scores import COLUMNS, attribute_days, compare_days, score, score_days, searches_of
 from slowwave.evaluation.variants import LOGGED, Tried, variants
 from slowwave.journal import Entry
 from slowwave.memory import Memory
@@ -82,10 +82,10 @@ def payloads(memory: Memory) -> dict[str, dict]:
 
 
 def test_what_was_shown_is_measured_as_if_by_hand(searched):
-    space, logged = searched._space, payloads(searched)
+    space, query_log = searched._space, payloads(searched)
     rows = score(space, searches_of(space, DAYS), grades_of(GRADES), [])
-    shown = {one: [row["memory_id"] for row in payload["shown"]] for one, payload in logged.items()}
-    queries = {one: payload["query"] for one, payload in logged.items()}
+    shown = {one: [row["memory_id"] for row in payload["shown"]] for one, payload in query_log.items()}
+    queries = {one: payload["query"] for one, payload in query_log.items()}
     expected = by_hand(shown, queries)
     assert len(expected) == 12
     found = measured(rows, LOGGED)
@@ -100,16 +100,16 @@ def test_what_was_shown_is_measured_as_if_by_hand(searched):
 
 @pytest.mark.slow
 def test_every_variant_is_measured_on_what_each_search_alone_would_have_shown(searched):
-    space, logged = searched._space, payloads(searched)
+    space, query_log = searched._space, payloads(searched)
     strict = Tried(Variant("strict", replace(searched.policy, abstention_floor=1.0)), "shadow")
     tried = [*variants(searched.policy, space.settings.evaluation), strict]
     rows = score(space, searches_of(space, DAYS), grades_of(GRADES), tried)
     assert set(rows["variant"]) == {LOGGED, *(one.variant.name for one in tried)}
-    queries = {one: payload["query"] for one, payload in logged.items()}
+    queries = {one: payload["query"] for one, payload in query_log.items()}
     whole = [one.variant for one in tried if not one.variant.without]
     assert len(whole) >= 5
     for variant in whole:
-        again = {one: replay(payload, variant.policy) for one, payload in logged.items()}
+        again = {one: replay(payload, variant.policy) for one, payload in query_log.items()}
         shown = {one: [row.memory_id for row in ranking.results] for one, ranking in again.items()}
         found, own = measured(rows, variant.name), rows.filter(variant=variant.name)
         for one, values in by_hand(shown, queries).items():
@@ -260,12 +260,12 @@ def test_what_cannot_be_ranked_again_is_measured_as_it_was_shown(searched):
 
 @pytest.mark.slow
 def test_the_order_of_searches_and_slices_of_them_change_nothing(searched, monkeypatch):
-    from slowwave.evaluation import logged
+    from slowwave.evaluation import query_log
 
     tried = variants(searched.policy, searched.settings.evaluation)
     space = searched._space
     whole = score(space, searches_of(space, DAYS), grades_of(GRADES), tried).sort("score_id")
-    monkeypatch.setitem(logged.logged_searches.__kwdefaults__, "at_once", 5)
+    monkeypatch.setitem(query_log.logged_searches.__kwdefaults__, "at_once", 5)
     slices = score(space, searches_of(space, DAYS).reverse(), grades_of(GRADES), tried).sort("score_id")
     assert slices.equals(whole)
 
@@ -313,10 +313,10 @@ def test_the_ranking_in_force_measures_what_was_shown(open_memory, tmp_path_fact
     tried = variants(memory.policy, space.settings.evaluation)[:1]
     rows = score_days(space, DAYS, tried)
     drop = ("score_id", "variant")
-    logged, in_force = (
+    query_log, in_force = (
         rows.filter(variant=which).sort("search_id").drop(drop) for which in (LOGGED, "in force")
     )
-    assert logged.equals(in_force)
+    assert query_log.equals(in_force)
     moved = compare_days(space, DAYS, tried)
     assert set(moved.select("only_logged", "only_shadow").iter_rows()) <= {(0, 0)}
     assert moved["mean_score_change"].fill_null(0.0).sum() == 0.0

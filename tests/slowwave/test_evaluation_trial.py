@@ -11,7 +11,7 @@ from evaluation_days import QUERIES, fill, judge, memory_of, said, take_in, with
 from feedback_days import HOUR, at, name
 
 from slowwave.errors import SettingsError, SlowwaveError
-from slowwave.evaluation.trial import Trial, trial
+from slowwave.evaluation.compare_policies import PolicyComparison, compare_policies
 from slowwave.journal import Entry
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.evaluate import evaluate
@@ -40,8 +40,10 @@ def searched(open_memory) -> Memory:
     return memory
 
 
-def tried(memory: Memory, first: str, second: str, since: date = FIRST, until: date = LAST) -> Trial:
-    return trial(memory._space, memory.namespace, first, second, since=since, until=until)
+def tried(
+    memory: Memory, first: str, second: str, since: date = FIRST, until: date = LAST
+) -> PolicyComparison:
+    return compare_policies(memory._space, memory.namespace, first, second, since=since, until=until)
 
 
 def test_each_query_is_the_mean_of_its_searches_under_both(searched):

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from warehouse_rows import put
 
 from slowwave.common import ids
-from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.truth import (
+from slowwave.evaluation.derived_judgments import (
     clicked_results,
     impressions,
     selection_judgments,
     trigger_judgments,
 )
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.feedback.questions import with_query_ids
 from slowwave.memory import Memory
 

@@ -433,10 +433,10 @@ def test_a_promoted_memory_is_shown_found_and_protected_as_such(memory, saved):
            "decided_at": at(2)}  # fmt: skip
     import polars as pl
 
-    from slowwave.feedback import effect
+    from slowwave.feedback import apply_state
 
     memory.store.upsert("promotions", pl.DataFrame([row]))
-    effect.take_effect(memory.store, [day], memory._space.feedback_policy)
+    apply_state.apply_state(memory.store, [day], memory._space.feedback_policy)
     assert memory.get(saved["rota"]).importance_tier == "critical"
     found = {one.memory_id: one.importance_tier for one in memory.search("who is on call?")}
     assert found[saved["rota"]] == "critical"

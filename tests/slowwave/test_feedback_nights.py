@@ -17,11 +17,11 @@ from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
 from slowwave.feedback.carry_over_state import CarryOverState
-from slowwave.feedback.pending import FoldedDay, Seqs, stretches, unfolded, unfolded_days
+from slowwave.feedback.stale_days import ProcessedDay, Seqs, stale_days, stretches, unprocessed
 from slowwave.feedback.states import states_in
 from slowwave.feedback.stats import waiting
 from slowwave.home.workspace import Workspace
-from slowwave.journal import Entry, drain
+from slowwave.journal import Entry, projections
 
 DAYS = [name(day) for day in range(1, 8)]
 MEMORIES = [ids.memory_id("ada", f"m{n}") for n in range(5)]
@@ -115,14 +115,14 @@ def test_late_acts_are_taken_up_by_running_from_their_day(make_space, folded, se
     space = make_space()
     space.journal.append([act for act in acts if act not in late])
     fold_days(space, DAYS)
-    assert unfolded_days(space.journal, space.store) == []
+    assert stale_days(space.journal, space.store) == []
     space.journal.append(late)
-    due = unfolded_days(space.journal, space.store)
+    due = stale_days(space.journal, space.store)
     assert bool(due) == bool(late)
     if late:
         assert due[0] == min(act.occurred_at for act in late).date().isoformat()
         fold_days(space, DAYS[DAYS.index(due[0]) : DAYS.index(due[-1]) + 1])
-    assert unfolded_days(space.journal, space.store) == []
+    assert stale_days(space.journal, space.store) == []
     assert_same(taught(space), folded(acts))
 
 
@@ -156,28 +156,28 @@ def test_a_day_that_is_folded_alone_again_makes_the_days_after_it_due(make_space
     late = rating("s0", at(2), MEMORIES[0], "unhelpful", principal="zoe")
     space.journal.append([late])
     fold_days(space, [name(2)])
-    due = unfolded_days(space.journal, space.store)
+    due = stale_days(space.journal, space.store)
     assert due
     assert due[0] > name(2)
     state = space.store.read("memory_state", f"state_id = '{MEMORIES[0]}'")
     assert late.occurred_at in state["not_useful_at"][0]  # what is newest is not lost meanwhile
     fold_days(space, due)
-    assert unfolded_days(space.journal, space.store) == []
+    assert stale_days(space.journal, space.store) == []
 
 
 def test_which_days_are_due():
-    one = FoldedDay.of("d1", Seqs(4, 3), "")
-    two = FoldedDay.of("d2", Seqs(8, 9), one.chain)
-    three = FoldedDay.of("d3", Seqs(0, 7), two.chain)
+    one = ProcessedDay.of("d1", Seqs(4, 3), "")
+    two = ProcessedDay.of("d2", Seqs(8, 9), one.chain)
+    three = ProcessedDay.of("d3", Seqs(0, 7), two.chain)
     folded = {"d1": one, "d2": two, "d3": three}
     seen = {"d1": Seqs(4, 3), "d2": Seqs(8, 9), "d3": Seqs(0, 7)}
-    assert unfolded(seen, folded) == []
-    assert unfolded(seen | {"d4": Seqs(11)}, folded) == ["d4"]
-    assert unfolded(seen | {"d2": Seqs(8, 12)}, folded) == ["d2", "d3"]
-    assert unfolded(seen | {"d3": Seqs(5, 7)}, folded) == ["d3"]  # a search of before the last act
-    assert unfolded(seen | {"d0": Seqs(12)}, folded) == ["d0", "d1", "d2", "d3"]
-    assert unfolded(seen, {**folded, "d2": FoldedDay.of("d2", Seqs(8, 12), one.chain)}) == ["d3"]
-    assert unfolded({}, {}) == []
+    assert unprocessed(seen, folded) == []
+    assert unprocessed(seen | {"d4": Seqs(11)}, folded) == ["d4"]
+    assert unprocessed(seen | {"d2": Seqs(8, 12)}, folded) == ["d2", "d3"]
+    assert unprocessed(seen | {"d3": Seqs(5, 7)}, folded) == ["d3"]  # a search of before the last act
+    assert unprocessed(seen | {"d0": Seqs(12)}, folded) == ["d0", "d1", "d2", "d3"]
+    assert unprocessed(seen, {**folded, "d2": ProcessedDay.of("d2", Seqs(8, 12), one.chain)}) == ["d3"]
+    assert unprocessed({}, {}) == []
 
 
 @pytest.mark.parametrize("looks", [("searches", "events"), ("events", "searches")])
@@ -189,20 +189,20 @@ def test_what_comes_between_the_two_looks_of_a_night_is_due(make_space, monkeypa
         "searches": search("s2", at(1, 13), MEMORIES[:2]),
         "events": rating("s1", at(1, 14), MEMORIES[0], "helpful"),
     }
-    look = getattr(drain, f"drain_{looks[0]}")
+    look = getattr(projections, f"drain_{looks[0]}")
 
     def look_too_early(*arguments):
         seen = look(*arguments)
         space.journal.append([new[table] for table in looks])
         return seen
 
-    monkeypatch.setattr(drain, f"drain_{looks[0]}", look_too_early)
+    monkeypatch.setattr(projections, f"drain_{looks[0]}", look_too_early)
     fold_days(space, DAYS[:1], looks=looks)
     monkeypatch.undo()
-    assert unfolded_days(space.journal, space.store) == DAYS[:1]
+    assert stale_days(space.journal, space.store) == DAYS[:1]
     assert waiting(space, "ada").height == (looks[0] == "events")
     fold_days(space, DAYS[:1])
-    assert unfolded_days(space.journal, space.store) == []
+    assert stale_days(space.journal, space.store) == []
     assert (space.store.count("searches"), space.store.count("events")) == (2, 1)
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.home.gate_acts import begin, postpone
-from slowwave.home.gate_moves import moved
+from slowwave.home.gate_schedule import moved
+from slowwave.home.gate_schedule_events import begin, postpone
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.lifecycle.gate_notice import Count, Notice, notice
 from slowwave.lifecycle.gate_report import gate_report, would_refuse

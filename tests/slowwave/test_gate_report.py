@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from slowwave.cli import app
-from slowwave.journal.acts import entries_frame
+from slowwave.journal.entry_builders import entries_frame
 from slowwave.lifecycle.gate_report import accepted_notes, gate_report
 from slowwave.quality.gate import judge
 from slowwave.store import staging

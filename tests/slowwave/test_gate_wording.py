@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.views.gate_wording import REASONS, told, words_of
+from slowwave.views.gate_text import REASONS, told, words_of
 
 ROOT = Path(__file__).parents[2]
 _PLACES = (

@@ -10,7 +10,7 @@ import pytest
 
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.scoring.measures import NDCG
-from slowwave.views import glance
+from slowwave.views import overview
 
 DAYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
 
@@ -35,16 +35,16 @@ def gate(day: str, namespace: str, kind: str = "words", **states: str) -> pl.Dat
 
 
 def test_a_day_of_which_nothing_is_known_has_counts_of_nothing_and_no_quality() -> None:
-    told = glance.by_day(DAYS, **frames())
+    told = overview.by_day(DAYS, **frames())
     assert list(told) == DAYS
-    expected = dict.fromkeys([name for name in glance.BY_DAY if name != glance.QUALITY], 0)
+    expected = dict.fromkeys([name for name in overview.BY_DAY if name != overview.QUALITY], 0)
     assert told[DAYS[0]] == expected
     assert {type(value) for value in told[DAYS[0]].values()} == {int}
 
 
 def test_each_day_has_its_own_numbers() -> None:
     noon = [datetime(2026, 2, 3, 12, tzinfo=UTC), datetime(2026, 3, 2, 23, 59, 59, tzinfo=UTC)]
-    told = glance.by_day(
+    told = overview.by_day(
         DAYS,
         **frames(
             memories=pl.DataFrame({"created_at": noon}),
@@ -57,20 +57,20 @@ def test_each_day_has_its_own_numbers() -> None:
             scores=pl.DataFrame({"day": [DAYS[1], DAYS[1]], NDCG.column: [1.0, 0.5]}),
         ),
     )  # fmt: skip
-    assert [told[day][glance.STORED] for day in DAYS] == [1, 2, 2]
-    assert [told[day][glance.NOTES] for day in DAYS] == [3, 0, 1]
-    assert [told[day][glance.REFUSED] for day in DAYS] == [2, 0, 0]
-    assert [told[day][glance.WOULD] for day in DAYS] == [1, 0, 0]
-    assert [told[day][glance.SEARCHES] for day in DAYS] == [0, 3, 0]
-    assert told[DAYS[1]][glance.NOTHING] == 1
-    assert [told[day].get(glance.QUALITY) for day in DAYS] == [None, 0.75, None]
-    assert [told[day][glance.JUDGED] for day in DAYS] == [0, 2, 0]
-    assert list(told[DAYS[1]]) == list(glance.BY_DAY)
+    assert [told[day][overview.STORED] for day in DAYS] == [1, 2, 2]
+    assert [told[day][overview.NOTES] for day in DAYS] == [3, 0, 1]
+    assert [told[day][overview.REFUSED] for day in DAYS] == [2, 0, 0]
+    assert [told[day][overview.WOULD] for day in DAYS] == [1, 0, 0]
+    assert [told[day][overview.SEARCHES] for day in DAYS] == [0, 3, 0]
+    assert told[DAYS[1]][overview.NOTHING] == 1
+    assert [told[day].get(overview.QUALITY) for day in DAYS] == [None, 0.75, None]
+    assert [told[day][overview.JUDGED] for day in DAYS] == [0, 2, 0]
+    assert list(told[DAYS[1]]) == list(overview.BY_DAY)
 
 
 def test_a_day_whose_scores_have_no_value_has_no_quality() -> None:
     scores = pl.DataFrame({"day": [DAYS[0]], NDCG.column: [None]}, schema_overrides={NDCG.column: pl.Float64})
-    assert glance.QUALITY not in glance.by_day(DAYS, **frames(scores=scores))[DAYS[0]]
+    assert overview.QUALITY not in overview.by_day(DAYS, **frames(scores=scores))[DAYS[0]]
 
 
 @pytest.mark.parametrize(
@@ -84,18 +84,18 @@ def test_a_day_whose_scores_have_no_value_has_no_quality() -> None:
 )
 def test_a_gate_waits_for_approval_where_nothing_else_is_missing(states: dict[str, str], waits: int) -> None:
     gates = pl.concat([gate(DAYS[0], "ada", **states), gate(DAYS[0], "bob", "keys", cycles="closed")])
-    told = glance.by_day(DAYS, **frames(gates=gates))
-    assert [told[day][glance.APPROVALS] for day in DAYS] == [waits, 0, 0]
+    told = overview.by_day(DAYS, **frames(gates=gates))
+    assert [told[day][overview.APPROVALS] for day in DAYS] == [waits, 0, 0]
 
 
 NOTHING: dict[str, int] = dict.fromkeys(("held", "decisions", "approvals", "late", "faults", "failed"), 0)
 
 
 def test_where_nothing_waits_there_is_nothing_to_do() -> None:
-    quiet = glance.HomeStatus(live=1_200, **NOTHING)
+    quiet = overview.HomeStatus(live=1_200, **NOTHING)
     assert quiet.todo == []
     assert quiet.words == "1,200 memories; nothing waits; nothing to mend."
-    assert quiet.figures == dict.fromkeys(glance.NOW, 0) | {glance.LIVE: 1_200}
+    assert quiet.figures == dict.fromkeys(overview.NOW, 0) | {overview.LIVE: 1_200}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_where_nothing_waits_there_is_nothing_to_do() -> None:
     ],
 )
 def test_each_thing_that_waits_says_where_to_go(name: str, line: str) -> None:
-    standing = glance.HomeStatus(live=1, **(NOTHING | {name: 3}))
+    standing = overview.HomeStatus(live=1, **(NOTHING | {name: 3}))
     assert [one[: len(line)] for one in standing.todo] == [line]
     waits = "3 things for a person to decide; nothing to mend"
     said = {
@@ -118,7 +118,7 @@ def test_each_thing_that_waits_says_where_to_go(name: str, line: str) -> None:
         "faults": "nothing waits; 3 things to mend",
         "failed": "nothing waits; 3 things to mend",
     }
-    assert standing.figures[glance.WAITS] == (0 if name in said else 3)
+    assert standing.figures[overview.WAITS] == (0 if name in said else 3)
     assert standing.words == f"1 memory; {said.get(name, waits)}."
 
 
@@ -138,4 +138,4 @@ def run(what: str, state: str) -> dict[str, Any]:
     ],
 )
 def test_a_failed_run_is_mended_by_one_that_does_the_same(runs: list[dict[str, Any]], left: int) -> None:
-    assert glance.unmended(runs) == left
+    assert overview.open_problems(runs) == left

@@ -17,13 +17,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from slowwave.home.workspace import Workspace
-from slowwave.journal.works import announced
+from slowwave.journal.maintenance_ops import maintenance_op
 from slowwave.serving.caller import Caller
 from slowwave.serving.health import Health, health_routes
 from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
-from slowwave.web.sessions import Entrances
+from slowwave.web.sessions import OneTimeLinks
 
 ROOT = Path(__file__).parents[2]
 OK = {"journal": "ok", "tables": "ok", "model": "ok"}
@@ -36,7 +36,7 @@ class Stop(Exception):  # noqa: N818 - what ends a work in its middle
 def test_a_home_that_answers_is_ready_and_one_with_a_work_under_way_is_not(memory):
     space = memory._space
     assert Health(space).look() == (True, OK)
-    with pytest.raises(Stop), announced(space.journal, "the restore of 'secretname'", "do", space.now()):
+    with pytest.raises(Stop), maintenance_op(space.journal, "the restore of 'secretname'", "do", space.now()):
         raise Stop
     found = Health(space).look()
     assert not found.ready
@@ -44,7 +44,7 @@ def test_a_home_that_answers_is_ready_and_one_with_a_work_under_way_is_not(memor
         found.parts["journal"] == "a work on the tables has begun and not ended; slowwave doctor says which"
     )
     assert "secretname" not in str(found)
-    with announced(space.journal, "the restore of 'secretname'", "do", space.now()):
+    with maintenance_op(space.journal, "the restore of 'secretname'", "do", space.now()):
         pass
     assert Health(space).look() == (True, OK)
 
@@ -77,7 +77,7 @@ def test_an_answer_serves_for_a_second_and_a_look_that_hangs_is_not_waited_for(m
         assert gate.wait(30)
         return []
 
-    monkeypatch.setattr(health, "unfinished", unfinished)
+    monkeypatch.setattr(health, "pending_op", unfinished)
     asked = Health(memory._space, patience=0.05)
     first = asked.look()
     assert first == (False, {"home": "the parts of the home have not answered within 0.05 s"})
@@ -100,7 +100,7 @@ def test_other_parts_are_told_and_are_no_reason_not_to_be_ready(memory):
         assert (answer.status_code, answer.json()["ready"]) == (200, True)
         assert answer.json()["parts"] == OK | {"night": "has ended, and is started again"}
         assert client.get("/healthz").text == "ok\n"
-        with pytest.raises(Stop), announced(memory.journal, "a work", "do", memory._space.now()):
+        with pytest.raises(Stop), maintenance_op(memory.journal, "a work", "do", memory._space.now()):
             raise Stop
         time.sleep(1.1)
         assert client.get("/readyz").status_code == 503
@@ -110,7 +110,7 @@ def test_other_parts_are_told_and_are_no_reason_not_to_be_ready(memory):
 def test_probes_by_any_address_are_let_through_to_health_alone(home, memory, fast_embedder):
     memories = MemoryPool(load(home), lambda: Caller("ada", "page"))
     memories._space.__dict__["embedder"] = fast_embedder
-    app = application(memories, load(home), Entrances())
+    app = application(memories, load(home), OneTimeLinks())
     with TestClient(app, base_url="http://10.1.2.3:8770", follow_redirects=False) as client:
         assert client.get("/healthz").status_code == 200
         answer = client.get("/readyz")
@@ -155,7 +155,7 @@ def test_the_command_asks_a_server_over_http(home, memory, fast_embedder):
         assert json.loads(run("--url", url, "--json").stdout) == {"ready": True, "parts": OK}
         live = run("--url", url, "--live")
         assert (live.returncode, live.stdout.splitlines()[0]) == (0, "Alive.")
-        with pytest.raises(Stop), announced(space.journal, "a work", "do", space.now()):
+        with pytest.raises(Stop), maintenance_op(space.journal, "a work", "do", space.now()):
             raise Stop
         time.sleep(1.1)
         done = run("--url", url)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import slowwave
 from slowwave.cli import app
 from slowwave.errors import ModelError
-from slowwave.home.model import in_force, model_of, remember
+from slowwave.home.embedding_model import in_force, model_of, remember
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal
 from slowwave.serving.caller import Caller
@@ -393,7 +393,7 @@ def test_a_home_that_may_only_be_read_is_not_written_to(home, monkeypatch):
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("a home that is not new is written to")
 
-    monkeypatch.setattr("slowwave.home.model.write_first", refused)
+    monkeypatch.setattr("slowwave.home.embedding_model.write_first", refused)
     space = Workspace(load(home))
     assert (space.store.identity.model, space.model) == (FAST, FAST)
     space.close()
@@ -404,7 +404,7 @@ def test_where_the_file_cannot_be_written_the_memory_works_all_the_same(home, mo
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("slowwave.home.model.write_first", full)
+    monkeypatch.setattr("slowwave.home.embedding_model.write_first", full)
     with slowwave.open(home, namespace="ada", embedding={"model": FAST}) as memory:
         memory.save(NOTE)
     with slowwave.open(home, namespace="ada") as memory:  # the tables know

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.imports import elements as module
-from slowwave.imports.elements import Element, elements
+from slowwave.imports import json_records as module
+from slowwave.imports.archives import Member
+from slowwave.imports.json_records import Element, elements
 from slowwave.imports.model import ImportFailedError, Unread
-from slowwave.imports.packed import Member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(alphabet='ab"\\{}[],é☃\n', max_size=8),
@@ -62,7 +62,7 @@ def test_of_a_file_that_was_cut_off_the_objects_before_are_found(values, data):
 
 def test_one_object_is_one_element_and_a_record_that_is_too_large_an_error(monkeypatch):
     assert [one.value for one in read(b' {"a": 1}')] == [{"a": 1}]
-    monkeypatch.setattr(module, "MOST_READ_WHOLE", 100)
+    monkeypatch.setattr(module, "MAX_WHOLE_BYTES", 100)
     monkeypatch.setattr(module, "_PIECE", 50)
     with pytest.raises(ImportFailedError, match="more than 100 bytes"):
         read(b'[{"a": "' + b"x" * 1_000 + b'"}]')

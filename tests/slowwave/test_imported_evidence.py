@@ -18,13 +18,13 @@ from warehouse_rows import put
 
 from bench._user import Clock
 from slowwave.common import ids
-from slowwave.evaluation import cycles, interleaved, measured, truth
+from slowwave.evaluation import cycles, derived_judgments, interleaved, scores
 from slowwave.evaluation.judging.entries import NewJudgment, drain_judgments, write_judgments
 from slowwave.evaluation.variants import variants
 from slowwave.journal import Entry, Journal
-from slowwave.learning import effect, proposals
-from slowwave.learning.evidence import Evidence
+from slowwave.learning import boost_effect, proposals
 from slowwave.learning.gate import evidence_at
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import GateEvidence, decide_gate
 
@@ -48,19 +48,19 @@ def nights(space: Any) -> GateEvidence:
     judgments = pl.concat(
         [
             drain_judgments(space.journal, NAMES).rows,
-            truth.trigger_judgments(store, NAMES),
-            truth.selection_judgments(store, NAMES),
+            derived_judgments.trigger_judgments(store, NAMES),
+            derived_judgments.selection_judgments(store, NAMES),
         ]
     )
     store.replace_partition("judgments", judgments, NAMES)
     tried = variants(space.policy, space.settings.evaluation)
     for table, make in (
-        ("evaluation_scores", lambda days: measured.score_days(space, days, tried)),
-        ("channel_attribution", lambda days: measured.attribute_days(space, days)),
+        ("evaluation_scores", lambda days: scores.score_days(space, days, tried)),
+        ("channel_attribution", lambda days: scores.attribute_days(space, days)),
         ("interleavings", lambda days: interleaved.interleaved_days(space, days)),
         ("learned_proposals", lambda days: proposals.proposal_days(space, days)),
-        ("learned_matches", lambda days: effect.match_days(space, days)),
-        ("learned_effect", lambda days: effect.effect_days(space, days)),
+        ("learned_matches", lambda days: boost_effect.match_days(space, days)),
+        ("learned_effect", lambda days: boost_effect.effect_days(space, days)),
     ):
         store.replace_partition(table, make(NAMES), NAMES)
     cycles.advance(space, NAMES[-1], tried, march.at(LAST + 1))

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 BEGIN = """
-from slowwave.common.imports import CONTRACT, TABLES, when_used
+from slowwave.common.slim_imports import CONTRACT, TABLES, when_used
 with when_used(*CONTRACT, *TABLES):
     import lancedb, great_expectations
 """
@@ -60,7 +60,7 @@ def test_whoever_asks_for_it_gets_it_whole():
 def test_modules_that_are_loaded_or_not_installed_stay_as_they_are():
     code = """
 import json, sys
-from slowwave.common.imports import when_used
+from slowwave.common.slim_imports import when_used
 whole = json
 with when_used("json", "no_such_module", "colorsys"):
     import colorsys as later
@@ -71,7 +71,7 @@ print(later.rgb_to_hsv(0, 0, 0)[2], hasattr(later, "nothing"))
 
 
 COMMAND = """
-from slowwave.common.imports import load_tables
+from slowwave.common.slim_imports import load_tables
 load_tables()
 import lancedb, sys
 """
@@ -144,14 +144,14 @@ UNASKED = (
     "sqlalchemy.dialects.postgresql",
     "yaml",
     "slowwave.lifecycle.admission",
-    "slowwave.lifecycle.past.acts",
-    "slowwave.lifecycle.stages",
-    "slowwave.quality.admission.machine",
+    "slowwave.lifecycle.past.events",
+    "slowwave.lifecycle.ingest_pipeline",
+    "slowwave.quality.admission.state_machine",
     "slowwave.quality.divergence.patterns",
     "slowwave.quality.gate",
     "slowwave.scoring.evaluation",
-    "slowwave.search.past",
-    "slowwave.upkeep",
+    "slowwave.search.time_travel",
+    "slowwave.maintenance",
 )
 
 
@@ -186,7 +186,7 @@ def test_a_search_loads_no_more_than_it_asks(tmp_path, monkeypatch):
 def test_stand_ins_of_a_class_may_be_in_annotations_and_are_it_when_they_are_used():
     code = """
 import sys
-from slowwave.common.imports import classes_when_used
+from slowwave.common.slim_imports import classes_when_used
 with classes_when_used("fractions"):
     from fractions import Fraction as later
     from typing import Optional

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import Saved
-from slowwave.lifecycle import intake
+from slowwave.lifecycle import write_path
 from slowwave.memory import Memory
 
 PLACES = ("harbour", "garden", "library", "station", "bakery", "theatre", "quarry", "market")
@@ -39,7 +39,7 @@ class Crowd:
     @property
     def waiting(self) -> int:
         """Acts in the queue."""
-        rules = ids.digest("rules", self.holder.settings.model_dump_json(include=intake._RULES))
+        rules = ids.digest("rules", self.holder.settings.model_dump_json(include=write_path._RULES))
         return len(self.holder.journal.queue.waiting(rules, 1_000))
 
     @contextmanager
@@ -178,14 +178,14 @@ def test_namespaces_wait_for_the_same_turn_and_stay_apart(open_memory):
 
 
 def test_an_act_that_cannot_be_taken_in_fails_for_its_own_caller_alone(open_memory, monkeypatch):
-    crowd, save = Crowd(open_memory), intake._save
+    crowd, save = Crowd(open_memory), write_path._save
 
     def picky(space, entries):
         if any("poison" in entry.payload["content"] for entry in entries):
             raise SlowwaveError("This cannot be taken in.")
         return save(space, entries)
 
-    monkeypatch.setattr(intake, "_save", picky)
+    monkeypatch.setattr(write_path, "_save", picky)
     good, bad, other = crowd.all(saving(text(1)), saving(f"poison {text(2)}"), saving(text(3)))
     assert (good.status, other.status) == ("live", "live")
     assert isinstance(bad, SlowwaveError)
@@ -210,7 +210,7 @@ def abandoned(memory: Memory, *notes: dict[str, Any]) -> list[str]:
 
     def killed(entries):
         kept.extend(entry.event_id for entry in entries)
-        rules = ids.digest("rules", memory.settings.model_dump_json(include=intake._RULES))
+        rules = ids.digest("rules", memory.settings.model_dump_json(include=write_path._RULES))
         memory.journal.queue.join(kept, rules)
         return []
 
@@ -241,7 +241,7 @@ def test_what_a_killed_turn_had_done_is_done_and_told_as_it_was(open_memory, con
 
 
 def test_answers_of_the_dead_do_not_stay(open_memory, monkeypatch):
-    monkeypatch.setattr("slowwave.journal.queue.FORGOTTEN_AFTER_S", -1)
+    monkeypatch.setattr("slowwave.journal.group_commit_queue.EXPIRES_AFTER_SECONDS", -1)
     dead, alive = open_memory(), open_memory()
     (left,) = abandoned(dead, {"content": text(1), "key": "left"})
     alive.save(text(2))
@@ -252,17 +252,17 @@ def test_answers_of_the_dead_do_not_stay(open_memory, monkeypatch):
 
 
 def test_a_large_call_makes_its_vectors_before_its_turn(open_memory, monkeypatch):
-    monkeypatch.setattr(intake, "MOST_IN_A_CALL", 2)
+    monkeypatch.setattr(write_path, "MAX_ENTRIES_PER_CALL", 2)
     memory = open_memory()
     memory.count()
     held: list[bool] = []
-    embed = intake.stages.embed
+    embed = write_path.stages.embed
 
     def watched(*arguments, **named):
         held.append(getattr(memory._space._turn, "held", False))
         return embed(*arguments, **named)
 
-    monkeypatch.setattr(intake.stages, "embed", watched)
+    monkeypatch.setattr(write_path.stages, "embed", watched)
     memory.save_many([{"content": text(number)} for number in range(3)])
     memory.save(text(4))
     assert held == [False, True]
@@ -286,5 +286,7 @@ def test_many_notes_of_one_call_do_not_wait_in_the_log(open_memory):
     memory = open_memory()
     memory.save_many([{"content": text(number)} for number in range(3)])
     assert memory.store.logged()
-    memory.save_many([{"content": text(number)} for number in range(3, 3 + intake.MOST_IN_A_CALL + 1)])
+    memory.save_many(
+        [{"content": text(number)} for number in range(3, 3 + write_path.MAX_ENTRIES_PER_CALL + 1)]
+    )
     assert not memory.store.logged()

@@ -13,7 +13,7 @@ from slowwave.evaluation.interleaved import interleaved_days
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.interleaving import team_draft
 from slowwave.scoring.ranking import RankingPolicy
-from slowwave.scoring.ranking.ranked import RECALL_INJECTED
+from slowwave.scoring.ranking.results import RECALL_INJECTED
 from slowwave.search.log import replay
 from slowwave.settings.ranking_file import LEAST_KEPT, write_policy
 

@@ -14,13 +14,13 @@ from learned_rows import decide, lessons, teach
 import slowwave
 from slowwave.common import ids
 from slowwave.errors import StoreError
-from slowwave.learning import acts
+from slowwave.learning import events
 from slowwave.learning.isolation import IsolationWatch, canary, prove
+from slowwave.maintenance.doctor import examine
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
 from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.text import full_text, full_text_config
-from slowwave.upkeep.doctor import examine
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -43,7 +43,7 @@ def taught(open_memory) -> Memory:
         [{"content": text, "key": key, "title": key.capitalize()} for key, text in NOTES.items()]
     )
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     return memory
 
 
@@ -184,7 +184,7 @@ def test_a_store_without_its_text_index_is_still_looked_at(taught):
 
 def test_without_an_approval_or_learned_terms_nobody_is_warned(taught):
     index("chunks", "title")(taught)
-    decide(taught, acts.WITHDRAW)
+    decide(taught, events.WITHDRAW)
     assert taught.search("a kestrel").warnings == ()
 
 

@@ -11,8 +11,8 @@ import pytest
 import servers
 
 from slowwave.journal import Entry, Journal, JournalError
-from slowwave.journal.carrying import COLUMNS, Digest, encoded
 from slowwave.journal.erasing import emptied
+from slowwave.journal.transfer import COLUMNS, Digest, encoded
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

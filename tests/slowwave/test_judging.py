@@ -14,14 +14,14 @@ from slowwave.common import ids
 from slowwave.embedding.reranking import load_reranker
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.evaluation.judging import Grade, JudgmentError, Pair
+from slowwave.evaluation.judging.active_sampling import last_words, pairs_to_judge, worth_judging
 from slowwave.evaluation.judging.agreement import agreement_now, as_row
 from slowwave.evaluation.judging.anchors import drift, judge_again
+from slowwave.evaluation.judging.default_judge import PASSAGES, WordsAndModel
 from slowwave.evaluation.judging.entries import NewJudgment, drain_judgments, write_judgments
+from slowwave.evaluation.judging.judge_run import run
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
-from slowwave.evaluation.judging.running import run
-from slowwave.evaluation.judging.words_and_model import PASSAGES, WordsAndModel
-from slowwave.evaluation.judging.worth import last_words, pairs_to_judge, worth_judging
 from slowwave.journal import Entry
 from slowwave.memory import Memory
 
@@ -241,7 +241,7 @@ def test_an_answer_deep_in_a_long_note_is_found_and_reading_has_an_end(judge, mo
 
 
 def test_other_thresholds_are_another_judge(judge, monkeypatch):
-    monkeypatch.setattr("slowwave.evaluation.judging.words_and_model.THRESHOLDS", (0.1, 0.2, 0.3))
+    monkeypatch.setattr("slowwave.evaluation.judging.default_judge.THRESHOLDS", (0.1, 0.2, 0.3))
     assert WordsAndModel(load_reranker()).prompt_hash != judge.prompt_hash
 
 

@@ -17,12 +17,12 @@ import warm
 from judge_server import ChatServer, completion, grade, serving, slow
 
 from slowwave.evaluation.judging import JudgeError, Pair
-from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.evaluation.judging.chat import ChatJudge
 from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.evaluation.judging.judge_run import run
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.prompt import INSTRUCTIONS, MAX_CHARACTERS, PROMPT_HASH, read_answer
-from slowwave.evaluation.judging.running import run
+from slowwave.evaluation.judging.run_judge import PATIENCE
 from slowwave.memory import Memory
 from slowwave.settings import JudgeSettings
 
@@ -233,7 +233,9 @@ def test_what_is_not_set_up_is_told(monkeypatch):
 
 
 def test_the_client_is_imported_when_it_is_needed():
-    code = "import sys; from slowwave.evaluation.judging import chat, running; print('openai' in sys.modules)"
+    code = (
+        "import sys; from slowwave.evaluation.judging import chat, judge_run; print('openai' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -243,7 +245,7 @@ import sys
 from datetime import UTC, datetime
 from slowwave.journal import Journal
 from slowwave.evaluation.judging.loading import load_judge
-from slowwave.evaluation.judging.running import run
+from slowwave.evaluation.judging.judge_run import run
 from slowwave.settings import load
 from slowwave.home.workspace import Workspace
 

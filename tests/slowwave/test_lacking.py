@@ -12,13 +12,13 @@ from backup_helpers import FAST_MODEL
 
 from slowwave.index.incremental_snapshot import leave_files
 from slowwave.index.mmap_snapshot import path_of
-from slowwave.lifecycle.intake import take_in_lacking
-from slowwave.lifecycle.lacking import lacking
+from slowwave.lifecycle.recovery import lacking
+from slowwave.lifecycle.write_path import apply_lost_entries
+from slowwave.maintenance.doctor import examine
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store import wal
 from slowwave.store.wal import SET_ASIDE, SUFFIX, _parsed
-from slowwave.upkeep.doctor import examine
 
 PUMP = "The pump in cellar 4 is switched off on Sundays, and Ishbel keeps the key."
 BOAT = "The boat lies at the pier in winter, and Ruaridh looks after it every week."
@@ -126,7 +126,7 @@ def test_a_commit_keeps_what_it_could_not_read(open_memory):
     other = open_memory()
     other.store.settle()
     assert len(other.store.wal.set_aside()) == 1
-    assert take_in_lacking(other.home) == 1
+    assert apply_lost_entries(other.home) == 1
     assert (other.store.count("memories"), other.store.wal.set_aside()) == (2, ())
 
 
@@ -207,7 +207,7 @@ def test_after_a_start_of_the_machine_the_next_save_takes_in_what_was_lost(
     other.save(BOAT)
     assert other.store.count("memories") == 3
     looked = []
-    monkeypatch.setattr("slowwave.lifecycle.intake.lacking", lambda _: looked.append(1) or [])
+    monkeypatch.setattr("slowwave.lifecycle.write_path.lacking", lambda _: looked.append(1) or [])
     other.save("The harbour master is called Una, and she is there on Tuesdays.")
     open_memory().save("The crane of the yard lifts eleven tons, and Morag drives it on weekdays.")
     assert not looked  # once in a start of the machine
@@ -221,7 +221,7 @@ def test_what_was_lost_is_found_behind_any_number_of_searches(open_memory, monke
     for _ in range(9):
         memory.search("How long does the battery of the gauge last?")
     files(memory)[-1].unlink()
-    monkeypatch.setattr("slowwave.lifecycle.lacking.LOOKED_AT", 2)
+    monkeypatch.setattr("slowwave.lifecycle.recovery.LOOKED_AT", 2)
     assert [one.payload["content"] for one in lacking(open_memory().home)] == [GAUGE]
 
 
@@ -273,5 +273,5 @@ def test_a_failure_to_look_for_what_was_lost_is_no_failure_of_a_save(open_memory
     def fails(_: object) -> None:
         raise OSError("the disk")
 
-    monkeypatch.setattr("slowwave.lifecycle.intake.lacking", fails)
+    monkeypatch.setattr("slowwave.lifecycle.write_path.lacking", fails)
     assert memory.save(PUMP).status == "live"

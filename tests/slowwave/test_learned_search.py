@@ -22,8 +22,8 @@ from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.variants import IN_FORCE, variants
 from slowwave.journal.kinds.search import candidates_of
-from slowwave.learning import acts
-from slowwave.learning.applied import LearnedTriggers, live_terms
+from slowwave.learning import events
+from slowwave.learning.active_boosts import LearnedTriggers, live_terms
 from slowwave.learning.isolation import prove
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.batch import Batch
@@ -91,7 +91,7 @@ def taught(learning) -> Memory:
     """A memory whose lamp was learned to be meant by kestrels, and that is approved."""
     memory = learning()
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     return memory
 
 
@@ -141,7 +141,7 @@ def test_a_memory_that_the_text_finds_too_keeps_its_channels_and_gets_the_boost(
     memory = learning()
     plain = {one.memory_id: one.score for one in memory.search("gauge of the pier", limit=3)}[GAUGE]
     teach(memory.store, lessons(GAUGE, "pier", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     gauge = memory.search("gauge of the pier", limit=3, explain=True)[0]
     assert gauge.memory_id == GAUGE
     assert set(gauge.explanation.channels) == {"bm25", "learned", "vector"}
@@ -175,17 +175,17 @@ def test_learning_that_is_off_or_closed_or_was_never_used_leaves_the_same_bytes(
     rows = lessons(LAMP, "kestrel", "pier", "ferri", "lamp", taught=NOON - DAY)
     off = learning(path=tmp_path / "off", learning={"enabled": False})
     teach(off.store, rows)
-    decide(off, acts.APPROVE)
+    decide(off, events.APPROVE)
     closed = learning(path=tmp_path / "closed")
     teach(closed.store, rows)
     for memory in (off, closed):
         assert [payload(memory, query, monkeypatch) for query in queries] == before
-    decide(closed, acts.APPROVE)
+    decide(closed, events.APPROVE)
     assert not prove(closed.store)  # which writes a canary, whose record has an id of its own
     assert [payload(closed, query, monkeypatch) for query in queries] != before
 
 
-@pytest.mark.parametrize("word", [acts.WITHDRAW, acts.REGRESSION])
+@pytest.mark.parametrize("word", [events.WITHDRAW, events.REGRESSION])
 def test_a_withdrawal_by_another_process_counts_from_the_next_search_on(taught, home, word):
     assert effect(taught) > 0
     other = Memory(taught.settings, namespace="ada")  # has connections of its own, as another process does
@@ -194,15 +194,15 @@ def test_a_withdrawal_by_another_process_counts_from_the_next_search_on(taught, 
     finally:
         other.close()
     assert effect(taught) == 0
-    decide(taught, acts.APPROVE, at=NOON + 2 * HOUR)
-    assert (effect(taught) > 0) == (word == acts.WITHDRAW)  # a regression takes back what it found
+    decide(taught, events.APPROVE, at=NOON + 2 * HOUR)
+    assert (effect(taught) > 0) == (word == events.WITHDRAW)  # a regression takes back what it found
 
 
 def test_an_approval_of_another_namespace_is_none(learning):
     memory = learning()
     other = learning("bob")
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(other, acts.APPROVE)
+    decide(other, events.APPROVE)
     assert effect(memory) == 0
 
 
@@ -213,7 +213,7 @@ def test_terms_of_another_namespace_find_nothing_here_and_show_nothing_of_there(
     rows += lessons(theirs, "kestrel", taught=NOON - DAY, namespace="ada", proposal_id="forged")
     teach(memory.store, rows)
     for one in (memory, other):
-        decide(one, acts.APPROVE)
+        decide(one, events.APPROVE)
     assert theirs not in found(memory)
     assert LAMP not in found(memory)
     assert found(other)[theirs] > 0
@@ -233,7 +233,7 @@ def test_terms_of_another_namespace_find_nothing_here_and_show_nothing_of_there(
 def test_what_is_no_live_term_has_no_effect(learning, rows):
     memory = learning()
     teach(memory.store, rows)
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     assert effect(memory, f"{QUERY} session") == 0
 
 
@@ -251,7 +251,7 @@ def test_two_people_must_have_taught_where_the_settings_say_so(learning):
     memory = learning(learning={"least_principals": 2, "interleave": 0})
     rows = lessons(LAMP, "kestrel", taught=NOON - DAY)
     teach(memory.store, rows)
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     assert effect(memory) == 0
     teach(memory.store, [rows[0], {**rows[1], "principal": "bea"}])
     assert effect(memory) > 0
@@ -265,12 +265,12 @@ def test_two_people_must_have_taught_where_the_settings_say_so(learning):
 def test_what_is_taken_back_in_the_journal_has_no_effect_while_its_rows_are_still_there(taught, scope, value):
     """Between the act and the deletion the process may be killed."""
     assert effect(taught) > 0
-    decide(taught, acts.ROLLBACK, scope=scope, value=value)
+    decide(taught, events.ROLLBACK, scope=scope, value=value)
     assert effect(taught) == 0
 
 
 def test_a_rollback_of_something_else_leaves_it(taught):
-    decide(taught, acts.ROLLBACK, scope="memory", value=GAUGE)
+    decide(taught, events.ROLLBACK, scope="memory", value=GAUGE)
     assert effect(taught) > 0
 
 
@@ -298,7 +298,7 @@ def test_what_is_secret_or_gone_is_not_brought_back_by_a_learned_term(learning):
         memory.store,
         lessons(secret.memory_id, "kestrel", taught=NOON - DAY) + lessons(LAMP, "kestrel", taught=NOON - DAY),
     )
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     memory._space.now.moment = NOON + HOUR
     memory.forget(LAMP)
     shown = found(memory)
@@ -312,7 +312,7 @@ def test_nothing_adds_more_than_the_cap_however_much_was_learned(learning):
     teach(
         memory.store, lessons(LAMP, *words, taught=NOON - DAY, questions=[str(number) for number in range(9)])
     )
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     added = found(memory, " ".join(words))[LAMP]
     assert added <= 0.7 * 0.15
 
@@ -321,14 +321,14 @@ def test_a_policy_without_learned_scores_does_not_find_by_them_either(learning, 
     write_policy(tmp_path / "own.json", RankingPolicy(learned_cap=0.0), {})
     memory = learning(ranking={"policy_file": tmp_path / "own.json"})
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     assert LAMP not in found(memory)
 
 
 def test_a_past_day_is_answered_with_what_was_approved_and_learned_then(taught):
     clock = taught._space.now
     clock.moment = NOON + 5 * DAY
-    decide(taught, acts.WITHDRAW)
+    decide(taught, events.WITHDRAW)
     first = {
         day: [one.memory_id for one in taught.search("kestrel", limit=1, as_of=at(day).date())]
         for day in (10, 14, 15)
@@ -363,7 +363,7 @@ def test_a_share_of_the_searches_that_learning_changes_shows_both_rankings(learn
     assert drawn(memory, 8) == [None] * 8
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
     assert drawn(memory, 8) == [None] * 8
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     kept = drawn(memory)
     assert 5 <= sum(one is not None for one in kept) <= 35  # else one in 10 million
     (other,) = {one["policy_version"] for one in kept if one}
@@ -374,7 +374,7 @@ def test_a_share_of_the_searches_that_learning_changes_shows_both_rankings(learn
 def test_the_share_is_a_setting(learning, share, times):
     memory = learning(interleave=share)
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     assert sum(one is not None for one in drawn(memory, 6)) == times
     assert memory.search("ferry of the island").search_id  # nothing learned has a word of it
     response = memory.search("ferry of the island")
@@ -384,7 +384,7 @@ def test_the_share_is_a_setting(learning, share, times):
 def test_what_was_shown_in_turn_can_be_drawn_again(learning):
     memory = learning(interleave=1.0)
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     for _ in range(5):
         response = memory.search("kestrel", limit=5)
         assert again(memory, response) == [(one.memory_id, one.score) for one in response]
@@ -395,7 +395,7 @@ def test_a_policy_that_is_being_tried_comes_first(learning, tmp_path):
     write_policy(tmp_path / "other.json", other, {})
     memory = learning(interleave=1.0, evaluation={"interleave": tmp_path / "other.json"})
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     assert {one["policy_version"] for one in drawn(memory, 5) if one} == {other.version}
 
 
@@ -419,7 +419,7 @@ def test_without_the_learned_channel_a_search_is_what_it_was_before_anything_was
         memory.store,
         lessons(LAMP, "kestrel", taught=NOON - DAY) + lessons(GAUGE, "kestrel", taught=NOON - DAY),
     )
-    decide(memory, acts.APPROVE)
+    decide(memory, events.APPROVE)
     after = {name: [ranked(name, query) for query in queries] for name in names}
     assert after.pop(IN_FORCE) != before.pop(IN_FORCE)
     assert after == before

@@ -9,7 +9,7 @@ import pytest
 from learning_rows import put_open
 from warehouse_rows import put
 
-from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate_evidence import Evidence
 from slowwave.learning.guard import regression
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from learning_rows import TERMS, night, put_effect, put_progress, put_proposals, put_ready
 
-from slowwave.home.ledger import FEEDBACK
+from slowwave.home.processing_watermarks import FEEDBACK
 from slowwave.journal import payload_of
-from slowwave.learning.acts import REGRESSION, LearningError, acts, approved, write_act
+from slowwave.learning.events import REGRESSION, LearningError, approved, learning_events, write_event
 from slowwave.learning.review import ApprovalRefusedError, Learning
 from slowwave.memory import Memory
 
@@ -52,7 +52,7 @@ def triggers(memory: Memory) -> pl.DataFrame:
 
 
 def journal(memory: Memory) -> list[tuple[str, str]]:
-    return [(act.action, act.who) for act in acts(memory.journal, memory.namespace)]
+    return [(act.action, act.who) for act in learning_events(memory.journal, memory.namespace)]
 
 
 # -- approval --------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_an_approval_opens_the_gate_and_keeps_the_evidence_that_was_shown(ready)
     before = ready.learning.gate()
     act = ready.learning.approve(who=" Ann ", why="looked at the terms")
     assert ready.learning.gate().open
-    assert approved(acts(ready.journal, "ada"))
+    assert approved(learning_events(ready.journal, "ada"))
     entry = ready.journal.get(act.event_id)
     assert (entry.principal, entry.subject, entry.payload["why"]) == ("Ann", "approve", "looked at the terms")
     assert entry.payload["through"] == "application"
@@ -145,7 +145,7 @@ def test_what_is_withdrawn_has_no_effect_and_comes_back_with_a_new_approval(lear
 
 
 def test_after_a_regression_only_a_new_approval_opens_it(learned):
-    write_act(
+    write_event(
         learned.journal, "ada", REGRESSION, who="guard", why="worse", at=learned._space.now(), detail={}
     )
     assert learned.learning.gate().state == "closed"
@@ -241,7 +241,7 @@ SCOPES = [
 
 @pytest.mark.parametrize(("scope", "value", "rows", "live"), SCOPES)
 def test_a_rollback_takes_back_exactly_what_it_says(learned, scope, value, rows, live):
-    tried = learned.learning.would_take_back(scope, value)
+    tried = learned.learning.preview_rollback(scope, value)
     before = triggers(learned)
     assert journal(learned) == [("approve", "ann")]
     done = learned.learning.roll_back(scope, value, who="ann", why="wrong")
@@ -254,7 +254,7 @@ def test_a_rollback_takes_back_exactly_what_it_says(learned, scope, value, rows,
     assert states(learned).get("live", 0) == 24 - live
     logged = learned.learning.log(action="rollback", limit=None)
     assert logged.filter(pl.col("term").is_not_null()).height == rows
-    assert learned.learning.would_take_back(scope, value).proposed.is_empty()
+    assert learned.learning.preview_rollback(scope, value).proposed.is_empty()
 
 
 def test_a_rollback_since_a_moment(learned, now):
@@ -297,7 +297,10 @@ def test_rollback_of_one_namespace_leaves_the_others(learned, open_memory):
     ],
 )  # fmt: skip
 def test_a_rollback_that_means_nothing_changes_nothing(learned, scope, value, said):
-    for act in (learned.learning.would_take_back, lambda *words: learned.learning.roll_back(*words, who="a")):
+    for act in (
+        learned.learning.preview_rollback,
+        lambda *words: learned.learning.roll_back(*words, who="a"),
+    ):
         with pytest.raises(LearningError, match=said):
             act(scope, value)
     assert triggers(learned).height == 48
@@ -312,7 +315,7 @@ def test_a_rollback_that_was_killed_after_its_act_is_already_in_force(
 
     undo: Callable[..., object] = learned.learning.roll_back
     with monkeypatch.context() as patch:
-        patch.setattr("slowwave.learning.lessons.taken_back", die)
+        patch.setattr("slowwave.learning.applied_terms.rolled_back", die)
         with pytest.raises(KeyboardInterrupt):
             undo("everything", who="ann")
     assert triggers(learned).height == 48

@@ -15,13 +15,13 @@ import pytest
 from mcp_helpers import TOOLS, connected, free_port, over_http
 from typer.testing import CliRunner
 
-from slowwave.api import bodies
+from slowwave.api import schemas
 from slowwave.cli import app
 from slowwave.common import deadline
 from slowwave.common.arguments import METADATA_BYTES, limit_of
 from slowwave.errors import ArgumentError, OverdueError
-from slowwave.lifecycle.intake import take_in_lacking
-from slowwave.lifecycle.lacking import lacking
+from slowwave.lifecycle.recovery import lacking
+from slowwave.lifecycle.write_path import apply_lost_entries
 from slowwave.mcp.http import application
 from slowwave.mcp.server import build
 from slowwave.memory import Memory
@@ -190,14 +190,14 @@ def test_a_tag_of_any_characters_finds_itself_alone(memory):
 
 def test_a_body_of_http_has_the_same_bounds(memory):
     wanted = {"query": "query", "title": "title", "key": "key", "project": "project", "follows": "key"}
-    for model in (bodies.SearchBody, bodies.SaveBody, bodies.OutcomeBody, bodies.FeedbackBody):
+    for model in (schemas.SearchBody, schemas.SaveBody, schemas.OutcomeBody, schemas.FeedbackBody):
         for name, field in model.model_fields.items():
             if name in wanted:
                 (found,) = [one.max_length for one in field.metadata if hasattr(one, "max_length")]
                 assert found == limit_of(wanted[name]).characters
-    (count,) = [one.max_length for one in bodies.SearchBody.model_fields["tags"].metadata]
+    (count,) = [one.max_length for one in schemas.SearchBody.model_fields["tags"].metadata]
     assert count == limit_of("tags").values
-    assert get_args(bodies.Name)
+    assert get_args(schemas.Name)
 
 
 def test_a_command_refuses_what_is_too_long(home):
@@ -236,7 +236,7 @@ def test_a_save_that_ends_in_the_middle_is_taken_in_later(memory):
         memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
     journal.append_next = append
     assert [one.subject for one in lacking(memory.home)]
-    take_in_lacking(memory.home)
+    apply_lost_entries(memory.home)
     assert memory.count() == 2
 
 

@@ -10,7 +10,7 @@ import pytest
 from rated_rows import put_rating
 
 from slowwave.common import ids
-from slowwave.evaluation.logged import logged_searches
+from slowwave.evaluation.query_log import logged_searches
 from slowwave.journal import Entry
 from slowwave.journal.kinds.search import candidates_kept, candidates_of
 from slowwave.scoring.evaluation.batch import Batch

@@ -16,7 +16,7 @@ from mcp_helpers import BATTERY, DEPLOY, ORDER, TOOLS, Assistant, connected, who
 
 from slowwave.journal import FEEDBACK_KINDS, KINDS
 from slowwave.journal.entry import RECORD
-from slowwave.journal.works import EVERYBODY
+from slowwave.journal.maintenance_ops import EVERYBODY
 from slowwave.mcp.server import build
 from slowwave.memory import Memory
 from slowwave.quality.structure import KNOWN_WORDS
@@ -24,8 +24,8 @@ from slowwave.serving.caller import Caller
 from slowwave.serving.memory_pool import MemoryPool
 from slowwave.serving.tools import EVENT_CHARACTERS, MemoryType
 from slowwave.settings import load
-from slowwave.views.gate_wording import words_of
-from slowwave.views.mcp_wording import INSTRUCTIONS
+from slowwave.views.gate_text import words_of
+from slowwave.views.mcp_text import INSTRUCTIONS
 
 SECRET = "The code of the harbour gate is quuxzyx, and it is changed in the first week of May."
 UNKNOWN = "0" * 32
@@ -470,8 +470,8 @@ def test_a_fault_of_the_server_tells_a_client_nothing_but_that(assistant, monkey
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("detail-of-the-machine")
 
-    monkeypatch.setattr("slowwave.serving.request.sight", broken)
-    monkeypatch.setattr("slowwave.serving.request.sight", broken)
+    monkeypatch.setattr("slowwave.serving.request.access_view", broken)
+    monkeypatch.setattr("slowwave.serving.request.access_view", broken)
     told = assistant.fail("memory_history", memory_id=UNKNOWN)
     assert told == "Error executing tool memory_history"
     assert "detail" not in assistant.missing(f"memory://{UNKNOWN}")

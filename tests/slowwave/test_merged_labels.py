@@ -9,10 +9,10 @@ import pytest
 from admission_helpers import assert_same, whole
 from reconsolidation_helpers import BATTERY, CHANGED, assert_chunks_follow, found, replayed
 
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.quality.admission.labels import NAMES
-from slowwave.search.past import _memories, chunks_as_of
-from slowwave.upkeep.rebuild import rebuild
+from slowwave.search.time_travel import _memories, chunks_as_of
 
 DRAFT = {"importance_tier": "temporary", "state": "draft"}
 KNOWN = {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from slowwave.common.plurals import counted
+from slowwave.common.pluralize import counted
 from slowwave.views.moments import day, since
 
 NOW = datetime(2026, 3, 10, 15, 30, tzinfo=UTC)

@@ -11,10 +11,10 @@ import pytest
 
 from slowwave.errors import SettingsError, StoreError
 from slowwave.home.workspace import Workspace
+from slowwave.maintenance.moving import cutover, running
+from slowwave.maintenance.moving.targets import MoveTargets
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.upkeep.moving import left, running
-from slowwave.upkeep.moving.targets import MoveTargets
 
 
 @pytest.fixture
@@ -59,30 +59,30 @@ def test_a_target_file_that_the_settings_would_not_take_is_refused(home: Path, t
 
 def test_what_a_home_knows_of_its_last_place_has_to_be_readable(home: Path) -> None:
     for text in ("{}", "no JSON", '{"home": "", "tables": 1}'):
-        (home / left.LEFT).write_text(text)
+        (home / cutover.LEFT).write_text(text)
         with pytest.raises(StoreError, match=r"moved-from.json, .* cannot be read .*: rm "):
-            left.refuse_second(load(home), ["tables"])
-        (told,) = left.still_there(load(home))
+            cutover.refuse_second(load(home), ["tables"])
+        (told,) = cutover.still_there(load(home))
         assert "cannot be read" in told
 
 
 def test_what_a_move_that_was_killed_before_its_switch_knows_is_no_old_place(home: Path) -> None:
     settings = load(home)
-    left._remember(settings, MoveTargets(settings, [str(home.parent / "new")]))
-    left.refuse_second(settings, ["tables"])
-    assert left.still_there(settings) == []
+    cutover._remember(settings, MoveTargets(settings, [str(home.parent / "new")]))
+    cutover.refuse_second(settings, ["tables"])
+    assert cutover.still_there(settings) == []
     with pytest.raises(StoreError, match="there is nothing to remove"):
-        left.remove(settings)
-    assert (home / left.LEFT).exists()
+        cutover.remove(settings)
+    assert (home / cutover.LEFT).exists()
 
 
 def test_what_a_copy_leaves_is_its_own_alone(home: Path, tmp_path: Path) -> None:
-    left.switch(load(home), MoveTargets(load(home), [str(tmp_path / "new"), "postgresql://db/ada"]))
+    cutover.switch(load(home), MoveTargets(load(home), [str(tmp_path / "new"), "postgresql://db/ada"]))
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
-    left.switch(load(copy), MoveTargets(load(copy), [str(tmp_path / "other")]))
-    assert json.loads((home / left.LEFT).read_bytes()).keys() == {"home", "tables", "journal", "left"}
-    assert json.loads((copy / left.LEFT).read_bytes()).keys() == {"home", "tables", "left"}
-    assert left.old_places(load(copy)) == {"tables": str(tmp_path / "new")}
+    cutover.switch(load(copy), MoveTargets(load(copy), [str(tmp_path / "other")]))
+    assert json.loads((home / cutover.LEFT).read_bytes()).keys() == {"home", "tables", "journal", "left"}
+    assert json.loads((copy / cutover.LEFT).read_bytes()).keys() == {"home", "tables", "left"}
+    assert cutover.old_places(load(copy)) == {"tables": str(tmp_path / "new")}
 
 
 def test_a_place_that_was_left_takes_the_home_back_whatever_nights_made_there(
@@ -99,7 +99,7 @@ def test_a_place_that_was_left_takes_the_home_back_whatever_nights_made_there(
     made_again.parent.mkdir()
     made_again.touch()
     move(str(tmp_path / "elsewhere"))
-    left.remove(load(home))
+    cutover.remove(load(home))
     assert not (home / "lance").exists()
     made_again.parent.mkdir(parents=True)
     made_again.touch()  # of a version that left it there
@@ -110,9 +110,9 @@ def test_a_place_that_was_left_takes_the_home_back_whatever_nights_made_there(
 
 def test_a_home_that_was_renamed_says_what_is_left_and_removes_nothing(home: Path, tmp_path: Path) -> None:
     told = {"home": str(home), "tables": {"uri": "s3://bucket/before", "options": {}}}
-    (home / left.LEFT).write_text(json.dumps(told))
+    (home / cutover.LEFT).write_text(json.dumps(told))
     renamed = home.rename(tmp_path / "renamed")
-    (said,) = left.still_there(load(renamed))
+    (said,) = cutover.still_there(load(renamed))
     assert said.startswith(f"s3://bucket/before, where the home {home} was")
     with pytest.raises(StoreError, match="is about another home"):  # it may be a copy from another machine
-        left.remove(load(renamed))
+        cutover.remove(load(renamed))

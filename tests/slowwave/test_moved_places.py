@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from slowwave.errors import StoreError
-from slowwave.home.moved import places, refuse_stale
+from slowwave.home.relocation import places, require_current
 from slowwave.home.workspace import Workspace
-from slowwave.journal import works
+from slowwave.journal import maintenance_ops
+from slowwave.maintenance.moving import cutover, running
+from slowwave.maintenance.moving.targets import MoveTargets
 from slowwave.settings import Settings, load
-from slowwave.upkeep.moving import left, running
-from slowwave.upkeep.moving.targets import MoveTargets
 
 URI = "SLOWWAVE_STORE__URI"
 
@@ -28,14 +28,14 @@ def home(tmp_path: Path) -> Path:
 
 def switch(home: Path, to: str) -> None:
     """As a move ends, whose copying is of no matter here."""
-    left.switch(load(home), MoveTargets(load(home), [to]))
+    cutover.switch(load(home), MoveTargets(load(home), [to]))
     (home / "lance").mkdir(exist_ok=True)
 
 
 def behind(settings: Settings) -> str:
     """What a process with these settings is told."""
     with pytest.raises(StoreError, match="was moved meanwhile") as told:
-        refuse_stale(settings)
+        require_current(settings)
     return str(told.value)
 
 
@@ -52,7 +52,7 @@ def test_a_home_that_came_back_is_open_to_who_keeps_its_place_in_a_variable(
     for to in (new, third, new):
         switch(home, to)
     put_into_a_variable(home, new, monkeypatch)
-    refuse_stale(load(home))
+    require_current(load(home))
     monkeypatch.setenv(URI, third)
     behind(load(home))
 
@@ -72,7 +72,7 @@ def killed_before_the_switch(home: Path, to: str, monkeypatch: pytest.MonkeyPatc
     settings, space = load(home), Workspace(load(home))
     targets = MoveTargets(settings, [to])
     facts = {"from": places(settings, targets.parts), "to": targets.places()}
-    works.begin(space.journal, running.WHAT, targets.command, space.now(), facts)
+    maintenance_ops.begin_op(space.journal, running.WHAT, targets.command, space.now(), facts)
 
     class KilledError(Exception):
         """As the end of a process."""
@@ -82,11 +82,11 @@ def killed_before_the_switch(home: Path, to: str, monkeypatch: pytest.MonkeyPatc
             raise KilledError
         replace(path, *given)
 
-    replace = left.replace_file
+    replace = cutover.replace_file
     with monkeypatch.context() as patch:
-        patch.setattr(left, "replace_file", killed)
+        patch.setattr(cutover, "replace_file", killed)
         with pytest.raises(KilledError):
-            left.switch(settings, targets)
+            cutover.switch(settings, targets)
     space.close()
 
 
@@ -97,12 +97,12 @@ def test_the_place_of_a_move_that_was_given_up_was_not_left(
     switch(home, first)
     killed_before_the_switch(home, second, monkeypatch)
     assert load(home).store.uri == first
-    refuse_stale(load(home))
+    require_current(load(home))
     running.give_up(Workspace(load(home)))
     put_into_a_variable(home, first, monkeypatch)
-    refuse_stale(load(home))
-    assert left.old_places(load(home)) == {}
-    told = json.loads((home / left.LEFT).read_bytes())
+    require_current(load(home))
+    assert cutover.old_places(load(home)) == {}
+    told = json.loads((home / cutover.LEFT).read_bytes())
     assert told == {"home": str(home), "left": {"tables": [str(home / "lance")], "journal": []}}
 
 
@@ -118,7 +118,7 @@ def test_a_place_is_known_however_it_is_written(
     shutil.rmtree(home / "lance")
     monkeypatch.setenv(URI, str(tmp_path / "link" / "lance"))
     behind(load(home))
-    (home / left.LEFT).write_text(
+    (home / cutover.LEFT).write_text(
         json.dumps({"home": str(home), "tables": {"uri": "s3://b/p/", "options": {}}})
     )
     for place in ("s3://b/p", "s3://b/p/"):
@@ -132,7 +132,7 @@ def test_another_spelling_of_where_the_home_is_is_no_other_place(home: Path, tmp
     for one in (tmp_path / "link" / "new", tmp_path / "new"):
         assert MoveTargets(load(home), [str(one)]).elsewhere().parts == ()
     settings = load(home, store={"uri": str(tmp_path / "link" / "home" / "lance")})
-    assert left.old_places(settings) == {}  # or the place where the home is would be removed
+    assert cutover.old_places(settings) == {}  # or the place where the home is would be removed
 
 
 def test_the_journal_knows_a_place_however_it_is_written(home: Path, tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_the_journal_knows_a_place_however_it_is_written(home: Path, tmp_path: P
     space = Workspace(load(home))
     for was, tables in (("s3://b/p/", "s3://b/p"), (str(tmp_path / "link/lance"), str(home / "lance"))):
         facts = {"from": {"tables": was}, "to": {"tables": "s3://b/new"}}
-        works.begin(space.journal, was, was, space.now(), facts)
+        maintenance_ops.begin_op(space.journal, was, was, space.now(), facts)
         with pytest.raises(StoreError, match="are at s3://b/new now"):
-            works.refuse_moved(space.journal, tables)
+            maintenance_ops.require_not_moved(space.journal, tables)
     space.close()
 
 

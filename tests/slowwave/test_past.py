@@ -15,15 +15,15 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
-from slowwave.journal.acts import word_entry
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import look_again, settle
-from slowwave.lifecycle.intake import take_in, written
+from slowwave.journal.entry_builders import word_entry
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch, reconsider_batch
 from slowwave.lifecycle.quarantine import hold, lost_originals, release_entry
+from slowwave.lifecycle.write_path import append, apply
 from slowwave.quality.gate import judge
 from slowwave.scoring.ranking import MemoryState
-from slowwave.search.past import chunks_as_of, past_searcher
 from slowwave.search.searcher import searcher_in
+from slowwave.search.time_travel import chunks_as_of, searcher_as_of
 from slowwave.store import staging
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -47,7 +47,7 @@ def at(day: int, hour: float = 12) -> datetime:
 
 def by_day(space: Workspace, *acts: Entry) -> None:
     """Let these acts happen as `Memory` does: at once, together."""
-    take_in(space, written(space, acts))
+    apply(space, append(space, acts))
 
 
 def by_night(space: Workspace, day: str) -> None:
@@ -57,17 +57,17 @@ def by_night(space: Workspace, day: str) -> None:
     store.replace_partition("staged_notes", staged, [day])
     verdicts = judge(staged, space.gate_policy).with_columns(staged["revision"], staged["day"])
     hold(store, staged, verdicts.filter(verdict="refuse"))
-    stages.embed_days(store, space.embedder, space.chunker, passed(staged, verdicts), [day])
+    ingest_pipeline.embed_days(store, space.embedder, space.chunker, passed(staged, verdicts), [day])
 
     def embedded(notes: pl.DataFrame) -> pl.DataFrame:
         rows = store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    settle(space, pl.concat([passed(staged, verdicts, name) for name in ("pass", "retire", "undo")]),
+    admit_batch(space, pl.concat([passed(staged, verdicts, name) for name in ("pass", "retire", "undo")]),
            embedded, again=True)  # fmt: skip
     lost = lost_originals(store, until=day)
     back = store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
-    settle(space, back.join(lost, on=["memory_id", "revision"], how="semi"), embedded, again=True)
+    admit_batch(space, back.join(lost, on=["memory_id", "revision"], how="semi"), embedded, again=True)
 
 
 def chunks(space: Workspace, namespace: str = "ada") -> pl.DataFrame:
@@ -225,7 +225,7 @@ def look(guarded):
 
     def look_(moment: datetime) -> None:
         policy = replace(guarded.admission()[0], reconsolidation="guarded", gate=False)
-        look_again(guarded, "ada", policy, moment, dry_run=False)
+        reconsider_batch(guarded, "ada", policy, moment, dry_run=False)
 
     return look_
 
@@ -394,7 +394,7 @@ def test_before_the_first_act_there_is_nothing(guarded, act):
     rows = chunks_as_of(guarded, "ada", at(1).date())
     assert rows.is_empty()
     assert rows.schema == chunks(guarded).schema
-    found = past_searcher(guarded, at(1).date()).find("ada", "the battery", 10)
+    found = searcher_as_of(guarded, at(1).date()).find("ada", "the battery", 10)
     assert len(found.candidates) == 0
 
 
@@ -444,7 +444,7 @@ def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
     then = found(searcher_in(guarded))
     by_day(guarded, act("2", "Nobody deploys any more, and nobody is on call about it.", at=at(2)))
     by_day(guarded, act("1", at=at(2)))
-    now = found(past_searcher(guarded, at(1).date()))
+    now = found(searcher_as_of(guarded, at(1).date()))
     assert [row[0] for row in now] == [row[0] for row in then]
     for mine, theirs in zip(now, then, strict=True):
         assert mine[1:] == pytest.approx(theirs[1:], nan_ok=True)
@@ -488,7 +488,7 @@ def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
     feedback_days.fold_days(space, [(day - ago * DAY).isoformat() for ago in range(4, 0, -1)])
     effective: dict[int, float] = {}
     for ago, (count, unhelpful) in {5: (0, 0), 4: (3, 0), 3: (3, 0), 2: (5, 3), 1: (5, 3)}.items():
-        searcher = past_searcher(space, day - ago * DAY)
+        searcher = searcher_as_of(space, day - ago * DAY)
         state = searcher._knowledge.states("ada", [saved.memory_id]).get(saved.memory_id, MemoryState())
         assert (state.feedback_count, len(state.not_useful_at)) == (count, unhelpful)
         effective[ago] = state.effectiveness
@@ -496,7 +496,7 @@ def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
         assert set(triggered) == set()
         searcher.close()
     assert 0.5 < effective[3] < effective[4]  # a day later the same votes weigh a little less
-    now = past_searcher(space, day)
+    now = searcher_as_of(space, day)
     assert set(now._knowledge.triggered("ada", "is it eleven weeks?")) == {saved.memory_id}
     today = states_in(space).states("ada", [saved.memory_id])
     assert now._knowledge.states("ada", [saved.memory_id])[saved.memory_id].feedback_count == 5

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import slowwave
 from slowwave.cli import app
+from slowwave.maintenance.doctor import examine
 from slowwave.settings import load
-from slowwave.upkeep.doctor import examine
 
 TEXT = "We deploy on Thursday since the second of March, and Friday is for repairs only."
 MODEL = {"embedding": {"model": "wordllama-256"}}

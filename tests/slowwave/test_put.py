@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from slowwave.cli.exchange import written_to
-from slowwave.common.files import putting
+from slowwave.common.files import atomic_write
 from slowwave.errors import SlowwaveError
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings.ranking_file import write_policy
@@ -18,9 +18,9 @@ from slowwave.settings.ranking_file import write_policy
 
 def test_a_file_is_whole_or_what_it_was(tmp_path):
     path = tmp_path / "page"
-    with putting(path) as file:
+    with atomic_write(path) as file:
         file.write(b"first")
-    with pytest.raises(TypeError), putting(path) as file:
+    with pytest.raises(TypeError), atomic_write(path) as file:
         file.writelines([b"half of the sec", None])  # what is no bytes goes wrong after the file was begun
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
@@ -28,7 +28,10 @@ def test_a_file_is_whole_or_what_it_was(tmp_path):
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     path = tmp_path / "nowhere" / "page"
-    with pytest.raises(SlowwaveError, match=re.escape(f"no folder {path.parent} for page")), putting(path):
+    with (
+        pytest.raises(SlowwaveError, match=re.escape(f"no folder {path.parent} for page")),
+        atomic_write(path),
+    ):
         pass
 
 
@@ -44,7 +47,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path, how):
         with written_to(str(pipe)) as write:
             write(b"policy")
     else:
-        with putting(pipe) as file:
+        with atomic_write(pipe) as file:
             file.write(b"policy")
     reader.join(timeout=30)
     assert b"policy" in read[0]

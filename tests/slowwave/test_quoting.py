@@ -18,7 +18,7 @@ from slowwave.home.tenant import MemoryRecord
 from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.scoring.ranking.wakeup import PacketSection
 from slowwave.search.wakeup import Packet, _item
-from slowwave.views import mcp_wording as wording
+from slowwave.views import mcp_text as wording
 from slowwave.views.answers import Found, FoundMemory, History, HistoryEvent
 from slowwave.views.terminal import Terminal
 

@@ -28,11 +28,11 @@ from question_life import (
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal.kinds.learning import APPROVE, REGRESSION, WITHDRAW
-from slowwave.learning.acts import acts, malformed_acts, write_act
+from slowwave.learning.events import learning_events, malformed_events, write_event
 from slowwave.learning.guard import GUARD, close_where_worse
+from slowwave.maintenance.doctor import Finding, examine
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.learned import KEYS, RATINGS, USE, WORDS
-from slowwave.upkeep.doctor import Finding, examine
 
 DAY = name(6)
 
@@ -58,7 +58,7 @@ def found(life: KeyLife, subject: str = "ratings") -> list[Finding]:
 
 def words(life: KeyLife) -> list[tuple[str, str, str]]:
     """Every decision about ratings: action, who and namespace."""
-    decided = [act for act in acts(life.space.journal) if act.about(RATINGS)]
+    decided = [act for act in learning_events(life.space.journal) if act.about(RATINGS)]
     return [(act.action, act.who, act.namespace) for act in decided]
 
 
@@ -76,7 +76,7 @@ def test_where_ratings_are_surely_worse_they_are_switched_off_and_searches_are_n
     assert list(closed) == ["ada"]
     assert closed["ada"].startswith("ratings: MRR@5 of the searches that ratings changed: ")
     assert words(life) == [(REGRESSION, GUARD, "ada")]
-    assert malformed_acts(life.space.journal) == []
+    assert malformed_events(life.space.journal) == []
     assert closed["ada"].endswith(life.memory.learning.ratings_off())
     for asked in (QUESTION, NEAR, FAR):
         assert at_noon(life, 8, asked) == at_noon(unused, 8, asked)
@@ -249,13 +249,13 @@ def test_decisions_about_words_and_keys_leave_ratings_alone(life):
     before = at_noon(life, 7, QUESTION)
     for action, kind in ((APPROVE, WORDS), (WITHDRAW, KEYS), (REGRESSION, KEYS), (REGRESSION, None)):
         detail = {"scope": "everything"} | ({"kind": kind} if kind else {})
-        write_act(life.space.journal, "ada", action, who="ida", why="", at=at(6), detail=detail)
+        write_event(life.space.journal, "ada", action, who="ida", why="", at=at(6), detail=detail)
     assert life.memory.learning.ratings_off() == ""
     assert at_noon(life, 7, QUESTION) == before
 
 
 def test_they_stay_off_in_a_home_that_is_rebuilt(life, unused):
-    from slowwave.upkeep.rebuild import rebuild
+    from slowwave.maintenance.rebuild import rebuild
 
     put_effect(life.space.store, DAY)
     close_where_worse(life.space, DAY)

@@ -9,8 +9,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.records import columns
-from slowwave.records.columns import read, written
+from slowwave.change_log import columns
+from slowwave.change_log.columns import read, written
 
 TIME = pl.Datetime("us", "UTC")
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(lambda one: one.replace(tzinfo=UTC))  # noqa: DTZ001

@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 
 from slowwave.errors import ModelError
+from slowwave.maintenance.reembed import reembed
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.upkeep.reembed import reembed
 
 BGE, FAST = "bge-small-en-v1.5", "wordllama-256"
-module = sys.modules["slowwave.upkeep.reembed"]
+module = sys.modules["slowwave.maintenance.reembed"]
 NOTES = {
     "deploy": "The deploy day is Thursday since the second of March, decided by the whole team.",
     "battery": "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer.",

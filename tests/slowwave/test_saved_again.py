@@ -24,7 +24,7 @@ def test_a_save_that_was_killed_after_its_act_was_written_is_finished(memory, mo
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patched:
-        patched.setattr("slowwave.lifecycle.intake.take_in", killed)
+        patched.setattr("slowwave.lifecycle.write_path.apply", killed)
         with pytest.raises(RuntimeError, match="killed"):
             memory.save(HERON, request="one")
     assert memory.count() == 0

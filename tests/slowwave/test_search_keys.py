@@ -16,7 +16,7 @@ from logged_bytes import payload
 from warehouse_rows import put
 
 from slowwave.common import ids
-from slowwave.learning import acts
+from slowwave.learning import events
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import RankingPolicy
@@ -66,7 +66,7 @@ def led(learning: Callable[..., Memory]) -> Memory:
     """A memory whose lamp a past question led to, and that is approved."""
     memory = learning()
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     return memory
 
 
@@ -101,7 +101,7 @@ def test_a_memory_that_only_a_key_found_comes_in_with_its_own_cosine_and_the_lif
     memory = learning()
     far = ids.memory_id("ada", "battery-yard")
     lead_to(memory._space, keys(far, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     (one,) = memory.search(QUERY, limit=1, explain=True)
     assert one.memory_id == far
     assert one.explanation.channels == ("keys",)
@@ -142,7 +142,7 @@ def test_a_memory_that_the_text_finds_too_keeps_its_channels_and_is_lifted(learn
     asked = "gauge of the pier"
     plain = {one.memory_id: one.score for one in memory.search(asked, limit=3)}[GAUGE]
     lead_to(memory._space, keys(GAUGE, asked, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     gauge = memory.search(asked, limit=3, explain=True)[0]
     assert gauge.memory_id == GAUGE
     assert set(gauge.explanation.channels) == {"bm25", "keys", "vector"}
@@ -153,7 +153,7 @@ def test_a_memory_that_the_text_finds_too_keeps_its_channels_and_is_lifted(learn
 def test_what_was_shown_and_not_taken_lifts_less_and_nothing_alone(learning):
     memory = learning()
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     full = lift(memory)
     looked = keys(LAMP, NEAR, taught=NOON - DAY, taken=0.0, search_id="in vain", principal="bob")
     others = keys(GAUGE, NEAR, taught=NOON - DAY, search_id="in vain", principal="bob")
@@ -181,7 +181,7 @@ def test_nothing_adds_more_than_the_weight_however_many_questions_led_there(lear
         for row in keys(LAMP, query, taught=NOON - DAY, search_id=f"s{turn}", examined=0.1)
     ]
     lead_to(memory._space, rows)
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     assert 0.2 < lift(memory, asked[0]) <= memory.policy.key_weight + 1e-9
 
 
@@ -192,21 +192,21 @@ def test_nothing_before_an_approval_and_nothing_after_a_withdrawal_by_another_pr
     memory = learning()
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
     assert lift(memory) == 0
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     assert lift(memory) > 0
     other = Memory(memory.settings, namespace="ada")  # has connections of its own, as another process does
     try:
-        decide(other, acts.WITHDRAW, at=NOON + HOUR, kind=KEYS)
+        decide(other, events.WITHDRAW, at=NOON + HOUR, kind=KEYS)
     finally:
         other.close()
     assert lift(memory) == 0
-    decide(memory, acts.APPROVE, at=NOON + 2 * HOUR, kind=KEYS)
+    decide(memory, events.APPROVE, at=NOON + 2 * HOUR, kind=KEYS)
     assert lift(memory) > 0
 
 
 def test_a_regression_takes_them_back(led):
-    decide(led, acts.REGRESSION, kind=KEYS)
-    decide(led, acts.APPROVE, at=NOON + HOUR, kind=KEYS)
+    decide(led, events.REGRESSION, kind=KEYS)
+    decide(led, events.APPROVE, at=NOON + HOUR, kind=KEYS)
     assert lift(led) == 0
 
 
@@ -228,23 +228,23 @@ def test_keys_that_are_off_or_closed_or_were_never_learned_leave_the_same_bytes(
     }.items():
         memory = learning(path=tmp_path / name, **groups)
         lead_to(memory._space, rows)
-        decide(memory, acts.APPROVE, kind=KEYS)
+        decide(memory, events.APPROVE, kind=KEYS)
         assert said(memory) == before, name
     closed = learning(path=tmp_path / "closed")
     lead_to(closed._space, rows)
     assert said(closed) == before
-    decide(closed, acts.APPROVE, kind=KEYS)
+    decide(closed, events.APPROVE, kind=KEYS)
     assert said(closed) != before
     weightless = learning(path=tmp_path / "none", ranking={"policy_file": tmp_path / "own.json"})
     lead_to(weightless._space, rows)
-    decide(weightless, acts.APPROVE, kind=KEYS)
+    decide(weightless, events.APPROVE, kind=KEYS)
     assert added(weightless) == {}
 
 
 def test_a_key_lifts_from_the_day_after_without_a_night_or_a_write(learning):
     memory = learning()
     lead_to(memory._space, keys(LAMP, QUERY, taught=at(10, 1)))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     assert lift(memory) == 0
     memory._space.now.moment = at(10, 23.99)
     assert lift(memory) == 0
@@ -269,7 +269,7 @@ def test_keys_of_another_namespace_lead_nowhere_here(learning):
     forged = keys(theirs, QUERY, taught=NOON - DAY, search_id="forged")
     lead_to(memory._space, [*rows, *forged])
     for one in (memory, other):
-        decide(one, acts.APPROVE, kind=KEYS)
+        decide(one, events.APPROVE, kind=KEYS)
     assert added(memory) == {}
     assert theirs not in {one.memory_id for one in memory.search(QUERY, limit=40)}
     assert added(other)[theirs] > 0
@@ -278,7 +278,7 @@ def test_keys_of_another_namespace_lead_nowhere_here(learning):
 def test_an_approval_of_another_namespace_is_none(learning):
     memory, other = learning(), learning("bob")
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
-    decide(other, acts.APPROVE, kind=KEYS)
+    decide(other, events.APPROVE, kind=KEYS)
     assert added(memory) == {}
 
 
@@ -295,7 +295,7 @@ def test_what_is_secret_or_gone_is_not_brought_back_by_a_key(learning):
             *keys(GAUGE, QUERY, taught=NOON - DAY),
         ],
     )
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     memory._space.now.moment = NOON + HOUR
     memory.forget(LAMP)
     assert set(added(memory)) == {GAUGE}
@@ -307,7 +307,7 @@ def test_a_question_that_a_secret_memory_was_shown_for_is_not_told(learning):
     (secret,) = memory.save_many([{"content": "The code of the safe is 4711.", "key": "s",
                                    "sensitivity": "secret"}])  # fmt: skip
     lead_to(memory._space, keys(GAUGE, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
 
     def told() -> str:
         found = {one.memory_id: one for one in memory.search(QUERY, limit=5, explain=True)}[GAUGE]
@@ -366,7 +366,7 @@ def test_a_journal_that_cannot_be_read_costs_what_was_learned_and_not_the_search
 
 def test_a_past_day_is_answered_with_what_was_approved_and_learned_then(led):
     led._space.now.moment = NOON + 5 * DAY
-    decide(led, acts.WITHDRAW, kind=KEYS)
+    decide(led, events.WITHDRAW, kind=KEYS)
     first = {
         day: [one.memory_id for one in led.search(QUERY, limit=1, as_of=at(day).date())]
         for day in (10, 14, 15)
@@ -392,7 +392,7 @@ def both_led(learning: Callable[..., Memory]) -> Memory:
     rows = keys(LAMP, QUERY, taught=NOON - DAY, principal="bob")
     rows += keys(GAUGE, QUERY, taught=NOON - 9 * DAY, search_id="old", principal="ann")
     lead_to(memory._space, rows)
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     assert set(added(memory)) == {LAMP, GAUGE}
     return memory
 
@@ -401,7 +401,7 @@ def both_led(learning: Callable[..., Memory]) -> Memory:
 def test_what_is_taken_back_in_the_journal_has_no_effect_while_its_rows_are_still_there(both_led, scope):
     """Between the act and the deletion the process may be killed."""
     value, _ = SCOPES[scope]
-    decide(both_led, acts.ROLLBACK, scope=scope, value=value, kind=KEYS)
+    decide(both_led, events.ROLLBACK, scope=scope, value=value, kind=KEYS)
     assert both_led.store.count("search_keys") == 2
     assert set(added(both_led)) == (set() if scope == "everything" else {GAUGE})
 
@@ -425,14 +425,14 @@ def test_after_a_rollback_the_search_is_what_it_was_before_anything_was_learned(
     before = shown(learning())
     memory = learning(path=tmp_path / "other")
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     assert shown(memory) != before
     memory.learning.roll_back("everything", who="ida", kind=KEYS)
     assert shown(memory) == before
 
 
 def test_what_is_taught_after_a_rollback_stands(led):
-    decide(led, acts.ROLLBACK, scope="everything", value="", kind=KEYS)
+    decide(led, events.ROLLBACK, scope="everything", value="", kind=KEYS)
     later = keys(LAMP, QUERY, taught=NOON + HOUR, search_id="later")
     lead_to(led._space, [*keys(LAMP, QUERY, taught=NOON - DAY), *later])
     led._space.now.moment = NOON + DAY
@@ -458,21 +458,21 @@ def effects(memory: Memory) -> tuple[bool, bool]:
 
 def test_each_is_approved_and_withdrawn_by_itself(two):
     assert effects(two) == (False, False)
-    decide(two, acts.APPROVE, kind=KEYS)
+    decide(two, events.APPROVE, kind=KEYS)
     assert effects(two) == (False, True)
-    decide(two, acts.APPROVE, at=NOON + HOUR, kind=WORDS)
+    decide(two, events.APPROVE, at=NOON + HOUR, kind=WORDS)
     assert effects(two) == (True, True)
-    decide(two, acts.WITHDRAW, at=NOON + 2 * HOUR, kind=KEYS)
+    decide(two, events.WITHDRAW, at=NOON + 2 * HOUR, kind=KEYS)
     assert effects(two) == (True, False)
-    decide(two, acts.APPROVE, at=NOON + 3 * HOUR, kind=KEYS)
-    decide(two, acts.WITHDRAW, at=NOON + 4 * HOUR, kind=WORDS)
+    decide(two, events.APPROVE, at=NOON + 3 * HOUR, kind=KEYS)
+    decide(two, events.WITHDRAW, at=NOON + 4 * HOUR, kind=WORDS)
     assert effects(two) == (False, True)
 
 
 @pytest.mark.parametrize(("kind", "left"), [(KEYS, (True, False)), (WORDS, (False, True))])
 def test_each_is_taken_back_by_itself(two, kind, left):
     for one in (KEYS, WORDS):
-        decide(two, acts.APPROVE, kind=one)
+        decide(two, events.APPROVE, kind=one)
     other = {KEYS: "learned_triggers", WORDS: "search_keys"}[kind]
     before = two.store.read(other, "day < '~'")
     two.learning.roll_back("everything", who="ida", kind=kind)
@@ -483,18 +483,18 @@ def test_each_is_taken_back_by_itself(two, kind, left):
 @pytest.mark.parametrize(("kind", "left"), [(KEYS, (True, False)), (WORDS, (False, True))])
 def test_a_regression_of_one_leaves_the_other(two, kind, left):
     for one in (KEYS, WORDS):
-        decide(two, acts.APPROVE, kind=one)
-    decide(two, acts.REGRESSION, at=NOON + HOUR, kind=kind)
+        decide(two, events.APPROVE, kind=one)
+    decide(two, events.REGRESSION, at=NOON + HOUR, kind=kind)
     assert effects(two) == left
 
 
 def test_what_earlier_code_wrote_approves_words_alone_and_takes_back_both(two):
     """It knew of no kinds: an approval was one of words, a withdrawal was one of all there was."""
-    decide(two, acts.APPROVE)
+    decide(two, events.APPROVE)
     assert effects(two) == (True, False)
-    decide(two, acts.APPROVE, at=NOON + HOUR, kind=KEYS)
+    decide(two, events.APPROVE, at=NOON + HOUR, kind=KEYS)
     assert effects(two) == (True, True)
-    decide(two, acts.WITHDRAW, at=NOON + 2 * HOUR)
+    decide(two, events.WITHDRAW, at=NOON + 2 * HOUR)
     assert effects(two) == (False, False)
 
 
@@ -506,7 +506,7 @@ def test_each_is_switched_off_by_itself(learning, settings, left):
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
     for kind in (KEYS, WORDS):
-        decide(memory, acts.APPROVE, kind=kind)
+        decide(memory, events.APPROVE, kind=kind)
     assert effects(memory) == left
 
 
@@ -525,13 +525,13 @@ def test_a_search_that_both_change_is_shown_without_one_of_them(learning):
     without_words = replace(memory.policy, learned_cap=0.0).version
     without_keys = replace(memory.policy, key_weight=0.0).version
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     assert {one["policy_version"] for one in drawn(memory, 4)} == {without_keys}
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=WORDS)
+    decide(memory, events.APPROVE, kind=WORDS)
     versions = [one["policy_version"] for one in drawn(memory, 40)]
     assert set(versions) == {without_words, without_keys}  # else one in a billion
-    decide(memory, acts.WITHDRAW, at=NOON + HOUR, kind=KEYS)
+    decide(memory, events.WITHDRAW, at=NOON + HOUR, kind=KEYS)
     assert {one["policy_version"] for one in drawn(memory, 4)} == {without_words}
     response = memory.search("ferry of the island")  # nothing learned is near to it
     assert "interleaving" not in memory.journal.get(response.search_id).payload
@@ -540,7 +540,7 @@ def test_a_search_that_both_change_is_shown_without_one_of_them(learning):
 def test_what_was_shown_in_turn_can_be_drawn_again(learning):
     memory = learning(interleave=1.0)
     lead_to(memory._space, keys(LAMP, QUERY, taught=NOON - DAY))
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     for _ in range(4):
         response = memory.search(QUERY, limit=5)
         ranking = replay(memory.journal.get(response.search_id).payload)

@@ -15,9 +15,9 @@ from key_rows import night_of_keys
 
 from slowwave.common import ids
 from slowwave.learning.isolation import prove
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.store.tables import CANARY_NAMESPACE
-from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("learning_on")]
 

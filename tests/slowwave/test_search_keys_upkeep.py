@@ -15,15 +15,15 @@ from learned_rows import decide
 
 from slowwave.common import ids
 from slowwave.errors import StoreError
-from slowwave.learning import acts
+from slowwave.learning import events
 from slowwave.learning.isolation import canary, prove
+from slowwave.maintenance.doctor import examine
+from slowwave.maintenance.reembed import reembed
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.learned import KEYS
 from slowwave.settings import load
 from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.text import full_text, full_text_config
-from slowwave.upkeep.doctor import examine
-from slowwave.upkeep.reembed import reembed
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -42,7 +42,7 @@ def led(open_memory: Callable[..., Memory]) -> Memory:
     rows = [*keys(LEDGER, QUERY, taught=NOON - DAY), *keys(LEDGER, "Which KESTREL?", taught=NOON - DAY,
                                                            search_id="other")]  # fmt: skip
     lead_to(memory._space, rows)
-    decide(memory, acts.APPROVE, kind=KEYS)
+    decide(memory, events.APPROVE, kind=KEYS)
     return memory
 
 
@@ -120,7 +120,7 @@ def test_a_process_that_is_searching_notices_it(led, at):
 
 def test_without_an_approval_nobody_is_warned(led):
     index("question_vectors", "query")(led)
-    decide(led, acts.WITHDRAW, kind=KEYS)
+    decide(led, events.WITHDRAW, kind=KEYS)
     assert led.search(QUERY).warnings == ()
 
 
@@ -134,7 +134,7 @@ def test_no_column_of_theirs_may_be_searched_by_text(led, table, column):
 
 
 def test_a_question_is_found_by_no_search(led):
-    decide(led, acts.WITHDRAW, kind=KEYS)
+    decide(led, events.WITHDRAW, kind=KEYS)
     for query in ("kestrel", canary(led.store)):
         found = led.search(query, limit=10, explain=True)
         assert not any("bm25" in one.explanation.channels for one in found)

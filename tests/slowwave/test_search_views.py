@@ -14,9 +14,9 @@ from key_life import OTHER, SPELLED, TEXTS, KeyLife, view
 from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
-from slowwave.learning.acts import ROLLBACK, write_act
-from slowwave.learning.evidence import Evidence
-from slowwave.learning.views import view_days
+from slowwave.learning.events import ROLLBACK, write_event
+from slowwave.learning.gate_evidence import Evidence
+from slowwave.learning.impressions import view_days
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.learned import KEYS, PROPOSED
 
@@ -295,7 +295,7 @@ def test_what_is_taken_back_does_not_stand_and_what_comes_later_does(life, scope
         "everything": "", "memory": life.id("deploy"), "search": first.search_id, "principal": "bob",
         "since": at(5).isoformat(),
     }[scope]  # fmt: skip
-    write_act(
+    write_event(
         life.space.journal, "ada", ROLLBACK, who="ida", why="", at=at(5, 20),
         detail={"scope": scope, "value": value, "kind": KEYS},
     )  # fmt: skip

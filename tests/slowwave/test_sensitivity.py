@@ -12,12 +12,12 @@ from reconsolidation_helpers import BATTERY, CHANGED, THURSDAY, TUESDAY, assert_
 
 from slowwave.errors import NotFoundError
 from slowwave.home.visibility import Viewer
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import mixed, part_mixed, settle
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch, cross_sensitivity_merges, unmerge_cross_sensitivity
 from slowwave.lifecycle.quarantine import lost_originals
-from slowwave.search.past import chunks_as_of
+from slowwave.maintenance.doctor import examine
+from slowwave.search.time_travel import chunks_as_of
 from slowwave.store import staging
-from slowwave.upkeep.doctor import examine
 
 PASSWORD = "The password of the box is hunter2."
 TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
@@ -157,8 +157,8 @@ def before(guarded, monkeypatch):
 def test_what_was_merged_across_the_border_before_is_parted(before):
     memory, target, part, old, new = before
     assert PASSWORD in memory.get(target.memory_id).content
-    assert mixed(memory.store).height == 2
-    assert part_mixed(memory._space, datetime.now(UTC)) == 2
+    assert cross_sensitivity_merges(memory.store).height == 2
+    assert unmerge_cross_sensitivity(memory._space, datetime.now(UTC)) == 2
     assert status(memory, target, part, old, new) == ["live"] * 4
     assert memory.get(target.memory_id).content == BATTERY
     assert memory.get(part.memory_id).content == f"{BATTERY}\n{PASSWORD}"
@@ -167,7 +167,7 @@ def test_what_was_merged_across_the_border_before_is_parted(before):
     assert PASSWORD not in str(rows)
     assert memory.store.count("edges") == 0
     assert_chunks_follow(memory)
-    assert part_mixed(memory._space, datetime.now(UTC)) == 0
+    assert unmerge_cross_sensitivity(memory._space, datetime.now(UTC)) == 0
     again = memory.save(BATTERY + "\nIt is blue.", title="Battery")  # they are not kept apart by a person
     assert again.other == target.memory_id
 
@@ -183,7 +183,7 @@ def test_doctor_says_so_and_mends_it(before):
     assert found() == [(False, "2 decisions across a difference of sensitivity")]
     assert found(repair=True) == [(True, "2 decisions across a difference of sensitivity (mended)")]
     assert found() == []
-    assert mixed(memory.store).is_empty()
+    assert cross_sensitivity_merges(memory.store).is_empty()
 
 
 def test_the_memory_of_a_past_day_does_not_show_it_either(before):
@@ -200,12 +200,14 @@ def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before
     memory.store.replace_partition("staged_notes", rows, rows["day"].unique().to_list())
     lost = lost_originals(memory.store, until=TOMORROW.isoformat())
     assert lost.height == 1
-    part_mixed(memory._space, datetime.now(UTC))
+    unmerge_cross_sensitivity(memory._space, datetime.now(UTC))
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
-        return stages.embed(memory.store, memory.embedder,
-                            stages.cut(notes, memory.home.chunker, memory.embedder.name))  # fmt: skip
+        chunks = ingest_pipeline.cut(notes, memory.home.chunker, memory.embedder.name)
+        return ingest_pipeline.embed(memory.store, memory.embedder, chunks)
 
-    settle(memory._space, rows.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of, again=True)
+    admit_batch(
+        memory._space, rows.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of, again=True
+    )
     held = memory.quarantine()  # what is of its own sensitivity says it, too
     assert {row["duplicate_of"] for row in held} <= {before[2].memory_id}

@@ -12,7 +12,7 @@ from slowwave.evaluation.variants import variants
 from slowwave.home.workspace import Workspace
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import InForce, Settings, in_force, load
-from slowwave.settings.finding import find_home
+from slowwave.settings.home_discovery import find_home
 
 
 def toml(home: Path, text: str) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.common import ids
-from slowwave.journal.acts import entries_frame
-from slowwave.lifecycle import stages
+from slowwave.journal.entry_builders import entries_frame
+from slowwave.lifecycle import ingest_pipeline
 from slowwave.notes.chunking import Chunker
 from slowwave.store import staging
 
@@ -91,7 +91,7 @@ def test_staged_rows_fit_their_table(act, store):
 
 @given(st.permutations(range(6)))
 def test_staging_does_not_depend_on_the_order_of_arrival(order):
-    from slowwave.journal.acts import save_entry
+    from slowwave.journal.entry_builders import save_entry
     from slowwave.notes.reading import plain_note
 
     acts = [
@@ -115,7 +115,7 @@ def test_staging_does_not_depend_on_the_order_of_arrival(order):
 def test_cutting_gives_exact_slices_with_their_headings(act):
     content = f"# Harbour\n\n{LONG}\n\n## Lighthouse\n\n{SHORT}"
     rows = staged(act("a.md", content, title="Harbour"))
-    chunks = stages.cut(rows, CHUNKER, "m")
+    chunks = ingest_pipeline.cut(rows, CHUNKER, "m")
     memory = rows["memory_id"].item()
     assert chunks.height > 2
     assert chunks["chunk_id"].to_list() == [ids.chunk_id(memory, at) for at in range(chunks.height)]
@@ -130,7 +130,7 @@ def test_cutting_gives_exact_slices_with_their_headings(act):
 
 
 def test_cutting_a_blank_note_gives_no_chunks(act):
-    assert stages.cut(staged(act("a.md", " \n ")), CHUNKER, "m").height == 0
+    assert ingest_pipeline.cut(staged(act("a.md", " \n ")), CHUNKER, "m").height == 0
 
 
 # -- embed -----------------------------------------------------------------------------------------
@@ -138,12 +138,12 @@ def test_cutting_a_blank_note_gives_no_chunks(act):
 
 def test_equal_text_is_embedded_once(act, store, hash_embedder):
     embedder = hash_embedder()
-    chunks = stages.cut(
+    chunks = ingest_pipeline.cut(
         staged(act("a.md", SHORT, title="T"), act("b.md", SHORT, title="T"), act("c.md", LONG, title="T")),
         CHUNKER,
         embedder.name,
     )
-    rows = stages.embed(store, embedder, chunks)
+    rows = ingest_pipeline.embed(store, embedder, chunks)
     assert sorted(embedder.embedded) == sorted(chunks["search_text"].unique())
     assert rows["chunk_id"].to_list() == chunks["chunk_id"].to_list()
     for text, vector in rows.select("search_text", "vector").rows():
@@ -155,11 +155,13 @@ def test_known_vectors_are_used_again(act, store, hash_embedder):
     many = "\n\n".join(
         f"{paragraph} In week {week}." for week in range(3) for paragraph in LONG.split("\n\n")
     )
-    assert len(CHUNKER.split(many)) >= stages.LOOK_UP_FROM
+    assert len(CHUNKER.split(many)) >= ingest_pipeline.LOOK_UP_FROM
 
     def taken_in(embedder, *acts) -> None:
         for one in acts:
-            chunks = stages.embed(store, embedder, stages.cut(staged(one), CHUNKER, embedder.name))
+            chunks = ingest_pipeline.embed(
+                store, embedder, ingest_pipeline.cut(staged(one), CHUNKER, embedder.name)
+            )
             store.upsert("chunks", chunks)
 
     taken_in(hash_embedder(), act("a.md", many, title="T"))
@@ -174,17 +176,17 @@ def test_a_day_is_embedded_once_and_keeps_only_its_own_chunks(act, store, hash_e
     embedder = hash_embedder()
     day = "2026-03-01"
     first = staged(act("a.md", LONG, title="T"), act("b.md", SHORT, title="T"))
-    done = stages.embed_days(store, embedder, CHUNKER, first, [day])
+    done = ingest_pipeline.embed_days(store, embedder, CHUNKER, first, [day])
     assert (done.chunks, done.computed) == (store.count("embedded_chunks"), len(embedder.embedded))
     version = store.table("embedded_chunks").version
-    again = stages.embed_days(store, embedder, CHUNKER, first, [day])
+    again = ingest_pipeline.embed_days(store, embedder, CHUNKER, first, [day])
     assert (again.chunks, again.computed) == (done.chunks, 0)
     assert store.table("embedded_chunks").version == version
 
     changed = staged(act("a.md", SHORT, title="T", at=NOON + HOUR))
     other = staged(act("b.md", SHORT, title="T", at=NOON + DAY))
-    stages.embed_days(store, embedder, CHUNKER, other, ["2026-03-02"])
-    stages.embed_days(store, embedder, CHUNKER, changed, [day])
+    ingest_pipeline.embed_days(store, embedder, CHUNKER, other, ["2026-03-02"])
+    ingest_pipeline.embed_days(store, embedder, CHUNKER, changed, [day])
     rows = store.read("embedded_chunks").sort("day")
     assert rows["day"].to_list() == [day, "2026-03-02"]
     assert rows["revision"].to_list() == [changed["revision"].item(), other["revision"].item()]
@@ -198,12 +200,12 @@ def test_embedding_goes_on_where_a_killed_run_stopped(act, store, hash_embedder,
                 raise KeyboardInterrupt
             return super().embed_documents(texts, progress)
 
-    monkeypatch.setattr(stages, "CHUNKS_PER_COMMIT", 2)
+    monkeypatch.setattr(ingest_pipeline, "CHUNKS_PER_COMMIT", 2)
     notes = staged(*(act(f"{name}.md", LONG + name, title="T" + name) for name in "abc"))
     dying, embedder = Dying(), hash_embedder()
     with pytest.raises(KeyboardInterrupt):
-        stages.embed_days(store, dying, CHUNKER, notes, ["2026-03-01"])
+        ingest_pipeline.embed_days(store, dying, CHUNKER, notes, ["2026-03-01"])
     assert store.count("embedded_chunks") == len(dying.embedded) == 2
-    done = stages.embed_days(store, embedder, CHUNKER, notes, ["2026-03-01"])
+    done = ingest_pipeline.embed_days(store, embedder, CHUNKER, notes, ["2026-03-01"])
     assert not set(dying.embedded) & set(embedder.embedded)
     assert done.chunks == store.count("embedded_chunks") == done.computed + 2

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.index.neighbour_cache import NEVER
-from slowwave.lifecycle.admission.around import standing_in
+from slowwave.lifecycle.admission.context_loader import live_memories
 from slowwave.memory import Memory
-from slowwave.quality.neighbours import APART
+from slowwave.quality.neighbours import EXCLUDED
 from slowwave.store.tenancy import within
 
 TEXTS = (
@@ -108,7 +108,7 @@ def test_it_knows_what_there_is(make_space):
     memory = Memory(space.settings, namespace="ada", space=space)
     first = memory.save(TEXTS[0], key="a")
     memory.save(TEXTS[4], key="b", sensitivity="restricted")
-    standing = standing_in(space, "ada")
+    standing = live_memories(space, "ada")
     assert standing is not None
     assert standing.knows([first.memory_id, "nobody"])
     assert not standing.knows(["nobody"])
@@ -126,11 +126,11 @@ def test_it_knows_what_there_is(make_space):
     assert len(set(kinds.tolist())) == 2
     assert np.allclose(np.linalg.norm(matrix, axis=1), 1)
     memory.forget(first.memory_id)
-    now = standing_in(space, "ada")
+    now = live_memories(space, "ada")
     assert now is standing
     assert now.nearest(vector, "internal", **every) == []
     assert now.knows([first.memory_id])
-    assert np.count_nonzero(now.live()[2] != APART) == 1
+    assert np.count_nonzero(now.live()[2] != EXCLUDED) == 1
 
 
 def test_a_namespace_beyond_the_bound_is_asked_in_its_tables(make_space):
@@ -138,5 +138,5 @@ def test_a_namespace_beyond_the_bound_is_asked_in_its_tables(make_space):
     memory = Memory(space.settings, namespace="ada", space=space)
     memory.save(TEXTS[0], key="a")
     memory.save(TEXTS[4], key="b")
-    assert standing_in(space, "ada") is None
+    assert live_memories(space, "ada") is None
     assert memory.count() == 2

@@ -36,13 +36,13 @@ from slowwave.serving.memory_pool import MemoryPool
 from slowwave.serving.metrics import metrics_served
 from slowwave.settings import load
 from slowwave.telemetry import count, end, note, span
-from slowwave.telemetry.beginning import use
 from slowwave.telemetry.catalogue import ATTRIBUTES, MEASURES, WITHHELD, plain
 from slowwave.telemetry.logs import JsonLines, of_another
-from slowwave.telemetry.nights import nights
+from slowwave.telemetry.nightly_figures import nights
 from slowwave.telemetry.otel import FLUSH_S, OtelTracer, wanted
 from slowwave.telemetry.prometheus import PrometheusMeter, names
 from slowwave.telemetry.recording import OFF, STATE
+from slowwave.telemetry.setup import use
 
 ROOT = Path(__file__).parents[2]
 NOTES = (
@@ -146,7 +146,7 @@ def test_of_an_error_the_kind_is_told_and_not_the_words(memory, spans):
 
 @pytest.mark.slow
 def test_a_night_is_a_span_with_its_assets_and_their_queries(memory, home, spans, lines):
-    from slowwave.orchestration.night import run_night
+    from slowwave.orchestration.run_nightly import run_night
 
     memory.save(NOTES[0])
     memory.feedback(memory.search(QUESTION).search_id, 1, "helpful")
@@ -375,7 +375,7 @@ def test_a_port_that_is_taken_is_said_with_the_setting(memory, home):
 
 
 def test_nights_are_told_by_whoever_serves_the_home(tmp_path):
-    from slowwave.telemetry.nights import FILE, note_night
+    from slowwave.telemetry.nightly_figures import FILE, note_night
     from slowwave.telemetry.prometheus import serve
 
     note_night(tmp_path, "night", 12.5, 1_000.0, failed=False)
@@ -420,7 +420,7 @@ def test_the_dashboard_asks_for_metrics_and_labels_that_there_are():
 DAY = """
 import sys, slowwave
 from datetime import UTC, datetime
-from slowwave.orchestration.night import run_night
+from slowwave.orchestration.run_nightly import run_night
 from slowwave.settings import load
 with slowwave.open(sys.argv[1], namespace="ada", embedding={"model": "wordllama-256"}) as memory:
     memory.save("We deploy on Thursday since 2 March; Friday is for repairs only.")
@@ -593,7 +593,7 @@ def test_a_name_that_is_not_listed_is_not_said(spans, lines):
 def test_no_canary_is_in_a_span_a_metric_a_log_line_or_health(home, fast_embedder, spans, lines, monkeypatch):
     import prepared
 
-    from slowwave.orchestration.night import run_night
+    from slowwave.orchestration.run_nightly import run_night
 
     prepared.take_over(home)
     port = int(free_port())

@@ -31,7 +31,7 @@ from slowwave.tuning.fit import (
     scores,
 )
 from slowwave.tuning.run import _sample, as_rows, label, run
-from slowwave.views.fitted import as_markdown
+from slowwave.views.tuned_policy import as_markdown
 
 MODEL = "wordllama-256"
 PLACES = ["harbour", "lighthouse", "railway bridge", "mill", "airfield", "chapel", "quarry", "reservoir",

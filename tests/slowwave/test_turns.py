@@ -18,20 +18,20 @@ from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal, payload_of
 from slowwave.journal.kinds.note import save_of
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.reconcile import reconcile
+from slowwave.maintenance.reembed import reembed
 from slowwave.memory import Memory
+from slowwave.notes.conversation_context import CONTEXT_WORDS, first_words, inherited_context
 from slowwave.notes.reading import parse_jsonl, plain_note
-from slowwave.notes.turns import CONTEXT_WORDS, first_words, lent
 from slowwave.quality.gate import judge
-from slowwave.search.past import chunks_as_of
+from slowwave.search.time_travel import chunks_as_of
 from slowwave.settings import NotesSettings, load
 from slowwave.store import Store, staging
 from slowwave.store.maintenance import compact
 from slowwave.store.text import STOP_WORDS
-from slowwave.upkeep.reembed import reembed
 from slowwave.vaults import vault
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -113,14 +113,14 @@ def by_night(space: Workspace) -> None:
     days = staged["day"].unique().to_list()
     verdicts = judge(staged, space.gate_policy).with_columns(staged["revision"], staged["day"])
     hold(space.store, staged, verdicts.filter(verdict="refuse"))
-    stages.embed_days(space.store, space.embedder, space.chunker, passed(staged, verdicts), days)
+    ingest_pipeline.embed_days(space.store, space.embedder, space.chunker, passed(staged, verdicts), days)
 
     def embedded(notes: pl.DataFrame) -> pl.DataFrame:
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
     acts = pl.concat([passed(staged, verdicts, name) for name in ("pass", "retire")])
-    settle(space, acts, embedded, again=True)
+    admit_batch(space, acts, embedded, again=True)
 
 
 # -- what a turn is found by -----------------------------------------------------------------------
@@ -174,8 +174,8 @@ def test_a_context_of_its_own_is_kept_and_cut(ada):
     assert context.startswith("the heron 0 1 2")
     assert len(context.split()) == CONTEXT_WORDS
     assert len(first_words("字" * 10_000)) < 1_000
-    assert len(lent("字" * 10_000, "internal", to="internal")) < 500
-    assert lent("", "internal", to="internal") == ""
+    assert len(inherited_context("字" * 10_000, "internal", to="internal")) < 500
+    assert inherited_context("", "internal", to="internal") == ""
 
 
 @pytest.mark.parametrize(("label", "value"), [("follows", 3), ("context", ["a"]), ("context", "\0")])
@@ -382,7 +382,7 @@ def test_another_model_embeds_the_text_without_the_context(open_memory, home, ha
     before = chunks(memory.store)
     memory.close()
     other = hash_embedder(name="bge-small-en-v1.5")
-    monkeypatch.setattr(sys.modules["slowwave.upkeep.reembed"], "load_embedder", lambda _: other)
+    monkeypatch.setattr(sys.modules["slowwave.maintenance.reembed"], "load_embedder", lambda _: other)
     reembed(load(home, embedding={"model": memory.settings.embedding.model}), other.name)
     assert other.embedded == [f"Birds\n{ANSWER}"]
     moved = Store(memory.settings.store_uri, model=other.name, dimension=8)

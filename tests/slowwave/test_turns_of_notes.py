@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reconsolidation_helpers import BATTERY, CHANGED, TUESDAY, assert_chunks_follow, status
 
 from slowwave.lifecycle.reconsolidate import reconsolidate
-from slowwave.search.past import chunks_as_of
+from slowwave.search.time_travel import chunks_as_of
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = ("Tuesday", "Thursday", "Friday", "Monday")

@@ -11,14 +11,14 @@ import pytest
 from test_past import by_night
 
 from slowwave.errors import ModelError, NotFoundError, TakenInLaterError
-from slowwave.journal.works import UnfinishedError, announced, unfinished
+from slowwave.journal.maintenance_ops import PendingOpError, maintenance_op, pending_op
+from slowwave.maintenance.doctor import examine
+from slowwave.maintenance.rebuild import rebuild
+from slowwave.maintenance.reembed import reembed
+from slowwave.maintenance.restoring import restore
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
-from slowwave.upkeep.doctor import examine
-from slowwave.upkeep.rebuild import rebuild
-from slowwave.upkeep.reembed import reembed
-from slowwave.upkeep.restoring import restore
 
 FAST, BGE = "wordllama-256", "bge-small-en-v1.5"
 RAIN = "It rains on the western islands on two hundred and fifty days of a year, mostly in winter."
@@ -76,23 +76,26 @@ def test_a_restore_that_is_killed_is_finished_by_its_command(
     with monkeypatch.context() as patched:
         patched.setattr(table_type, "restore", killed)
         if step == "told":
-            patched.setattr("slowwave.upkeep.restoring.adopt", lambda *_, **__: (_ for _ in ()).throw(Killed))
+            patched.setattr(
+                "slowwave.maintenance.restoring.backfill_existing",
+                lambda *_, **__: (_ for _ in ()).throw(Killed),
+            )
         with pytest.raises(Killed):
             restore(guarded._space, "before")
     other = open_memory(reconsolidation={"policy": "guarded"})
     command = "slowwave checkpoint restore before"
     for act in (lambda: other.search("rain"), lambda: other.count()):
-        with pytest.raises(UnfinishedError, match=f"finish it: {command}$"):
+        with pytest.raises(PendingOpError, match=f"finish it: {command}$"):
             act()
     for one in (other, guarded):  # which had the tables open
         with pytest.raises(TakenInLaterError, match=rf"finish it: {command}\. It is in the journal"):
             one.save(WIND)
-    with pytest.raises(UnfinishedError, match=command):
+    with pytest.raises(PendingOpError, match=command):
         restore(other._space, "later")
     assert command in {one.advice for one in examine(other.settings) if not one.ok}
 
     restore(other._space, "before")
-    assert not unfinished(other.journal)
+    assert not pending_op(other.journal)
     assert {one.name for one in list_checkpoints(other.store)} >= {"before", "later"}
     assert then.tables
     assert set(other.store.read("memories")["source"]) == {"rain", "rain too"}
@@ -104,7 +107,7 @@ def test_a_restore_that_is_killed_is_finished_by_its_command(
 def test_a_restore_of_what_is_not_there_announces_nothing(memory):
     with pytest.raises(NotFoundError):
         restore(memory._space, "never")
-    assert not unfinished(memory.journal)
+    assert not pending_op(memory.journal)
 
 
 @pytest.mark.slow
@@ -127,13 +130,13 @@ def test_a_switch_of_models_that_is_killed_is_finished_by_its_command(
     (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{FAST}"\n')
     memory.save(RAIN, key="rain")
     memory.close()
-    module = sys.modules["slowwave.upkeep.reembed"]
+    module = sys.modules["slowwave.maintenance.reembed"]
     with monkeypatch.context() as patched:
         patched.setattr(module, step, lambda *_, **__: (_ for _ in ()).throw(Killed))
         with pytest.raises(Killed):
             reembed(load(home), BGE)
     command = f"slowwave reembed --model {BGE}"
-    with Memory(load(home), namespace="ada") as other, pytest.raises(UnfinishedError, match=command):
+    with Memory(load(home), namespace="ada") as other, pytest.raises(PendingOpError, match=command):
         other.search("rain")
     assert command in {one.advice for one in examine(load(home)) if not one.ok}
     reembed(load(home), BGE)
@@ -177,11 +180,11 @@ def test_the_next_night_takes_in_again_what_came_after_a_checkpoint(guarded):
 def test_who_has_the_tables_open_is_refused_until_the_work_has_ended(memory):
     memory.save(RAIN)
     work = (memory.journal, "a work", "slowwave mend", memory._space.now())
-    with pytest.raises(Killed), announced(*work):
+    with pytest.raises(Killed), maintenance_op(*work):
         raise Killed
     for _ in range(2):
-        with pytest.raises(UnfinishedError, match="slowwave mend"):
+        with pytest.raises(PendingOpError, match="slowwave mend"):
             memory.search("rain")
-    with announced(*work):
+    with maintenance_op(*work):
         pass
     assert len(memory.search("rain")) == 1

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from slowwave.cli import app
 from slowwave.errors import StoreError
+from slowwave.maintenance import upgrading
+from slowwave.maintenance.doctor import examine
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.store.damage import DamageError
+from slowwave.store.integrity import DamageError
 from slowwave.store.tables import SCHEMA_VERSION
-from slowwave.upkeep import upgrading
-from slowwave.upkeep.doctor import examine
 
 KEYS = ("search_views", "question_vectors", "search_keys")
 

@@ -12,14 +12,14 @@ import pytest
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal import payload_of
-from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission import admit_batch
 from slowwave.lifecycle.quarantine import lost_originals
 from slowwave.quality.gate import judge
 from slowwave.settings import NotesSettings
 from slowwave.store import staging
 from slowwave.vaults import vault
-from slowwave.vaults.vault import Scan
+from slowwave.vaults.vault import ScanResult
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -47,7 +47,7 @@ def watch(journal, folder, *, namespace="ada", name=""):
     return vault.watch(journal, namespace, folder, name=name, as_of=NOON, principal="test")
 
 
-def look(journal, folder, *, at=NOON, before=None, settings=LIMITS, **options) -> Scan:
+def look(journal, folder, *, at=NOON, before=None, settings=LIMITS, **options) -> ScanResult:
     return vault.scan(journal, watch(journal, folder), settings, as_of=at, before=before, **options)
 
 
@@ -55,7 +55,7 @@ def acts(journal, **filters) -> list[tuple[str, str]]:
     return journal.read(kinds=KINDS, **filters).select("kind", "subject").rows()
 
 
-def counts(scan: Scan) -> dict[str, int]:
+def counts(scan: ScanResult) -> dict[str, int]:
     names = ("new", "changed", "deleted", "unreadable", "unchanged", "later")
     return {name: getattr(scan, name) for name in names if getattr(scan, name)}
 
@@ -495,13 +495,13 @@ class Gate:
         let_in = rows.join(verdicts.filter(pl.col("verdict") != "refuse"), on="memory_id", how="semi")
 
         def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
-            cut = stages.cut(notes, space.chunker, space.embedder.name)
-            return stages.embed(space.store, space.embedder, cut)
+            cut = ingest_pipeline.cut(notes, space.chunker, space.embedder.name)
+            return ingest_pipeline.embed(space.store, space.embedder, cut)
 
-        settle(space, let_in, chunks_of, again=True)
+        admit_batch(space, let_in, chunks_of, again=True)
         lost = lost_originals(space.store, until=rows["day"].max())
         staged = staging.stage(self.journal.read(kinds=KINDS))
-        settle(space, staged.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of)
+        admit_batch(space, staged.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of)
 
 
 @pytest.fixture
@@ -661,7 +661,7 @@ def test_a_fingerprint_changes_with_names_sizes_and_times(folder):
 
 
 def test_a_summary_has_a_row_per_vault():
-    rows = vault.scan_summary([Scan("one", new=2, later=1), Scan("two", deleted=3)])
+    rows = vault.scan_summary([ScanResult("one", new=2, later=1), ScanResult("two", deleted=3)])
     assert rows.rows() == [("one", 2, 0, 0, 0, 0, 1), ("two", 0, 0, 3, 0, 0, 0)]
     assert rows.columns == ["vault", "new", "changed", "deleted", "unreadable", "unchanged", "later"]
 

@@ -7,14 +7,14 @@ import pytest
 
 from slowwave.home.visibility import (
     HIDDEN,
-    Sight,
+    AccessView,
     Viewer,
+    access_view,
     is_open,
     label,
     may_see,
     open_rows,
     open_where,
-    sight,
 )
 
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
@@ -44,11 +44,11 @@ def test_the_condition_of_the_store_and_that_of_a_frame_are_the_decision(memory)
     assert sorted(memory.store.read("memories", open_where())["memory_id"]) == wanted
     assert rows.filter(open_rows())["memory_id"].to_list() == wanted
     for viewer in (Viewer.REPORT, Viewer.ASSISTANT):
-        assert sight(memory.store, "ada", names, viewer).hidden == set(names) - set(wanted)
-    assert sight(memory.store, "ada", names, Viewer.OWNER).hidden == set()
-    assert sight(memory.store, "ada", names, Viewer.RECORD).hidden == set(names)
-    assert sight(memory.store, "bob", names, Viewer.ASSISTANT).hidden == set(names)
-    assert sight(memory.store, "ada", ["m4", "m5"], Viewer.REPORT, named=["m4"]).hidden == {"m5"}
+        assert access_view(memory.store, "ada", names, viewer).hidden == set(names) - set(wanted)
+    assert access_view(memory.store, "ada", names, Viewer.OWNER).hidden == set()
+    assert access_view(memory.store, "ada", names, Viewer.RECORD).hidden == set(names)
+    assert access_view(memory.store, "bob", names, Viewer.ASSISTANT).hidden == set(names)
+    assert access_view(memory.store, "ada", ["m4", "m5"], Viewer.REPORT, named=["m4"]).hidden == {"m5"}
 
 
 def test_rows_are_veiled_where_they_say_something():
@@ -56,10 +56,10 @@ def test_rows_are_veiled_where_they_say_something():
         "memory_id": ["a", "b", "b", None], "other": ["b", "c", None, "c"],
         "title": ["one", "two", "", None], "terms": [["x"], ["y"], None, ["z"]],
     })  # fmt: skip
-    shown = Sight(frozenset("b")).veiled(rows, "title", "terms", "not there")
+    shown = AccessView(frozenset("b")).veiled(rows, "title", "terms", "not there")
     assert shown["title"].to_list() == ["one", HIDDEN, "", None]
     assert shown["terms"].to_list() == [["x"], [], None, ["z"]]
-    both = Sight(frozenset("b")).veiled(rows, "title", by=("memory_id", "other"))
+    both = AccessView(frozenset("b")).veiled(rows, "title", by=("memory_id", "other"))
     assert both["title"].to_list() == [HIDDEN, HIDDEN, "", None]
 
 

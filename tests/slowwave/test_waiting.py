@@ -21,7 +21,7 @@ from reconsolidation_helpers import (
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.memory import Memory
-from slowwave.search.past import _memories
+from slowwave.search.time_travel import _memories
 
 KINDS = ("merge", "supersede", "duplicate", "draft")
 

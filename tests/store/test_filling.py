@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from slowwave.store import Store, reading
-from slowwave.store.filling import fill_or_replace
+from slowwave.store.append_only import fill_or_replace
 from slowwave.store.reading import distinct, matching, parts
 
 

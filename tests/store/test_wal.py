@@ -247,7 +247,7 @@ def test_what_a_killed_writer_began_is_taken_away_and_nothing_else(tmp_path):
     (first,) = beside(str(tmp_path)).glob(f"*{SUFFIX}")
     begun = first.with_name(f".{first.name}")
     begun.write_bytes(first.read_bytes())
-    store.forget_beginnings()
+    store.remove_partial_files()
     assert not begun.exists()
     assert names_in(store_at(tmp_path)) == ["m1"]
 

@@ -16,7 +16,7 @@ import yaml
 from slowwave.cli import app
 from slowwave.orchestration.cli import ui
 from slowwave.settings import load
-from slowwave.settings.shown import in_force, variable_of
+from slowwave.settings.display import in_force, variable_of
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -15,7 +15,7 @@ from slowwave.serving.caller import Caller
 from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
-from slowwave.web.sessions import Entrances
+from slowwave.web.sessions import OneTimeLinks
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Site:
     """The page of a home, served in this process."""
 
     app: Any
-    entrances: Entrances
+    entrances: OneTimeLinks
     tokens: dict[str, str]
 
     def visitor(self, **headers: str) -> Visitor:
@@ -59,7 +59,7 @@ def make_site(home, memory, fast_embedder) -> Iterator[Callable[..., Site]]:
         memories = MemoryPool(settings, lambda: Caller("ada", "page"))
         memories._space.__dict__["embedder"] = fast_embedder
         opened.append(memories)
-        entrances = Entrances()
+        entrances = OneTimeLinks()
         return Site(application(memories, settings, entrances), entrances, tokens)
 
     yield make

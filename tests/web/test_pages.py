@@ -11,7 +11,7 @@ from learning_rows import night, put_news, put_ready
 from page_home import BATTERY, CHANGED, THURSDAY, TUESDAY, words
 
 from slowwave.home.heartbeat import note_capture, note_recall
-from slowwave.views.gate_wording import words_of
+from slowwave.views.gate_text import words_of
 from slowwave.views.scores import MEANING
 from slowwave.web.request import local
 from slowwave.web.search import bar
@@ -232,9 +232,9 @@ def test_a_title_of_first_words_goes_with_the_words(person, memory, saved):
 
 
 def test_a_memory_of_a_file_is_corrected_there(person, memory, act, home):
-    from slowwave.lifecycle.intake import take_in, written
+    from slowwave.lifecycle.write_path import append, apply
 
-    take_in(memory.home, written(memory.home, [act("vault/lamp.md", LAMP, title="Lamp", origin="vault")]))
+    apply(memory.home, append(memory.home, [act("vault/lamp.md", LAMP, title="Lamp", origin="vault")]))
     (one,) = memory.store.read("memories")["memory_id"]
     page = person.words(f"/memory/{one}")
     assert "read from the file vault/lamp.md" in page
@@ -541,7 +541,7 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_itself(person, monkeypatc
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr("slowwave.web.memories.lately", broken)
+    monkeypatch.setattr("slowwave.web.memories.recent_memories", broken)
     answer = person.get("/lately")
     assert answer.status_code == 500
     assert "hunter2" not in answer.text

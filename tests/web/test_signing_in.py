@@ -16,8 +16,8 @@ from slowwave.serving.limits import FREE
 from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
-from slowwave.web.guard import HEADERS
-from slowwave.web.sessions import KEY_S, MOST, Entrances, Sessions
+from slowwave.web.middleware import HEADERS
+from slowwave.web.sessions import KEY_S, MOST, OneTimeLinks, Sessions
 
 PAGES = ["/", "/lately", "/decisions", "/quarantine", "/learning", "/trend", "/judge", "/memory/x"]
 
@@ -71,7 +71,7 @@ def test_sessions_are_so_many_at_most_and_the_idle_one_goes():
 
 def test_a_link_opens_once_and_for_ten_minutes():
     clock = Clock()
-    entrances = Entrances(clock)
+    entrances = OneTimeLinks(clock)
     first, second = entrances.make(), entrances.make()
     assert entrances.use(first)
     assert not entrances.use(first)
@@ -376,7 +376,7 @@ def test_pages_of_two_homes_do_not_sign_one_another_out(site, tmp_path, fast_emb
     tokens_of(other, fast_embedder.name)
     names = {next(iter(site.person().client.cookies))}
     memories = MemoryPool(load(other), lambda: Caller("ada", "page"))
-    entrances = Entrances()
+    entrances = OneTimeLinks()
     client = TestClient(application(memories, load(other), entrances), base_url="http://127.0.0.1")
     client.get(f"/enter?key={entrances.make()}")
     names |= set(client.cookies)

@@ -15,7 +15,7 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy, UsagePolicy
 from slowwave.scoring.key_policy import KeyPolicy
 from slowwave.scoring.parameters import parameters
 from slowwave.settings import CONFIG_FILE, Settings
-from slowwave.settings.shown import variable_of
+from slowwave.settings.display import variable_of
 from tools.reference.markdown import code, codes, paragraphs, prose, section, table
 
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}

@@ -16,7 +16,7 @@ from slowwave.evaluation.exchange.payloads import line_of
 from slowwave.evaluation.exchange.ubi_export import documents_of
 from slowwave.home.visibility import is_open
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal
-from slowwave.journal.acts import entries_in
+from slowwave.journal.entry_builders import entries_in
 from slowwave.journal.kinds.search import considered, results_in
 from slowwave.scoring.days import day_of
 

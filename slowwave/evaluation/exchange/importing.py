@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, Protocol
 
 from slowwave.common import progress
-from slowwave.common.gathering import gathered
+from slowwave.common.batches import gathered
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.frame import LineProblem, NotTaken, read_each
 from slowwave.evaluation.exchange.lines import read_lines

@@ -18,10 +18,10 @@ from slowwave.evaluation.exchange.forms import Number, Strict
 from slowwave.evaluation.exchange.frame import FEW, LineCounts, LineProblem, read_each
 from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.moments import written_moment
+from slowwave.evaluation.judging.active_sampling import last_words
 from slowwave.evaluation.judging.entries import NewJudgment, write_judgments
 from slowwave.evaluation.judging.labels import known_memories
 from slowwave.evaluation.judging.model import JudgmentError
-from slowwave.evaluation.judging.worth import last_words
 from slowwave.journal.kinds.judgment import GradedBy
 from slowwave.journal.kinds.judgment import JudgmentPayload as Payload
 from slowwave.scoring.days import day_of

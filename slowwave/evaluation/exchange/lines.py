@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from slowwave.common import progress
-from slowwave.common.packed import damage_explained
+from slowwave.common.archive_errors import damage_explained
 from slowwave.evaluation.exchange.errors import ExchangeError
 
 STANDARD_INPUT = "-"

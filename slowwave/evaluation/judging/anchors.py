@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.asking import JudgeReport, append_new, asked_within
 from slowwave.evaluation.judging.model import Judge, Pair, identity_of, judge_payload
+from slowwave.evaluation.judging.run_judge import JudgeReport, append_new, asked_within
 from slowwave.journal import Entry
-from slowwave.journal.acts import entries_in
 from slowwave.journal.entry import JUDGMENT
+from slowwave.journal.entry_builders import entries_in
 from slowwave.journal.kinds.judgment import Frozen, JudgmentPayload
 from slowwave.scoring.evaluation import agreement
 from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE

@@ -17,11 +17,11 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.evaluation.judging.model import Judge, JudgmentError, Pair, judge_payload
 from slowwave.journal import Entry, JournalConflictError
-from slowwave.journal.drain import Drained, drained
 from slowwave.journal.entry import JUDGMENT, not_before
 from slowwave.journal.kinds import judgment
 from slowwave.journal.kinds.judgment import GradedBy
 from slowwave.journal.kinds.judgment import JudgmentPayload as Payload
+from slowwave.journal.projections import ProjectedRows, read_projected
 from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE, MANUAL, STATES
 
 if TYPE_CHECKING:
@@ -209,12 +209,14 @@ def judged_entry(
     )  # fmt: skip
 
 
-def drain_judgments(journal: Journal, days: Sequence[str]) -> Drained:
+def drain_judgments(journal: Journal, days: Sequence[str]) -> ProjectedRows:
     """Rows of ``judgments`` of these days that people and judges made; anchors are left out.
 
     Of each day the last word of each principal on each pair: by `made_at`, then by the place in the journal.
     """
-    found = drained(journal, (JUDGMENT,), days, judgment.JUDGMENT, lambda entries: entries, judgment.SOUND)
+    found = read_projected(
+        journal, (JUDGMENT,), days, judgment.JUDGMENT, lambda entries: entries, judgment.SOUND
+    )
     rows = (
         found.rows.filter(~pl.col("anchor").fill_null(value=False))
         .sort("day", "occurred_at", "seq")
@@ -223,7 +225,7 @@ def drain_judgments(journal: Journal, days: Sequence[str]) -> Drained:
         .sort("day", "seq")
         .select(_COLUMNS)
     )
-    return Drained(rows, found.unreadable)
+    return ProjectedRows(rows, found.unreadable)
 
 
 _JUDGE = pl.col("judge").struct

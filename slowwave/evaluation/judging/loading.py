@@ -24,6 +24,6 @@ def load_judge(space: Workspace) -> Judge:
         from slowwave.evaluation.judging.chat import ChatJudge
 
         return ChatJudge(settings)
-    from slowwave.evaluation.judging.words_and_model import WordsAndModel
+    from slowwave.evaluation.judging.default_judge import WordsAndModel
 
     return WordsAndModel(space.reranker)

@@ -20,8 +20,8 @@ from slowwave.imports.bulk.files import Input, rows
 from slowwave.imports.bulk.rows import Fields, item_of
 from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Unread
 from slowwave.imports.report import NoteImportReport
-from slowwave.imports.taking import PATIENCE, ImportOptions, take_in
-from slowwave.lifecycle import intake
+from slowwave.imports.run_import import MAX_WAIT_SECONDS, ImportOptions, run_import
+from slowwave.lifecycle import write_path
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory
@@ -120,8 +120,8 @@ def take_rows(
                         _finish(memory, items)
                         interrupted = False
                     batch_read = _RowBatch(name, "", memory.home.now(), 0, items=items)
-                    total.add(take_in(memory, batch_read, ImportOptions(dry_run=dry_run)))
-                _refuse_nothing(total, begun, least=PATIENCE)
+                    total.add(run_import(memory, batch_read, ImportOptions(dry_run=dry_run)))
+                _refuse_nothing(total, begun, least=MAX_WAIT_SECONDS)
                 if not dry_run:
                     place.write(number, last)
                 advance(len(batch))
@@ -183,4 +183,4 @@ def _finish(memory: Memory, items: Sequence[ImportItem]) -> None:
     there = set()
     for table in ("memories", "quarantine"):
         there |= set(memory.store.read_by(table, "memory_id", names, columns=["memory_id"])["memory_id"])
-    intake.take_in(memory.home, [act for act, name in zip(saves, names, strict=True) if name not in there])
+    write_path.apply(memory.home, [act for act, name in zip(saves, names, strict=True) if name not in there])

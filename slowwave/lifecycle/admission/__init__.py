@@ -1,7 +1,16 @@
 """Sound notes enter the memory: what is known around them, the decision log, and the memories."""
 
-from slowwave.lifecycle.admission.parting import mixed, part_mixed
-from slowwave.lifecycle.admission.settling import look_again, settle
+from slowwave.lifecycle.admission.apply import admit_batch, reconsider_batch
+from slowwave.lifecycle.admission.unmerge_cross_sensitivity import (
+    cross_sensitivity_merges,
+    unmerge_cross_sensitivity,
+)
 from slowwave.lifecycle.admission.writing import AdmissionReport
 
-__all__ = ["AdmissionReport", "look_again", "mixed", "part_mixed", "settle"]
+__all__ = [
+    "AdmissionReport",
+    "admit_batch",
+    "cross_sensitivity_merges",
+    "reconsider_batch",
+    "unmerge_cross_sensitivity",
+]

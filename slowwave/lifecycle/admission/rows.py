@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal.acts import KEYLESS
+from slowwave.journal.entry_builders import KEYLESS
 from slowwave.quality.admission.labels import LABELS
-from slowwave.quality.admission.records import (
+from slowwave.quality.admission.types import (
     DEFAULT_SENSITIVITY,
     LIVE,
     RETIRED,

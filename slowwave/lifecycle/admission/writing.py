@@ -16,18 +16,18 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.entry import WORDS
-from slowwave.lifecycle.admission.around import Around
+from slowwave.lifecycle.admission.context_loader import ContextLoader
 from slowwave.lifecycle.admission.rows import state_rows, tombstones, with_state_labels
+from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.lifecycle.reconcile import reconcile
-from slowwave.lifecycle.stages import labelled
-from slowwave.quality.admission.records import (
+from slowwave.quality.admission.types import (
     ACCEPTED,
     LIVE,
     MERGED,
     RETIRED,
     UNDONE_BY_HAND,
-    Admission,
     AdmissionRecord,
+    AdmissionResult,
     MemoryChange,
 )
 from slowwave.store import Store, one_of
@@ -77,7 +77,9 @@ class AdmissionReport:
         )
 
 
-def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.DataFrame) -> AdmissionReport:
+def write(
+    around: ContextLoader, admission: AdmissionResult, news: pl.DataFrame, chunks: pl.DataFrame
+) -> AdmissionReport:
     """Put the memories as they are now into the store, in one commit, and let their chunks follow."""
     store = around.store
     saves = news.filter(pl.col("act") == "save")
@@ -151,7 +153,7 @@ def _changed(store: Store, changed: pl.DataFrame, news: pl.DataFrame) -> pl.Data
     )
 
 
-def _states(around: Around, changes: Mapping[str, MemoryChange], chunks: pl.DataFrame) -> pl.DataFrame:
+def _states(around: ContextLoader, changes: Mapping[str, MemoryChange], chunks: pl.DataFrame) -> pl.DataFrame:
     """What the memories are now: the columns that admission decides, one row each."""
     counts = Counter(chunks["memory_id"].to_list())
     every = changes.values()
@@ -162,7 +164,9 @@ def _states(around: Around, changes: Mapping[str, MemoryChange], chunks: pl.Data
     return state_rows(every).with_columns(vector=vectors, chunk_count=pl.Series(sizes, dtype=pl.Int32))
 
 
-def _count(around: Around, record: AdmissionRecord, change: MemoryChange, counts: Mapping[str, int]) -> int:
+def _count(
+    around: ContextLoader, record: AdmissionRecord, change: MemoryChange, counts: Mapping[str, int]
+) -> int:
     """Chunks that a memory has in the search table."""
     if record.status == MERGED:
         return 0
@@ -172,8 +176,8 @@ def _count(around: Around, record: AdmissionRecord, change: MemoryChange, counts
 
 
 def log(
-    around: Around,
-    admission: Admission,
+    around: ContextLoader,
+    admission: AdmissionResult,
     saves: pl.DataFrame,
     news: pl.DataFrame,
     *,
@@ -236,7 +240,7 @@ def _columns(rows: pl.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
     return zip(*(rows[name].to_list() for name in names), strict=True)
 
 
-def _lapse(around: Around, admission: Admission, news: pl.DataFrame) -> int:
+def _lapse(around: ContextLoader, admission: AdmissionResult, news: pl.DataFrame) -> int:
     """Note in the log which decisions hold no longer, and take their edges away; how many they are."""
     if not admission.lapses and not set(WORDS) & set(news["act"]):
         return 0

@@ -8,9 +8,9 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.lifecycle.past.acts import PastAct
+from slowwave.lifecycle.past.events import PastEvent
 from slowwave.lifecycle.quarantine import RESOLVED
-from slowwave.quality.admission.records import CHANGED, REORDERED, AdmissionDecision
+from slowwave.quality.admission.types import CHANGED, REORDERED, AdmissionDecision
 
 DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",
@@ -68,15 +68,15 @@ class Log:
             elif (name, revision) not in entered:
                 self._refused[name, revision] = None
 
-    def refused(self, act: PastAct) -> bool:
+    def refused(self, act: PastEvent) -> bool:
         """Whether this note was kept out when it came."""
         return (act.memory_id, act.revision) in self._refused
 
-    def original(self, act: PastAct) -> tuple[str, str] | None:
+    def original(self, act: PastEvent) -> tuple[str, str] | None:
         """Memory and revision that a refused note repeats, if it may have been let in when that was gone."""
         return self._refused.get((act.memory_id, act.revision))
 
-    def about(self, act: PastAct) -> LoggedDecision | None:
+    def about(self, act: PastEvent) -> LoggedDecision | None:
         """What was decided about a note that was let in."""
         return self._about.get((act.memory_id, act.revision))
 
@@ -100,10 +100,10 @@ class Log:
         decided = self._happened.get((memory_id, revision), ())
         return [one for one in decided if (one.decision.outcome, one.decision.other) == ("supersede", other)]
 
-    def looks(self, before: datetime) -> list[PastAct]:
+    def looks(self, before: datetime) -> list[PastEvent]:
         """Decisions of looks at what was live already, as acts."""
         return [
-            PastAct(-1, "look", at.date().isoformat(), one.memory_id, one.revision, name, at)
+            PastEvent(-1, "look", at.date().isoformat(), one.memory_id, one.revision, name, at)
             for name, at in self._looks
             if at < before and (one := self.by_id[name].decision)
         ]

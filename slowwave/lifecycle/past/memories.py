@@ -10,11 +10,11 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.lifecycle.admission.rows import note_record, state_rows, with_state_labels
-from slowwave.lifecycle.past.acts import PastAct, batches
+from slowwave.lifecycle.past.events import PastEvent, batches
 from slowwave.lifecycle.past.log import Log, LoggedDecision
-from slowwave.quality.admission.machine import Machine
 from slowwave.quality.admission.memories import Memories
-from slowwave.quality.admission.records import (
+from slowwave.quality.admission.state_machine import MemoryStateMachine
+from slowwave.quality.admission.types import (
     LIVE,
     RETIRED,
     SUPERSEDED,
@@ -76,7 +76,7 @@ class _Text:
 class _Refused:
     """A note that was refused as a duplicate and let in when its original was gone."""
 
-    act: PastAct
+    act: PastEvent
     original: str
     revision: str
     there: bool = False
@@ -100,7 +100,7 @@ class _Past:
             if row["act"] == "save"
         }
         self._memories = Memories()
-        self._machine = Machine(self._memories, self)
+        self._machine = MemoryStateMachine(self._memories, self)
         self._texts: dict[str, _Text] = {}
         self._tombstones: dict[str, str] = {}  # forgotten before any text was seen
         self._pending: list[LoggedDecision] = []
@@ -108,7 +108,7 @@ class _Past:
         self._came: list[datetime] = []  # moments of what entered since the last looks
         self._now = datetime.min.replace(tzinfo=UTC)  # of the act that is taken
 
-    def happen(self, batch: Sequence[PastAct]) -> None:
+    def happen(self, batch: Sequence[PastEvent]) -> None:
         """Let one batch happen."""
         day = batch[0].day
         self.ask_again(before=day)
@@ -158,14 +158,14 @@ class _Past:
 
     # -- acts ------------------------------------------------------------------------------------
 
-    def _save(self, act: PastAct) -> None:
+    def _save(self, act: PastEvent) -> None:
         if not self.log.refused(act):
             self._enter(act)
         elif (original := self.log.original(act)) is not None:
             self._refused[act.memory_id] = refused = _Refused(act, *original)
             self._watch(refused, act.day)
 
-    def _enter(self, act: PastAct) -> None:
+    def _enter(self, act: PastEvent) -> None:
         name, before = act.memory_id, self._texts.get(act.memory_id)
         if act.revision <= self._revision(name):
             return
@@ -179,7 +179,7 @@ class _Past:
         if (decided := self.log.about(act)) is not None:
             self._effect(decided)
 
-    def _forget(self, act: PastAct) -> None:
+    def _forget(self, act: PastEvent) -> None:
         name, one = act.memory_id, self._memories.known(act.memory_id)
         if act.revision <= self._revision(name) or (one is not None and one.status == RETIRED):
             return
@@ -189,21 +189,21 @@ class _Past:
         self._machine.forget(name, act.revision)
         self._texts[name].updated_at = act.occurred_at
 
-    def _undo(self, act: PastAct) -> None:
+    def _undo(self, act: PastEvent) -> None:
         decided = self.log.by_id.get(act.subject)
         if decided is None or decided.undone_why != UNDONE_BY_HAND:
             return
         self._pending = [one for one in self._pending if one != decided]
         self._machine.undo(decided.decision.memory_id, decided.decision.other or "", decided.undone_why)
 
-    def _accept(self, act: PastAct) -> None:
+    def _accept(self, act: PastEvent) -> None:
         proposed = self.log.by_id.get(act.subject)
         if proposed is not None:
             name = ids.decision_id(proposed.decision.memory_id, proposed.decision.revision, act.subject)
             if (decided := self.log.by_id.get(name)) is not None:
                 self._effect(decided, look=True)
 
-    def _look(self, act: PastAct) -> None:
+    def _look(self, act: PastEvent) -> None:
         self._effect(self.log.by_id[act.subject], look=True)
 
     def _look_again(self) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench._clicks import World, at_the_end, clicks
-from slowwave.scoring.evaluation import SelectionPolicy, auroc, selections
-from slowwave.scoring.evaluation.rank_prior import rank_prior
+from slowwave.scoring.evaluation import SelectionPolicy, auroc, click_judgments
+from slowwave.scoring.evaluation.position_prior import position_prior
 
 SCHEMA = {
     "day": pl.String, "namespace": pl.String, "query_id": pl.String, "query": pl.String,
@@ -38,7 +38,7 @@ def row(found, memory, day=DAYS[0], space="a"):
 
 
 def test_figures_by_hand():
-    found = selections(frame(times(4, "m", 1, 3) + times(6, "n", 1, 2)))
+    found = click_judgments(frame(times(4, "m", 1, 3) + times(6, "n", 1, 2)))
     rate = (5 + 20 * 0.3) / 30  # of all ranks: (5 + 1) / (10 + 10)
     m, n = row(found, "m"), row(found, "n")
     assert (m["impressions"], m["clicks"], m["query"]) == (4, 3, "Q")
@@ -51,7 +51,7 @@ def test_figures_by_hand():
 
 def test_the_ranks_at_which_it_was_shown_count_not_the_best_one():
     deep = times(1, "m", 1) + times(9, "m", 10, 3) + times(99, "n", 1, 60) + times(91, "o", 10, 4)
-    found = selections(frame(deep))
+    found = click_judgments(frame(deep))
     m = row(found, "m")
     assert m["expected"] < 2  # ten times at rank 1 would be 5.7
     assert m["grade"] >= 2
@@ -71,27 +71,27 @@ def test_the_ranks_at_which_it_was_shown_count_not_the_best_one():
 )
 def test_grades(impressions, clicks, grade):
     others = times(10_000, "n", 1, 1_000)
-    assert row(selections(frame(others + times(impressions, "m", 1, clicks))), "m")["grade"] == grade
+    assert row(click_judgments(frame(others + times(impressions, "m", 1, clicks))), "m")["grade"] == grade
 
 
 def test_thresholds_are_settings():
     rows = frame(times(100, "n", 1, 10) + times(1, "m", 1, 1))
-    assert row(selections(rows, policy=SelectionPolicy(sure_clicks=1)), "m")["grade"] == 2
-    assert row(selections(rows, policy=SelectionPolicy(sure_clicks=1, much_from=1.5)), "m")["grade"] == 3
-    assert row(selections(rows, policy=SelectionPolicy(pair_weight=100)), "m")["coec"] < 1.01
+    assert row(click_judgments(rows, policy=SelectionPolicy(sure_clicks=1)), "m")["grade"] == 2
+    assert row(click_judgments(rows, policy=SelectionPolicy(sure_clicks=1, much_from=1.5)), "m")["grade"] == 3
+    assert row(click_judgments(rows, policy=SelectionPolicy(pair_weight=100)), "m")["coec"] < 1.01
 
 
 def test_only_days_on_which_a_pair_was_shown_have_a_row():
     rows = frame(times(2, "m", 1, 1) + times(1, "n", 2, day=DAYS[1]) + times(1, "m", 1, day=DAYS[3]))
-    found = selections(rows)
+    found = click_judgments(rows)
     assert found.select("day", "memory_id", "impressions", "clicks").rows() == [
         (DAYS[0], "m", 2, 1),
         (DAYS[1], "n", 1, 0),
         (DAYS[3], "m", 3, 1),
     ]
-    assert selections(rows, first_day="2026-03-03", last_day="2026-03-03").is_empty()
-    assert selections(rows, first_day="2026-04-01").is_empty()
-    assert selections(rows.clear()).schema == found.schema
+    assert click_judgments(rows, first_day="2026-03-03", last_day="2026-03-03").is_empty()
+    assert click_judgments(rows, first_day="2026-04-01").is_empty()
+    assert click_judgments(rows.clear()).schema == found.schema
 
 
 def by_loops(rows, policy):
@@ -108,7 +108,7 @@ def by_loops(rows, policy):
                     seen[0, at] += 1
                     hits[0, at] += clicked
                     pairs[query, memory].append((at, clicked))
-            rates = rank_prior(
+            rates = position_prior(
                 seen, hits, weight=policy.rank_weight, first_guess=policy.first_guess,
                 guess_weight=policy.guess_weight,
             )[0]  # fmt: skip
@@ -121,7 +121,7 @@ def by_loops(rows, policy):
 
 @given(shown)
 def test_it_is_the_rule_word_by_word(rows):
-    found = selections(frame(rows))
+    found = click_judgments(frame(rows))
     expected = by_loops(rows, SelectionPolicy())
     keys = found.select("day", "namespace", "query_id", "memory_id").rows()
     assert keys == sorted(expected)
@@ -135,46 +135,50 @@ def test_it_is_the_rule_word_by_word(rows):
 @pytest.mark.slow
 @given(shown, st.randoms())
 def test_order_and_repetition_change_nothing(rows, random):
-    found = selections(frame(rows))
+    found = click_judgments(frame(rows))
     random.shuffle(rows)
-    assert selections(frame(rows)).equals(found)
+    assert click_judgments(frame(rows)).equals(found)
 
 
 @pytest.mark.slow
 @given(shown)
 @settings(max_examples=50)
 def test_days_at_once_are_the_days_one_by_one(rows):
-    whole = selections(frame(rows))
-    assert whole.equals(pl.concat([selections(frame(rows), first_day=day, last_day=day) for day in DAYS]))
+    whole = click_judgments(frame(rows))
+    assert whole.equals(
+        pl.concat([click_judgments(frame(rows), first_day=day, last_day=day) for day in DAYS])
+    )
     for day in DAYS:  # as if nothing after it had happened
         known = frame([one for one in rows if one[0] <= day])
-        assert selections(known, first_day=day).equals(whole.filter(day=day))
+        assert click_judgments(known, first_day=day).equals(whole.filter(day=day))
 
 
 @pytest.mark.slow
 @given(shown)
 def test_one_namespace_says_nothing_of_another(rows):
-    alone = selections(frame([one for one in rows if one[1] == "a"]))
-    assert alone.equals(selections(frame(rows)).filter(namespace="a"))
+    alone = click_judgments(frame([one for one in rows if one[1] == "a"]))
+    assert alone.equals(click_judgments(frame(rows)).filter(namespace="a"))
 
 
 @pytest.mark.slow
 @given(shown)
 def test_blocks_change_nothing(rows):
-    whole = selections(frame(rows))
+    whole = click_judgments(frame(rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("slowwave.scoring.evaluation.selections"), "_BLOCK", 2)
-        assert selections(frame(rows)).equals(whole)
+        patch.setattr(import_module("slowwave.scoring.evaluation.click_judgments"), "_BLOCK", 2)
+        assert click_judgments(frame(rows)).equals(whole)
 
 
 def test_flags_are_clicks_and_wrong_values_are_named():
     rows = frame(times(3, "m", 1, 2))
-    assert selections(rows.with_columns(pl.col("clicked").cast(pl.Boolean))).equals(selections(rows))
+    assert click_judgments(rows.with_columns(pl.col("clicked").cast(pl.Boolean))).equals(
+        click_judgments(rows)
+    )
     with pytest.raises(ValueError, match="rank = 0"):
-        selections(frame(times(1, "m", 0)))
+        click_judgments(frame(times(1, "m", 0)))
     for wrong in (2, None):
         with pytest.raises(ValueError, match=f"clicked = {wrong}"):
-            selections(rows.with_columns(clicked=pl.lit(wrong, pl.Int32)))
+            click_judgments(rows.with_columns(clicked=pl.lit(wrong, pl.Int32)))
 
 
 def apart(values, relevant):
@@ -185,7 +189,7 @@ def test_it_tells_relevant_from_irrelevant_better_than_raw_rates():
     gains, by_best_rank, graded = [], [], []
     for seed in range(3):
         rows, truth = clicks(World(), seed)
-        end = at_the_end(rows, selections(rows), truth)
+        end = at_the_end(rows, click_judgments(rows), truth)
         relevant = end["relevant"].to_numpy()
         coec = apart(end["coec"].to_numpy(), relevant)
         gains.append(coec - apart(end["raw"].to_numpy(), relevant))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.scoring.evaluation.shadow import COMPARED, compare_results
+from slowwave.scoring.evaluation.ranking_divergence import COMPARED, compare_results
 
 LIST = {
     "search": pl.Int64,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.scoring.days import MICROSECOND
-from slowwave.scoring.evaluation.beside import ALL, BESIDE, RATED, UNRATED, beside
 from slowwave.scoring.evaluation.trend import COLUMNS, Course, course, short, signed, trend
+from slowwave.scoring.evaluation.unused_baseline import ALL, BESIDE, RATED, UNRATED, compare_with_unused
 
 MONDAY = date(2026, 3, 2)
 LATER = datetime(2026, 6, 1, tzinfo=UTC)
@@ -197,7 +197,7 @@ def test_searches_beside_those_of_a_memory_nobody_used_by_hand():
         ("c", 0.25, 1.0, False, False),  # only measured: what was served is what is without it
         ("d", 0.0, 0.2, True, None),  # nobody noted whether: not rated
     ]  # fmt: skip
-    found = beside(used(rows), margin=0.01)
+    found = compare_with_unused(used(rows), margin=0.01)
     assert found.schema == pl.Schema(BESIDE)
     told = by_answers(found)
     assert list(told) == [ALL, RATED, UNRATED]
@@ -211,7 +211,7 @@ def test_searches_beside_those_of_a_memory_nobody_used_by_hand():
 def test_a_question_counts_once_and_in_both_groups_with_its_own_searches():
     """Asked before its answer was rated and after: what it was worth then is not what it is worth now."""
     rows = [("a", 0.5, 0.5, True, False)] * 9 + [("a", 0.5, 1.0, True, True), ("b", 0.5, 0.5, True, False)]
-    told = by_answers(beside(used(rows), margin=0.01))
+    told = by_answers(compare_with_unused(used(rows), margin=0.01))
     assert figures(told[RATED]) == pytest.approx((1, 1, 0.5, 1.0, 0.5))
     assert figures(told[UNRATED]) == pytest.approx((2, 0, 0.5, 0.5, 0.0))
     assert figures(told[ALL]) == pytest.approx((2, 1, 0.5, (0.55 + 0.5) / 2, 0.025))
@@ -221,7 +221,7 @@ def test_the_groups_have_verdicts_of_their_own():
     """Better where a right answer was rated, worse where none was: the whole hides both."""
     rated = [(f"r{at}", 0.5, 1.0, True, True) for at in range(30)]
     harmed = [(f"u{at}", 1.0, 0.5, True, False) for at in range(30)]
-    told = by_answers(beside(used(rated + harmed), margin=0.01))
+    told = by_answers(compare_with_unused(used(rated + harmed), margin=0.01))
     assert {answers: row["verdict"] for answers, row in told.items()} == {
         ALL: "insufficient evidence", RATED: "better", UNRATED: "worse",
     }  # fmt: skip
@@ -243,7 +243,7 @@ def test_the_groups_have_verdicts_of_their_own():
 )
 def test_the_margin_and_the_number_of_questions_decide_the_verdict(questions, by, margin, verdict):
     rows = [(f"q{at % questions}", 0.5, 0.5 + by, True, True) for at in range(5 * questions)]
-    told = by_answers(beside(used(rows), margin=margin))
+    told = by_answers(compare_with_unused(used(rows), margin=margin))
     assert (told[ALL]["verdict"], told[ALL]["questions"]) == (verdict, questions)
     assert told[ALL]["changed"] == (questions if by else 0)
 
@@ -251,7 +251,7 @@ def test_the_margin_and_the_number_of_questions_decide_the_verdict(questions, by
 def test_kinds_of_which_nobody_noted_the_ratings_have_one_row():
     rows = [("a", 0.5, 1.0, True, None), ("b", 0.5, 0.5, True, None)]
     frames = [used(rows, kind=kind, namespace=name) for kind, name in (("words", "bo"), ("keys", "ada"))]
-    found = beside(pl.concat([*frames, used([("a", 0.5, 1.0, True, True)])]), margin=0.01)
+    found = compare_with_unused(pl.concat([*frames, used([("a", 0.5, 1.0, True, True)])]), margin=0.01)
     assert found.select("namespace", "kind", "answers", "questions").rows() == [
         ("ada", "keys", ALL, 2),
         ("ada", "use", ALL, 1), ("ada", "use", RATED, 1), ("ada", "use", UNRATED, 0),
@@ -264,7 +264,7 @@ def test_kinds_of_which_nobody_noted_the_ratings_have_one_row():
 
 
 def test_beside_nothing_there_is_nothing():
-    found = beside(used([]), margin=0.01)
+    found = compare_with_unused(used([]), margin=0.01)
     assert (found.height, found.schema) == (0, pl.Schema(BESIDE))
 
 
@@ -281,8 +281,8 @@ def test_beside_nothing_there_is_nothing():
 def test_the_order_of_rows_says_nothing_and_every_search_is_in_one_group(rows, random):
     effect = used(rows)
     mixed = effect.sample(fraction=1.0, shuffle=True, seed=random.randrange(1 << 30))
-    assert_frame_equal(beside(mixed, margin=0.01), beside(effect, margin=0.01))
-    told = by_answers(beside(effect, margin=0.01))
+    assert_frame_equal(compare_with_unused(mixed, margin=0.01), compare_with_unused(effect, margin=0.01))
+    told = by_answers(compare_with_unused(effect, margin=0.01))
     split = any(rated is not None for *_, rated in rows)
     assert set(told) == ({ALL, RATED, UNRATED} if split else {ALL})
     if split:

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.feedback.coded import MOST_PLACES, codes, day_names, dense, turns
+from slowwave.scoring.feedback.columns import MOST_PLACES, codes, day_names, dense, turns
 
 numbers = st.lists(st.integers(0, 40), max_size=40).map(lambda rows: np.array(rows, dtype=np.int64))
 

@@ -21,12 +21,12 @@ from slowwave.scoring.feedback.contextual import (
     fold_ratings,
     ratings_of,
 )
+from slowwave.scoring.feedback.influence_limits import CROWD, MAX_USER_GAIN, MAX_USER_IMPACT
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.voices import CROWD, REACH, REACH_UP
 from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.ranking import MemoryState, RankingPolicy
 from slowwave.scoring.ranking.columns import columns_of
-from slowwave.scoring.ranking.scored import Scored
+from slowwave.scoring.ranking.score_terms import ScoredMemories
 
 POLICY = FeedbackPolicy()
 SAME = (0.83, 0.93)
@@ -239,7 +239,7 @@ def test_each_unhelpful_vote_counts_for_the_multiplier_as_near_as_its_question()
         (START + DAY, 1.0), (START + 2 * DAY, 0.25), (START + 3 * DAY, 0.25),
     )  # fmt: skip
     columns, _ = columns_of(build(near(m=0.5), states={"m": found.state}), START + 3 * DAY)
-    (multiplier,) = Scored(columns, RankingPolicy()).multiplier
+    (multiplier,) = ScoredMemories(columns, RankingPolicy()).multiplier
     ages = 2 ** (-np.array([2, 1, 0]) / 30)
     assert multiplier == pytest.approx(1 - 0.1 * (ages * [1.0, 0.25, 0.25]).sum())
 
@@ -462,7 +462,7 @@ def scores(
     columns, names = columns_of(
         build(near(**dict.fromkeys(MEMORIES, cosine)), states=states), START + day * DAY
     )
-    return dict(zip(names, Scored(columns, policy).score.tolist(), strict=True))
+    return dict(zip(names, ScoredMemories(columns, policy).score.tolist(), strict=True))
 
 
 @st.composite
@@ -498,7 +498,7 @@ def test_one_of_many_moves_nothing_that_others_found_helpful_below_what_only_he_
 def test_one_of_many_lowers_no_score_by_more_than_his_reach(others, his, near_, semantic, day):
     before, after = (scores(rows, near_, semantic, day) for rows in (others[0], others[0] + his))
     for name in MEMORIES:
-        assert after[name] >= before[name] - REACH - 1e-9
+        assert after[name] >= before[name] - MAX_USER_IMPACT - 1e-9
 
 
 FRIEND = people("helpful", "a", question="r", day=LAST)
@@ -511,7 +511,7 @@ CRITICS = people("unhelpful", "c", "d", day=LAST)
 def test_one_of_many_raises_no_score_by_more_than_his_reach(others, his, near_, semantic, day):
     before, after = (scores(rows, near_, semantic, day) for rows in (others[0], others[0] + his))
     for name in MEMORIES:
-        assert abs(after[name] - before[name]) <= REACH_UP + 1e-9
+        assert abs(after[name] - before[name]) <= MAX_USER_GAIN + 1e-9
 
 
 # -- a naive implementation, for one or two people -------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.scoring.feedback.key_teaching import SEEN, decide_views
 from slowwave.scoring.feedback.learned import (
     FEATURE_DISABLED,
     NO_PROVENANCE,
@@ -22,6 +21,7 @@ from slowwave.scoring.feedback.learned import (
     refusal,
 )
 from slowwave.scoring.feedback.policy import KeyTeaching
+from slowwave.scoring.feedback.query_key_training import SEEN, decide_views
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -12,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
+from slowwave.scoring.feedback.influence_limits import (
+    CROWD,
+    MAX_USER_IMPACT,
+    capped_votes,
+    count_first_seen_users,
+    users_by,
+)
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.voices import CROWD, REACH, company, heard, voices_by
 from slowwave.scoring.feedback.votes import IMPORTED
 from slowwave.scoring.ranking.effectiveness import combined, counted
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
@@ -31,10 +37,10 @@ def states(rows, *, policy=POLICY, end=LAST):
     folded = fold_effectiveness(said, frame("effectiveness", []), signals([]), policy)
     whole = folded.filter(pl.col("chunk_id").is_null()).sort("day").unique("memory_id", keep="last")
     uses = said.filter((pl.col("verdict") == "used") & (pl.col("weight") > 0))
-    return heard(
+    return capped_votes(
         said.filter(pl.col("tier") != "implicit"), uses,
         whole.select("memory_id", "implicit_value", "implicit_weight"),
-        voices_by(company(said), "9999"), policy,
+        users_by(count_first_seen_users(said), "9999"), policy,
     )  # fmt: skip
 
 
@@ -109,7 +115,7 @@ def test_one_of_many_changes_no_score_by_more_than_his_reach(others, his, semant
     for memory in ("a", "b"):
         before = score_of(rows, memory, semantic, end=end)
         after = score_of(rows + his, memory, semantic, end=end)
-        assert abs(after - before) <= REACH + 1e-9
+        assert abs(after - before) <= MAX_USER_IMPACT + 1e-9
 
 
 @pytest.mark.parametrize("imported", [False, True])
@@ -126,7 +132,7 @@ def test_the_issue_of_one_of_fifty(imported):
     marks = scores(people + his, 0.9, end=2)
     assert marks["right"] >= marks["mine"]
     assert marks["right"] >= marks["mine too"]
-    assert marks["right"] >= scores(people, 0.9, end=2)["right"] - REACH
+    assert marks["right"] >= scores(people, 0.9, end=2)["right"] - MAX_USER_IMPACT
 
 
 def test_an_import_moves_nothing_that_the_only_person_here_found_helpful_below_its_own():

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking import best_rows as module
-from slowwave.scoring.ranking.best_rows import best_rows
+from slowwave.scoring.ranking import maxscore as module
 from slowwave.scoring.ranking.bm25 import K1, B, Bm25, Postings, WordIndex
+from slowwave.scoring.ranking.maxscore import maxscore_rows
 
 
 def index_of(seed: int, rows: int, terms: int, blocks: int = 3) -> WordIndex:
@@ -48,7 +48,7 @@ def test_the_best_are_those_of_scoring_every_row_to_the_last_bit(
     passing = alive & (random.random(400) < passes)
     words = Bm25(index, alive)
     with patch.multiple(module, SAMPLE=sample, LOOK_UP=look_up):
-        rows, scores = best_rows(words, words.said(query)[0], passing, size)
+        rows, scores = maxscore_rows(words, words.said(query)[0], passing, size)
     assert rows.tolist() == sorted(rows.tolist())
     found = dict(zip(rows.tolist(), scores.tolist(), strict=True))
     wanted = best_by_scoring_all(words, query, passing, size)
@@ -71,7 +71,7 @@ def test_they_are_among_many_rows_too(seed, look_up):
         query = random.integers(0, random.choice([8, 60, 400]), random.integers(1, 16)).tolist()
         size = int(random.choice([1, 10, 100]))
         with patch.multiple(module, SAMPLE=int(random.choice([16, 2_048])), LOOK_UP=look_up):
-            rows, scores = best_rows(words, words.said(query)[0], passing, size)
+            rows, scores = maxscore_rows(words, words.said(query)[0], passing, size)
         found = dict(zip(rows.tolist(), scores.tolist(), strict=True))
         wanted = best_by_scoring_all(words, query, passing, size)
         assert {row: found.get(row) for row in wanted} == wanted
@@ -90,7 +90,7 @@ def test_a_common_word_is_looked_up_only_in_rows_that_a_rare_one_brought(monkeyp
     looked: list[int] = []
     shares = words.shares
     monkeypatch.setattr(words, "shares", lambda rows, times: looked.append(len(rows)) or shares(rows, times))
-    rows, scores = best_rows(words, words.said([0, 1])[0], np.ones(1_000, dtype=np.bool_), 3)
+    rows, scores = maxscore_rows(words, words.said([0, 1])[0], np.ones(1_000, dtype=np.bool_), 3)
     assert rows.tolist() == [5, 6, 7]
     assert len(set(scores.tolist())) == 1
     assert max(looked) <= 3
@@ -133,4 +133,4 @@ def test_rows_that_do_not_pass_do_not_raise_what_is_asked_of_others():
     passing = np.zeros(500, dtype=np.bool_)
     passing[[120, 130]] = True
     words = Bm25(index, np.ones(500, dtype=np.bool_))
-    assert best_rows(words, words.said([0, 1])[0], passing, 2)[0].tolist() == [120, 130]
+    assert maxscore_rows(words, words.said([0, 1])[0], passing, 2)[0].tolist() == [120, 130]

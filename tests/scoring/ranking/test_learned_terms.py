@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.promised import CAP
 from slowwave.scoring.ranking.learned import DENYLIST, MOST_MEMORIES, Learned, LearnedTerms, learnable
+from slowwave.scoring.validation import CAP
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

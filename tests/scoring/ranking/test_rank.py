@@ -32,8 +32,8 @@ from ranking_helpers import (
 from slowwave.scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.candidates import Led, QuestionRating
 from slowwave.scoring.ranking.columns import columns_of
-from slowwave.scoring.ranking.ranked import positions
-from slowwave.scoring.ranking.scored import LOW, Scored, held
+from slowwave.scoring.ranking.results import positions
+from slowwave.scoring.ranking.score_terms import LOWEST, ScoredMemories, hold_first_places
 from slowwave.search.results import formula
 
 
@@ -384,11 +384,11 @@ def test_scores_below_zero_stay_different_and_above_zero():
 @given(st.lists(st.floats(-3, 30), min_size=2, max_size=20), st.floats(0.5, 0.99))
 def test_squeezing_keeps_the_order_and_the_middle(raw, soft_from):
     raw = np.sort(np.array(raw))
-    score = held(raw, soft_from)
+    score = hold_first_places(raw, soft_from)
     assert ((score > 0) & (score < 1)).all()
     assert (np.diff(score) >= 0).all()
     assert (np.diff(score)[np.diff(raw) > 1e-6] > 0).all()
-    middle = (raw >= LOW) & (raw <= soft_from)
+    middle = (raw >= LOWEST) & (raw <= soft_from)
     assert (score[middle] == raw[middle]).all()
 
 
@@ -399,7 +399,7 @@ def test_ties_are_only_broken_by_id_where_scores_are_equal(found, policy):
     columns, known = columns_of(found, NOW)
     if not known:
         return
-    raw = dict(zip(known, Scored(columns, policy).raw.tolist(), strict=True))
+    raw = dict(zip(known, ScoredMemories(columns, policy).raw.tolist(), strict=True))
     shown = names(ranked(found, policy, limit=100))
     assert shown == sorted(shown, key=lambda name: (-raw[name], name))
 
@@ -654,8 +654,9 @@ def test_a_greater_key_never_lowers_and_evidence_is_not_counted_twice(found, pol
     low, high = sorted((key, more))
     state = found.states.get(name, MemoryState())
     with_low, with_high = (
-        Scored(columns_of(replace(found, states={**found.states, name: replace(state, key=one)}), NOW)[0],
-               policy)
+        ScoredMemories(
+            columns_of(replace(found, states={**found.states, name: replace(state, key=one)}), NOW)[0], policy
+        )
         for one in (low, high)
     )  # fmt: skip
     at = sorted(set(found.memory_ids)).index(name)

@@ -10,7 +10,7 @@ from ranking_helpers import NAN, NOW, PLAIN, SCOPES, build, near, policies, vote
 
 from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.columns import columns_of
-from slowwave.scoring.ranking.scored import BARRED_BELOW
+from slowwave.scoring.ranking.score_terms import BLOCKED_BELOW
 from slowwave.scoring.ranking.sparse_recall import REASON, near_and_short, recall
 
 ON = replace(PLAIN, sparse_recall=True)
@@ -195,7 +195,7 @@ def test_the_nearest_of_two_chunks_counts():
 def test_votes_take_the_right_away(scope, count, enters):
     found = world(3, {"s": 0.1}, states={"s": voted(scope, votes(count))})
     assert ("s" in ask(found, 2, replace(WORDS, feedback_scope=scope))[0]) == enters
-    assert BARRED_BELOW == 0.9
+    assert BLOCKED_BELOW == 0.9
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -250,7 +250,7 @@ def test_no_more_are_injected_than_the_policy_has_and_all_bounds_hold(found, pol
         assert found.chunk_count[at] <= policy.sparse_chunks
         assert 0 < found.vector_rank[at] <= max(policy.sparse_limit_factor * limit, policy.sparse_top)
         assert 1 - found.cosine[at] <= policy.sparse_distance + 1e-6
-        assert result.multiplier >= BARRED_BELOW
+        assert result.multiplier >= BLOCKED_BELOW
         if injection.displaced is not None:
             assert len(ranking.results) == limit > policy.sparse_keeps
             columns, names = columns_of(found, NOW)

@@ -1,0 +1,50 @@
+"""Comparison of searches with those of a memory that nobody used, by kind of what use taught (rule 8.3)."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.scoring.evaluation.comparison import TIE, compare
+from slowwave.scoring.measures import MRR
+
+DRAWS = 2_000
+BESIDE: dict[str, type[pl.DataType]] = {
+    "namespace": pl.String, "kind": pl.String, "answers": pl.String, "questions": pl.Int64,
+    "changed": pl.Int64, "without": pl.Float64, "with": pl.Float64, "difference": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "verdict": pl.String,
+}  # fmt: skip
+"""Columns of `beside`."""
+ALL, RATED, UNRATED = "all", "with feedback before", "without feedback before"
+"""Questions by whether a right answer had feedback before."""
+
+
+def compare_with_unused(effect: pl.DataFrame, *, margin: float) -> pl.DataFrame:
+    """Compare searches with the same searches without what use has taught, by kind (rule 8.3).
+
+    Args:
+        effect: as of `trend`, with ``rated``; kind ``use`` is without any of it.
+        margin: difference of MRR@5 that does not matter.
+
+    Returns:
+        `BESIDE`, by namespace, kind and answers. ``questions`` are distinct ones, ``changed`` those of them
+        whose MRR@5 differs (count); the verdict is that of `slowwave.scoring.evaluation.comparison.compare`.
+    """
+    served = pl.when("live").then(f"{MRR.column}_learned").otherwise(MRR.column)
+    known = pl.col("rated").fill_null(value=False)
+    groups = {ALL: pl.lit(value=True), RATED: known, UNRATED: ~known}
+    rows = []
+    for (namespace, kind), mine in effect.sort("namespace", "kind").group_by(
+        "namespace", "kind", maintain_order=True
+    ):
+        for answers, among in groups.items():
+            if answers != ALL and mine["rated"].null_count() == mine.height:
+                continue  # of words and keys nobody noted it
+            by = mine.filter(among).group_by("query_id").agg(pl.col(MRR.column).mean(), served=served.mean())
+            by = by.sort("query_id")
+            done = compare(by[MRR.column], by["served"], margin=margin, n_draws=DRAWS)
+            rows.append(
+                (namespace, kind, answers, by.height,
+                 int(((by["served"] - by[MRR.column]).abs() > TIE).sum()), done.baseline, done.candidate,
+                 done.difference, done.low, done.high, done.verdict)
+            )  # fmt: skip
+    return pl.DataFrame(rows, schema=BESIDE, orient="row")

@@ -1,0 +1,134 @@
+"""The results of one search with the account of their scores (rule 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+from slowwave.scoring.ranking.breakdown import Contribution
+from slowwave.scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
+from slowwave.scoring.ranking.columns import Columns
+from slowwave.scoring.ranking.confidence import MEDIUM
+from slowwave.scoring.ranking.effectiveness import are_highly_effective
+from slowwave.scoring.ranking.results import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
+from slowwave.scoring.ranking.score_terms import ScoredMemories
+from slowwave.scoring.ranking.sparse_recall import Injection
+from slowwave.scoring.ranking_policy import RankingPolicy
+
+_TERMS = (
+    "score", "best", "semantic", "served", "data_points", "combined", "learned", "key", "trusted",
+    "multiplier", "penalty", "clamp",
+)  # fmt: skip
+
+
+class ScoreExplainer:
+    """What is said of the memories of one search.
+
+    Args:
+        candidates: of the search.
+        names: ids of its memories, in the order of the columns.
+        columns: the candidates as columns.
+        scored: their scores.
+        policy: that made them.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        names: Sequence[str],
+        columns: Columns,
+        scored: ScoredMemories,
+        policy: RankingPolicy,
+    ) -> None:
+        self._candidates, self._names, self._policy = candidates, names, policy
+        say = candidates.vector_say
+        self._meaning = "meaning" if say == 1.0 else f"meaning, the model knows the language by {say:.0%}"
+        self._first, self._position = columns.first.tolist(), columns.position.tolist()
+        self._parts = {source: part.tolist() for source, part in scored.parts.items()}
+        self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
+
+    def results(self, memories: Sequence[int], injections: Sequence[Injection]) -> tuple[RankedMemory, ...]:
+        """Results of these memories, in their places from 1."""
+        served, counts = self._terms["served"], self._terms["data_points"]
+        effective = are_highly_effective(
+            [served[at] for at in memories], [int(counts[at]) for at in memories],
+            bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
+        )  # fmt: skip
+        recalled = {one.memory_id for one in injections}
+        return tuple(
+            self._result(at, place, flagged, recalled)
+            for place, (at, flagged) in enumerate(zip(memories, effective, strict=True), start=1)
+        )
+
+    def _result(self, at: int, place: int, flagged: bool, recalled: Set[str]) -> RankedMemory:
+        name, term = self._names[at], {name: values[at] for name, values in self._terms.items()}
+        state = self._candidates.states.get(name, NEUTRAL)
+        chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
+        flags = []
+        if flagged:
+            flags.append(HIGHLY_EFFECTIVE)
+        if name in recalled:
+            flags.append(RECALL_INJECTED)
+        return RankedMemory(
+            rank=place,
+            memory_id=name,
+            score=term["score"],
+            best=self._position[term["best"]],
+            chunks=chunks,
+            confidence=self._candidates.confidence.get(name, MEDIUM),
+            flags=tuple(flags),
+            contributions=self._breakdown(at, term, len(chunks)),
+            semantic=term["semantic"],
+            effectiveness=term["served"],
+            combined=term["combined"],
+            feedback_count=state.feedback_count,
+            multiplier=term["multiplier"],
+        )
+
+    def _breakdown(self, at: int, term: Mapping[str, float], chunks: int) -> tuple[Contribution, ...]:
+        name = self._names[at]
+        state = self._candidates.states.get(name, NEUTRAL)
+        trusted = self._candidates.confidence.get(name, MEDIUM)
+        weight = self._policy.effectiveness_weight
+        phrase, _ = self._candidates.triggers.get(name, ("", 0.0))
+        said: Mapping[str, tuple[str, str]] = {
+            VECTOR: ("text", self._meaning),
+            BM25: ("text", "words"),
+            TITLE: ("title", "words of the query"),
+            TRIGGER: ("trigger_phrases", phrase),
+            "mpab": ("chunks", f"{chunks - 1} more"),
+            "neighbour": ("follows", "before or after"),
+            "rerank": ("text", "cross-encoder"),
+        }
+        rows = [
+            Contribution(source, *said[source], (1 - weight) * part[at])
+            for source, part in self._parts.items()
+            if part[at] != 0 or source in (VECTOR, BM25)
+        ]
+        rows.append(Contribution("effectiveness", "feedback", self._ratings(name), weight * term["served"]))
+        if term["learned"]:
+            rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))
+        if term["key"]:
+            led = self._candidates.led.get(name)
+            why = led.describe() if led else "similar searches"
+            rows.append(Contribution("key", "search_keys", why, term["key"]))
+        rows.append(Contribution("confidence", trusted.field, trusted.tier, term["trusted"]))
+        if term["penalty"]:
+            of_question = self._policy.feedback_scope == "question"
+            votes = f"{len(state.question_not_useful if of_question else state.not_useful_at)} not useful"
+            votes += " on questions like this" if of_question else ""
+            rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
+        if term["clamp"]:
+            rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
+        return tuple(rows)
+
+    def _ratings(self, name: str) -> str:
+        """How much feedback effectiveness rests on, in a few words."""
+        state = self._candidates.states.get(name, NEUTRAL)
+        known, needed = state.feedback_count, self._policy.effectiveness_from
+        if self._policy.feedback_scope == "memory":
+            return f"{known} of {needed} data points" if 0 < known < needed else f"{known} data points"
+        if rated := self._candidates.rated.get(name):
+            return rated.describe(known - rated.count)
+        if near := state.question_count:
+            return f"{near} rating{'' if near == 1 else 's'} on questions like this"
+        return f"no ratings on questions like this; {known} on others" if known else "no ratings"

@@ -1,0 +1,187 @@
+"""The terms of the score of every candidate memory, of n searches, in the order of the rule (rule 3)."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from slowwave.scoring.arrays import Floats, Integers, bounded, finite
+from slowwave.scoring.days import DAY_S
+from slowwave.scoring.ranking import effectiveness as served
+from slowwave.scoring.ranking.abstention import signals
+from slowwave.scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR
+from slowwave.scoring.ranking.columns import Columns, first_of_each
+from slowwave.scoring.ranking.fusion import FUSIONS
+from slowwave.scoring.ranking.mpab import bonus
+from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
+from slowwave.scoring.ranking.sparse_recall import Recalled, recall
+from slowwave.scoring.ranking_policy import RankingPolicy
+from slowwave.scoring.validation import CAP
+
+BLOCKED_BELOW = 0.9  # multiplier below which a short memory has lost its guaranteed place
+LOWEST = (
+    0.01  # score below which one is squeezed toward 0: only distrust of what has no score else comes there
+)
+
+_MOST_FILLING = 4  # times the memories, that a table of them may have places
+
+
+class ScoredMemories:
+    """Scores of the m memories of the columns, with their terms.
+
+    Attributes:
+        score: (m,) in [0, 1].
+        best: (m,) chunk that gives it.
+        parts: terms of the text's score by their source, (m,) each.
+        semantic: (m,) their sum.
+        served: (m,) effectiveness that counted: of the question, or of the memory.
+        data_points: (m,) votes and uses behind it (count).
+        combined: (m,) of these two.
+        learned: (m,) what learned triggers add.
+        key: (m,) what search keys add, beyond what effectiveness adds: both rest on the same evidence.
+        trusted: (m,) what confidence adds.
+        multiplier: (m,) of not-useful votes.
+        penalty: (m,) what it takes, 0 or less.
+        clamp: (m,) what was added to be in [0, 1].
+        raw: (m,) score before that; decides the order unless the policy cuts.
+    """
+
+    def __init__(self, columns: Columns, policy: RankingPolicy) -> None:
+        self._columns, self._policy = columns, policy
+        self.parts, self.semantic = self._semantic()
+        weight = policy.effectiveness_weight
+        if policy.feedback_scope == "question":
+            self.data_points = columns.question_count
+            self.served = served.counted(columns.question_effectiveness, self.data_points, 1)
+            gained = weight * np.maximum(self.served - served.NEUTRAL, 0.0)
+            calm = np.minimum(self.served, served.NEUTRAL)
+        else:
+            self.data_points = columns.feedback_count
+            self.served = served.counted(columns.effectiveness, self.data_points, policy.effectiveness_from)
+            gained, calm = np.zeros(len(self.served)), self.served
+        self.combined = served.combined(self.semantic, self.served, weight)
+        self.learned = bounded(columns.learned, 0.0, min(policy.learned_cap, CAP))
+        self.trusted = policy.confidence_point * columns.points
+        key = bounded(columns.key, 0.0, policy.key_weight)
+        self.key = np.maximum(key - gained, 0.0)
+        # Once, the greater of both; so added, rounding keeps the order of effectiveness.
+        plain = served.combined(self.semantic, calm, weight) + self.learned
+        raised = plain + np.maximum(key, gained) + self.trusted
+        self.multiplier = self._penalties()
+        # A penalty is never a gain: what is below zero already stays where it is.
+        self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
+        self.raw = raised + self.penalty
+        self.score = hold_first_places(self.raw, policy.soft_from)
+        self.clamp = self.score - self.raw
+
+    def _semantic(self) -> tuple[dict[str, Floats], Floats]:
+        """The terms of the text's score of each memory, and their sum, (m,) each."""
+        columns, policy = self._columns, self._policy
+        vector, text = FUSIONS[policy.fusion](columns, policy)
+        fused = finite(vector + text)
+        starts = columns.first[:-1]
+        best = np.maximum.reduceat(fused, starts)
+        hits = np.flatnonzero(fused == np.repeat(best, columns.count))
+        self.best = hits[first_of_each(columns.memory[hits])]  # the first in document order
+        title = policy.title_weight * columns.title[self.best]
+        trigger = policy.trigger_weight * columns.trigger
+        parts = {VECTOR: vector[self.best], BM25: text[self.best], TITLE: title, TRIGGER: trigger}
+        if policy.mpab:
+            others = np.add.reduceat(fused, starts) - best
+            parts["mpab"] = bonus(others, columns.count, policy.mpab_coefficient, policy.mpab_cap)
+        if policy.neighbour_weight and len(columns.follower):
+            parts["neighbour"] = policy.neighbour_weight * self._neighbours(best)
+        if policy.rerank_weight:
+            read = np.fmax.reduceat(columns.rerank, starts)
+            asked = np.bincount(columns.search, weights=~np.isnan(read), minlength=len(columns)) > 0
+            # A search that no cross-encoder read keeps its scores as they are.
+            weight = (policy.rerank_weight * asked)[columns.search]
+            parts = {name: (1 - weight) * part for name, part in parts.items()}
+            parts["rerank"] = weight * finite(read)
+        return parts, reduce(np.add, parts.values())
+
+    def _neighbours(self, best: Floats) -> Floats:
+        """The better score of the memories before and after each one, (m,); 0 where none was found."""
+        apart = self._columns.follower != self._columns.followed
+        after, before = self._columns.follower[apart], self._columns.followed[apart]
+        near: Floats = np.zeros(len(best))
+        np.maximum.at(near, after, best[before])
+        np.maximum.at(near, before, best[after])
+        return near
+
+    def _penalties(self) -> Floats:
+        """What not-useful votes leave of each score, (m,)."""
+        columns, policy = self._columns, self._policy
+        weight: Floats = np.zeros(len(columns.count))
+        voted, at, near = columns.voted, columns.voted_at, np.ones(len(columns.voted))
+        if policy.feedback_scope == "question":
+            voted, at, near = columns.doubted, columns.doubted_at, columns.doubted_near
+        if len(voted) and policy.negative_feedback:
+            now = columns.as_of[columns.search[voted]]
+            counts = near * vote_weight((now - at) / DAY_S, policy.negative_half_life_days)
+            weight = np.bincount(voted, weights=counts, minlength=len(weight)).astype(np.float64)
+        return multiplier(weight, step=policy.negative_step, floor=policy.negative_floor)
+
+    def order(self) -> Integers:
+        """The memories, search after search, best first; of equal ones the one with the lower id. (m,)."""
+        columns = self._columns
+        lower = -(self.score if self._policy.soft_from == 1.0 else self.raw)
+        n = len(columns)
+        if n == 1:
+            return np.argsort(lower, kind="stable")
+        widths = columns.starts[1:] - columns.starts[:-1]
+        width = int(widths.max(initial=0))
+        if n * width > _MOST_FILLING * len(lower):
+            return np.lexsort((lower, columns.search))
+        # A table with a row a search, filled up behind its memories, sorts faster than one long column.
+        table = np.full((n, width), np.inf)
+        there = np.arange(width) < widths[:, None]
+        table[there] = lower
+        order = np.argsort(table, axis=1, kind="stable") + columns.starts[:-1, None]
+        return order[there]
+
+
+def hold_first_places(raw: Floats, soft_from: float) -> Floats:
+    """Scores in [0, 1] in the order of the raw ones, (m,).
+
+    What is between `LOWEST` and `soft_from` stays as it is; beyond, a score comes ever nearer to the bound:
+    ``1 - (1 - k)² / (1 - 2k + raw)`` above k, which goes on with the same slope. From 1 on it is only cut.
+    """
+    if soft_from == 1.0:
+        return bounded(raw, 0.0, 1.0)
+    room = 1.0 - soft_from
+    above, below = np.maximum(raw - soft_from, 0.0), np.maximum(LOWEST - raw, 0.0)
+    return np.where(
+        above > 0, 1.0 - room**2 / (room + above), np.where(below > 0, LOWEST**2 / (LOWEST + below), raw)
+    )
+
+
+class CutList:
+    """What n searches show of their memories.
+
+    Attributes:
+        signal: (n,) how sure each search is that there is an answer.
+        abstained: (n,) whether it therefore shows nothing.
+        order: (m,) memories as `Scored.order` has them.
+        recalled: short memories that were given a place.
+        memories: (s,) memories that are shown, search after search, best first.
+    """
+
+    def __init__(
+        self, scored: ScoredMemories, columns: Columns, policy: RankingPolicy, limit: Integers
+    ) -> None:
+        self.signal = signals(columns, policy.key_weight)
+        self.abstained = self.signal < policy.abstention_floor
+        self.order = scored.order()
+        room = np.where(self.abstained, 0, limit)
+        place = np.arange(len(self.order)) - columns.starts[columns.search]
+        shown = self.order[place < room[columns.search]]
+        barred = columns.superseded | (scored.multiplier < BLOCKED_BELOW)
+        self.recalled: Recalled = recall(columns, policy, shown, room, barred)
+        if len(self.recalled.memory):
+            stays = np.ones(len(self.order), dtype=np.bool_)
+            stays[self.recalled.displaced[self.recalled.displaced >= 0]] = False
+            shown = np.concatenate([shown[stays[shown]], self.recalled.memory])
+            shown = shown[np.argsort(columns.search[shown], kind="stable")]
+        self.memories = shown

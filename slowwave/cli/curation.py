@@ -1,0 +1,393 @@
+"""The commands about what entered, or did not: quarantine, decisions, undo, remember, reconsolidate."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from slowwave.cli.app import Limit, MemoryId, Namespace, Reason, app, open_home, open_namespace, reference
+from slowwave.common.pluralize import counted
+from slowwave.views.moments import since
+from slowwave.views.section import Table
+from slowwave.views.tables import print_boxed, print_table
+from slowwave.views.terminal import Output, bars, err, fail, out, prints_output, say, until_printed
+
+if TYPE_CHECKING:
+    from slowwave.lifecycle.reconsolidate import Reconsolidated
+    from slowwave.memory import Memory
+
+quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
+app.add_typer(quarantines, name="quarantine")
+
+_SHOWN = 40
+
+
+@quarantines.command("list")
+@prints_output
+def quarantine_list(
+    reason: Reason = "",
+    everything: Annotated[bool, typer.Option("--all", help="Also what was settled since.")] = False,
+    limit: Limit = 50,
+    namespace: Namespace = "",
+) -> Output:
+    """What was refused, the newest first, with every reason."""
+    from slowwave.home.id_resolution import short_ids
+
+    with open_namespace(namespace, known=True) as memory:
+        rows = memory.quarantine(status="" if everything else "held", reason=reason)
+        short = short_ids(memory.tenant, "quarantine", [row["memory_id"] for row in rows[:limit]])
+    if not rows:
+        return Output([], "Nothing is in quarantine. What the save gate refuses is kept there, whole.")
+
+    def show() -> None:
+        cells = [
+            [short[row["memory_id"]], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
+            for row in rows[:limit]
+        ]
+        columns = ["id", "note", "why", "quality", "status"]
+        title, left = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
+        print_table(title, columns, cells, left_out=left, option="--limit")
+        out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
+
+    return Output(rows[:limit], show)
+
+
+@quarantines.command("show")
+@prints_output
+def quarantine_show(
+    quarantine_id: Annotated[str, typer.Argument(help="Id, from quarantine list.")],
+    namespace: Namespace = "",
+) -> Output:
+    """One refused note, whole, with its scores."""
+    import orjson
+
+    from slowwave.lifecycle.quarantine import held
+    from slowwave.quality.content import STATEMENT, WEIGHTS
+    from slowwave.views import gate_text
+
+    with open_namespace(namespace) as memory:
+        quarantine_id = reference(memory, "quarantine", quarantine_id)
+        row, now = held(memory.store, memory.namespace, quarantine_id), memory.home.now()
+    parts = orjson.loads(row["parts"] or "{}")
+
+    def show() -> None:
+        say(row["title"] or row["source"], "bold")
+        size = counted(row["size_bytes"] or 0, "byte")
+        told = [row["source"], row["status"], size, since(row["occurred_at"], now)]
+        say(" · ".join(told), "dim")
+        for line in gate_text.told(row["reasons"]):
+            say(f"Refused: {line}", "red")
+        if row["details"]:
+            say(row["details"])
+        if row["duplicate_of"]:
+            say(f"The memory that says it: {row['duplicate_of']}")
+        if STATEMENT in parts:
+            cells = [[name, "does not apply" if value is None else value] for name, value in parts.items()]
+            print_table(f"Quality {row['score']:.2f}", ["part", "score"], cells)
+        elif parts:
+            cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
+            print_table(f"Quality {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
+        say(row["content"] or "")
+
+    return Output(row | {"parts": parts}, show)
+
+
+@quarantines.command("release")
+@prints_output
+def quarantine_release(
+    quarantine_ids: Annotated[list[str], typer.Argument(help="Ids, from quarantine list.")],
+    namespace: Namespace = "",
+) -> Output:
+    """Let refused notes in as they are; the act is in the journal with your name."""
+    with open_namespace(namespace) as memory:
+        named = [reference(memory, "quarantine", one) for one in quarantine_ids]
+        released = [memory.release(one) for one in named]
+
+    def show() -> None:
+        for one in released:
+            out.print(
+                f"Released [bold]{escape(one.memory_id)}[/] ({escape(one.source)}): {escape(one.status)}"
+            )
+
+    return Output(released, show)
+
+
+@app.command()
+@prints_output
+def decisions(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID|accept ID|decline ID",
+            help="One decision, whole; or all about a memory; or what to do with decisions that wait.",
+        ),
+    ] = None,
+    waiting: Annotated[bool, typer.Option("--waiting", help="Only those that wait for a person.")] = False,
+    outcome: Annotated[
+        str,
+        typer.Option(help="duplicate, merge, supersede, related, complement, any; default: what changed."),
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Decisions to show.")] = 20,
+    namespace: Namespace = "",
+) -> Output:
+    """The decision log, the newest first: what was merged, superseded, or refused as a duplicate.
+
+    What is only related, and notes that were only stored (complement), are shown when they are asked for, and
+    where a memory is named. `decisions accept ID` lets a merge or superseding happen that waits for a person;
+    `decisions decline ID` leaves both memories as they are, and they are not asked about again.
+    """
+    first, *more = words or [""]
+    if first in _WORDS:
+        return _settle(first, more, namespace)
+    if more:
+        fail("Name one decision or memory, or say accept or decline and the ids of decisions.", code=2)
+    memory = until_printed(open_namespace(namespace, known=True))
+    kind, first = _decision_or_memory(memory, first)
+    if kind == "decision":
+        from slowwave.lifecycle.decisions import one
+
+        row = one(memory.home, memory.namespace, first)
+        return Output([row], lambda: _print_decision(row, memory.home.now()))
+    asked = outcome if first or waiting else outcome or "changed"
+    rows = memory.decisions(memory_id=first, outcome=asked, waiting=waiting, limit=limit)
+    if waiting:
+        return Output(rows, lambda: _print_waiting(memory, rows))
+    return Output(rows, lambda: _print_log(memory, rows, outcome, first, limit))
+
+
+def _decision_or_memory(memory: Memory, text: str) -> tuple[str | None, str]:
+    from slowwave.home.id_resolution import resolve_either
+
+    return resolve_either(memory.tenant, ("decision", "memory"), text) if text else (None, "")
+
+
+def _print_log(memory: Memory, rows: list[dict[str, Any]], outcome: str, named: str, limit: int) -> None:
+    """The log, and in a line each what of it was not asked for."""
+    from slowwave.lifecycle.decisions import count_related
+    from slowwave.lifecycle.pending_decisions import waiting
+
+    if rows:
+        print_decisions(memory, "Decisions", rows)
+        out.print("[dim]… slowwave decisions ID shows all of one; slowwave undo ID takes it back.[/]")
+        if len(rows) == limit:
+            out.print(f"[dim]The newest {limit:,}; --limit shows more.[/]", highlight=False)
+    else:
+        out.print(
+            "No decisions of this kind yet. Duplicates are logged while the gate is on; merges and "
+            "superseding once reconsolidation is on ([bold]reconsolidation.policy[/])."
+        )
+    if outcome or named:
+        return
+    if wait := waiting(memory.store, memory.namespace).height:
+        verb = "waits" if wait == 1 else "wait"
+        out.print(f"{wait:,} {verb} for you: [bold]slowwave decisions --waiting[/]", highlight=False)
+    if related := count_related(memory.store, memory.namespace) - wait:
+        told = counted(related, "note is", "notes are")
+        out.print(
+            f"[dim]{told} only related to another: slowwave decisions --outcome related[/]", highlight=False
+        )
+
+
+def _print_decision(row: dict[str, Any], now: datetime) -> None:
+    """One decision, whole."""
+    from slowwave.views.decisions import whole
+    from slowwave.views.tables import print_card
+
+    print_card(whole(row, now=now))
+    if row["outcome"] != "complement" and row["undone_at"] is None:
+        out.print("[dim]slowwave undo ID takes it back.[/]")
+
+
+_WORDS = ("accept", "decline")
+
+
+def _settle(word: str, decision_ids: list[str], namespace: str) -> Output:
+    if not decision_ids:
+        fail(
+            f"Which one? slowwave decisions {word} ID, with an id from slowwave decisions --waiting.", code=2
+        )
+    with open_namespace(namespace) as memory:
+        named = [reference(memory, "decision", one) for one in decision_ids]
+        done = [getattr(memory, word)(one) for one in named]
+
+    def show() -> None:
+        for row in done:
+            told = f"{row['memory_id']} and {row['other_memory']}"
+            if word == "accept":
+                done_as, back = row["outcome"], f"slowwave undo {row['decision_id']}"
+                out.print(f"Done: {done_as} of {told}. Take it back: {back}", markup=False)
+            else:
+                out.print(f"Declined: {told} stay as they are, and are not asked about again.", markup=False)
+
+    return Output(done, show)
+
+
+def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        out.print(
+            "No decision waits for a person. Some do once reconsolidation is on and a note that is critical, "
+            "or a source of truth, says nearly the same as another."
+        )
+        return
+    from slowwave.home.id_resolution import short_ids
+
+    short = short_ids(memory.tenant, "decision", [row["decision_id"] for row in rows])
+    for row in rows:
+        similarity = "" if row["similarity"] is None else f"  (cosine {row['similarity']:.3f})"
+        say(short[row["decision_id"]], "bold")
+        for name, title in (("note", "title"), ("other", "other_title")):
+            told = row["memory_id"] if name == "note" else row["other_memory"]
+            say(f"  {name}: {row[title] or ''}  [{told}]")
+        say(f"  {row['proposed']}?{similarity}  {row['evidence'] or ''}")
+        say(f"  accept:  {row['accept']}")
+        say(f"  decline: {row['decline']}")
+    out.print("[dim]slowwave decisions accept ID, or decline ID.[/]")
+
+
+def print_decisions(memory: Memory, title: str, rows: list[dict[str, Any]]) -> None:
+    """Decisions, two or three lines each."""
+    from rich.text import Text
+
+    from slowwave.home.id_resolution import short_ids
+    from slowwave.views.decisions import describe_decision
+
+    names = [row["decision_id"] for row in rows if row.get("decision_id")]
+    short, now = short_ids(memory.tenant, "decision", names), memory.home.now()
+    say(title, "bold")
+    for row in rows:
+        one = describe_decision(row, short.get(row.get("decision_id") or "", ""), now=now, width=out.width)
+        out.print(Text.assemble((one.name, "bold cyan"), "  " if one.name else "", one.head))
+        for line in one.lines:
+            say(line, "dim" if line is not one.lines[0] else None)
+
+
+@app.command()
+@prints_output
+def history(
+    memory_id: MemoryId,
+    namespace: Namespace = "",
+) -> Output:
+    """Everything that ever happened to a memory, the oldest first."""
+    with open_namespace(namespace) as memory:
+        memory_id = reference(memory, "memory", memory_id)
+        events, now = memory.history(memory_id), memory.home.now()
+
+    def show() -> None:
+        cells = []
+        for event in events:
+            text = " ".join(str(event["text"]).split())
+            short = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+            told = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
+            cells.append(
+                [since(event["at"], now), event["event"], event["by"], " · ".join(filter(None, told))]
+            )
+        print_table(f"History of {memory_id}", ["when", "what", "who", "told"], cells)
+
+    return Output(events, show)
+
+
+@app.command()
+@prints_output
+def undo(
+    decision_id: Annotated[str, typer.Argument(help="Id, from decisions.")],
+    namespace: Namespace = "",
+) -> Output:
+    """Take a decision back: both memories are what they were before it."""
+    with open_namespace(namespace) as memory:
+        row = memory.undo(reference(memory, "decision", decision_id))
+    return Output(
+        row,
+        f"Undone: {escape(row['outcome'])} of [bold]{escape(row['memory_id'])}[/] and "
+        f"[bold]{escape(row['other_memory'])}[/]. "
+        f"They are kept apart from now on.",
+    )
+
+
+@app.command()
+@prints_output
+def remember(
+    memory_id: Annotated[str, typer.Argument(help="Id of a memory that was forgotten.")],
+    namespace: Namespace = "",
+) -> Output:
+    """Take a forgetting back, whoever forgot it: the memory is found again, as it was."""
+    with open_namespace(namespace) as memory:
+        memory_id = reference(memory, "memory", memory_id)
+        done = memory.remember(memory_id)
+
+    said = "Remembered" if done else "It was not forgotten, and nothing changed"
+    return Output({"memory_id": memory_id, "new": done}, f"{said}: [bold]{escape(memory_id)}[/]")
+
+
+@app.command()
+@prints_output
+def reconsolidate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")] = False,
+    policy: Annotated[str, typer.Option(help="guarded or literal; default: the setting.")] = "",
+    limit: Limit = 50,
+    namespace: Namespace = "",
+) -> Output:
+    """Look at the memories that are live already as if they came in now, one after the other."""
+    from slowwave.lifecycle.reconsolidate import reconsolidate as run
+
+    memory = until_printed(open_namespace(namespace))
+    with bars():
+        done = run(memory.tenant, policy=policy, dry_run=dry_run)
+    rows = [row for row in done.decisions if row["outcome"] != "complement"]
+    return Output(
+        {"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows},
+        lambda: _print_reconsolidated(memory, done, rows, limit, dry_run=dry_run),
+    )
+
+
+def _print_reconsolidated(
+    memory: Memory, done: Reconsolidated, rows: list[dict[str, Any]], limit: int, *, dry_run: bool
+) -> None:
+    counts = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
+    verb = "would become" if dry_run else "became"
+    title = f"{counted(done.memories, 'memory', 'memories')} under {done.policy}: {counts or 'nothing to do'}"
+    if rows:
+        print_decisions(memory, title, rows[:limit])
+    else:
+        out.print(title, markup=False)
+    if len(rows) > limit:
+        out.print(f"[dim]and {len(rows) - limit:,} more that {verb} something (--limit)[/]")
+    if dry_run:
+        out.print("Nothing was changed. Without --dry-run it is done, after a checkpoint.")
+
+
+@app.command()
+@prints_output
+def calibrate(
+    pairs: Annotated[list[Path], typer.Option(help="TSV of labelled pairs: a, b, label or score_0_5.")],
+    duplicate: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of duplicates.")] = None,
+    merge: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of merges.")] = None,
+    conflict: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of conflicts.")] = None,
+    recall: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of sparse recall.")] = None,
+) -> Output:
+    """Fit the thresholds of the embedding model to labelled pairs, and keep them under its name."""
+    from dataclasses import asdict, replace
+    from datetime import UTC, datetime
+
+    from slowwave.lifecycle.calibration import calibrate as run
+    from slowwave.quality.calibration import ErrorTargets
+
+    asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
+    targets = replace(ErrorTargets(), **{name: rate for name, rate in asked.items() if rate is not None})
+    with open_home() as space, bars():
+        done = run(space, pairs, targets, datetime.now(UTC))
+
+    def show() -> None:
+        title = f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}"
+        print_boxed(title, Table(done.table.columns, done.table.rows()))
+        err.print(
+            "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides "
+            "them."
+        )
+
+    return Output(
+        {"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table}, show
+    )

@@ -1,0 +1,247 @@
+"""The commands of every day: init, ingest, save, get, forget.
+
+Those that find are in :mod:`slowwave.cli.search`, those about what may enter in :mod:`slowwave.cli.gate`
+and :mod:`slowwave.cli.curation`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from slowwave.cli.app import MemoryId, Namespace, app, open_namespace, reference
+from slowwave.common.pluralize import counted
+from slowwave.views.terminal import (
+    PLAIN,
+    Output,
+    bars,
+    is_data,
+    out,
+    print_plain,
+    prints_output,
+    say,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from slowwave.memory import Memory
+
+QUARANTINED = 3  # exit code of a save that the gate did not let in
+
+
+@app.command()
+@prints_output
+def init(
+    path: Annotated[Path | None, typer.Argument(help="Home folder to make; default: ./.slowwave")] = None,
+    model: Annotated[str, typer.Option(help="Embedding model of this home.")] = "",
+) -> Output:
+    """Make a home: tables, journal and a settings file."""
+    from slowwave.home.embedding_model import chosen
+    from slowwave.home.workspace import Workspace
+    from slowwave.settings import CONFIG_FILE, load
+    from slowwave.settings.first_file import write_first
+    from slowwave.settings.home_discovery import HOME_FOLDER, find_home
+
+    home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
+    there = (home / CONFIG_FILE).exists()
+    settings = load(home, **({"embedding": {"model": model}} if model else {}))
+    space = Workspace(settings)
+    store, journal = space.store, space.journal
+    report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
+    write_first(home, model=chosen(settings))  # a home of before may have none
+    journal.close()
+
+    name, uses = f"[bold]{escape(str(home))}[/]", f"model {escape(store.identity.model)}"
+    if there:
+        return Output(report, f"This home is there already: {name} ({uses})")
+    return Output(
+        report,
+        f"Home ready: {name} ({len(store.specs)} tables, {uses})\n"
+        f"Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]",
+    )
+
+
+@app.command()
+@prints_output
+def ingest(
+    path: Annotated[Path, typer.Argument(help="Folder of notes: .md, .markdown, .txt, .jsonl")],
+    namespace: Namespace = "",
+    name: Annotated[str, typer.Option(help="Name of the vault; default: the folder's name.")] = "",
+    retire_missing: Annotated[
+        bool, typer.Option(help="Retire notes that are gone, even if they are very many.")
+    ] = False,
+    model: Annotated[
+        str, typer.Option(help="Embedding model, where this makes the home; it is remembered.")
+    ] = "",
+) -> Output:
+    """Watch a folder of notes and put its present state into the journal; the night takes it in."""
+    from datetime import UTC, datetime
+
+    from slowwave.home.workspace import Workspace
+    from slowwave.settings import load
+    from slowwave.vaults import vault
+
+    settings = load(None, **({"embedding": {"model": model}} if model else {}))
+    space = Workspace(settings, namespace=namespace)
+    now = datetime.now(UTC)
+    source = vault.watch(
+        space.journal, namespace or settings.namespace, path, name=name, as_of=now, principal="command line"
+    )
+    with bars():
+        scan = vault.scan(
+            space.journal, source, settings.notes, as_of=now, principal="command line",
+            allow_mass_retire=retire_missing,
+        )  # fmt: skip
+    space.close()
+
+    def show() -> None:
+        out.print(
+            f"[bold]{escape(source.name)}[/]: {scan.new:,} new, {scan.changed:,} changed, "
+            f"{scan.deleted:,} deleted, {scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+        )
+        for warning in scan.warnings:
+            warn(warning)
+        if scan.acts:
+            out.print("Next: [bold]slowwave night[/] takes them in.")
+
+    return Output(scan, show)
+
+
+@app.command()
+@prints_output
+def save(
+    content: Annotated[str, typer.Argument(help="Text of the note; '-' reads standard input.")],
+    title: Annotated[str, typer.Option(help="Title; default: first heading or words.")] = "",
+    key: Annotated[str, typer.Option(help="Your name for it; saving the key again replaces it.")] = "",
+    memory_type: Annotated[str, typer.Option("--type", help="note, fact, decision, constraint, ...")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given several times.")] = None,
+    sensitivity: Annotated[
+        str, typer.Option(help="public, internal or secret; default: what the key had, or internal.")
+    ] = "",
+    follows: Annotated[str, typer.Option(help="Key of the note that this one comes after.")] = "",
+    namespace: Namespace = "",
+) -> Output:
+    """Save one note; it is searchable when the command returns.
+
+    Ends with 0 when it was saved, with 3 when the gate put it into quarantine, with 1 when nothing was
+    written: an empty text, a label that is not known.
+    """
+    from slowwave.views import gate_text
+
+    labels = _labels(memory_type, tag, sensitivity)
+    if content == "-":
+        content = _standard_input()
+    with open_namespace(namespace, create=True) as memory:
+        saved = memory.save(content, title=title, key=key, follows=follows, **labels)
+        begins = memory.gate_policy.enforces_from
+    ended = QUARANTINED if saved.status == "quarantined" else 0
+
+    def show() -> None:
+        because = ", ".join(saved.reasons)
+        if ended:
+            same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
+            out.print(f"Quarantined [bold]{escape(saved.memory_id)}[/]: {escape(because + same)}")
+            for line in gate_text.told(saved.reasons):
+                say(f"  {line}")
+            out.print(
+                f"[dim]slowwave quarantine release {escape(saved.memory_id)} lets it in all the same.[/]"
+            )
+        else:
+            said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
+            words = escape(said.get(saved.outcome, ""))
+            undo = f"  [dim](undo: slowwave undo {escape(saved.decision_id or '')})[/]"
+            if saved.status == "merged":
+                out.print(f"{words} [bold]{escape(saved.other or '')}[/]{undo}")
+            elif saved.status == "superseded":
+                newer = f"{escape(saved.other or '')}[/], which is newer, says otherwise"
+                out.print(f"Saved [bold]{escape(saved.memory_id)}[/]; [bold]{newer}{undo}")
+            else:
+                told = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
+                out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{told}")
+            if because:
+                when = f"from {begins:%F} on" if begins else "once it enforces"
+                warn(
+                    f"the gate only warns yet; {when} it refuses notes like this: {because}. "
+                    f"`slowwave gate would-refuse` lists them."
+                )
+        for warning in saved.warnings:
+            warn(warning)
+
+    return Output(saved, show, code=ended)
+
+
+def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[str, Any]:
+    """Labels of a note that a person types: a word that is none of them is a slip, and nothing is written."""
+    from slowwave.common.arguments import known_word
+    from slowwave.quality.structure import KNOWN_WORDS
+
+    if memory_type:
+        known_word("--type", memory_type, KNOWN_WORDS["memory_type"])
+    if sensitivity:
+        known_word("--sensitivity", sensitivity, KNOWN_WORDS["sensitivity"])
+    labels: dict[str, Any] = {"memory_type": memory_type, "tags": tags or [], "source_kind": "manual"}
+    return labels | ({"sensitivity": sensitivity} if sensitivity else {})
+
+
+@app.command()
+@prints_output
+def get(
+    memory_id: MemoryId,
+    plain: Annotated[bool, PLAIN] = False,
+    namespace: Namespace = "",
+) -> Output:
+    """Show one memory, whole, also a secret one: it is named."""
+    with open_namespace(namespace) as memory:
+        return memory_shown(memory, reference(memory, "memory", memory_id), plain=plain)
+
+
+def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Output:
+    """One memory, whole."""
+    record = memory.get(memory_id)
+    if plain:
+        from slowwave.views import mcp_text as wording
+
+        return Output(record, lambda: print_plain(wording.record(record)))
+    earlier = 0 if is_data() else memory.stats(memory_id).earlier
+
+    def show() -> None:
+        say(record.title, "bold")
+        say(f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}", "dim")
+        say(record.content)
+        if earlier:
+            say(f"Earned by an earlier text: {counted(earlier, 'vote')}.", "dim")
+
+    return Output(record, show)
+
+
+@app.command()
+@prints_output
+def forget(
+    memory_id: MemoryId,
+    namespace: Namespace = "",
+) -> Output:
+    """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""
+    with open_namespace(namespace) as memory:
+        memory_id = reference(memory, "memory", memory_id)
+        done = memory.forget(memory_id)
+
+    said = "Forgotten" if done else "It was forgotten already, and nothing changed"
+    return Output({"memory_id": memory_id, "new": done}, f"{said}: [bold]{escape(memory_id)}[/]")
+
+
+def _standard_input() -> str:
+    """What is on standard input.
+
+    Raises:
+        ArgumentError: it is not UTF-8.
+    """
+    from slowwave.errors import ArgumentError
+
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"Standard input is not UTF-8 (byte {error.start}). Decode it first.") from None

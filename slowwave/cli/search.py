@@ -1,0 +1,305 @@
+"""The commands that find: search, explain, wakeup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from slowwave.cli.app import Namespace, app, open_namespace
+from slowwave.cli.search_options import with_search_options
+from slowwave.views.section import Column, Columns, Table
+from slowwave.views.tables import print_table, rich_table
+from slowwave.views.terminal import PLAIN, Output, out, print_plain, prints_output, say, warn
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from slowwave.memory import Memory
+    from slowwave.search import Explanation, Result, SearchResponse
+    from slowwave.search.log import RecordedSearch
+
+COLOURS = {
+    "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1",
+    "mpab": "medium_purple", "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62",
+    "learned": "deep_pink2", "key": "pink1", "confidence": "turquoise2", "negative_feedback": "red",
+    "clamp": "red3",
+}  # fmt: skip
+NOTHING_YET = (
+    "Nothing is known yet. `slowwave save` puts in a note, `slowwave ingest` and `slowwave night` a folder "
+    "of notes; what is secret is only told with --secret."
+)
+BAR = 48  # characters of a score of 1
+
+Query = Annotated[str, typer.Argument(help="A question or words.")]
+Plain = Annotated[bool, PLAIN]
+
+
+@app.command()
+@prints_output
+@with_search_options
+def search(
+    query: Query,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 5,
+    *,
+    wanted: dict[str, Any],
+    plain: Plain = False,
+    namespace: Namespace = "",
+) -> Output:
+    """Search the memory."""
+    with open_namespace(namespace, known=True) as memory:
+        response = memory.search(query, limit=limit, **wanted)
+        short = _short(memory, response)
+    if plain:
+        return Output(response.to_dict, lambda: _print_words(response))
+
+    def show() -> None:
+        for result in response:
+            _print_result(result)
+        _print_end(response, short)
+
+    return Output(response.to_dict, show)
+
+
+@app.command()
+@prints_output
+def show(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="SEARCH|MEMORY", help="Id of a search, or last: what it showed. Or a memory."),
+    ] = "last",
+    namespace: Namespace = "",
+) -> Output:
+    """Show again what a search showed, with ids, or one memory; without an id, your last search."""
+    from slowwave.cli.memories import memory_shown
+    from slowwave.errors import NotFoundError
+    from slowwave.home.id_resolution import LEAST, resolve_either
+    from slowwave.search.log import shown_by
+
+    with open_namespace(namespace) as memory:
+        kind, found = resolve_either(memory.tenant, ("search", "memory"), what)
+        if kind is None:
+            raise NotFoundError(
+                f"Namespace {memory.namespace!r} has no search and no memory {what!r}. Say last, an id from "
+                f"search or save, or at least {LEAST} characters of one."
+            )
+        if kind == "memory":
+            return memory_shown(memory, found)
+        done, now = shown_by(memory.home, memory.namespace, found), memory.home.now()
+    return Output(done, lambda: _print_shown(done, now))
+
+
+@app.command()
+@prints_output
+@with_search_options
+def explain(
+    query: Query,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 3,
+    *,
+    wanted: dict[str, Any],
+    plain: Plain = False,
+    namespace: Namespace = "",
+) -> Output:
+    """Search, and say how every score came about: which words, which feedback, what was left out and why."""
+    with open_namespace(namespace, known=True) as memory:
+        response = memory.search(query, limit=limit, explain=True, **wanted)
+        floor, name = memory.policy.abstention_floor, memory.policy.name
+        short = _short(memory, response)
+    if plain:
+        return Output(response.to_dict, lambda: _print_words(response, account=True))
+
+    def show() -> None:
+        out.print(f"[bold]{_line(query)}[/]", highlight=False)
+        told = f"policy {name} {response.policy} · namespace {response.namespace}"
+        out.print(f"[dim]{_line(told)}[/]\n", highlight=False)
+        _print_bars(response)
+        for result in response:
+            if result.explanation is not None:
+                _print_breakdown(result, result.explanation)
+        _print_not_shown(response)
+        sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
+        say(sure, "dim")
+        _print_end(response, short)
+
+    return Output(response.to_dict, show)
+
+
+@app.command()
+@prints_output
+def wakeup(
+    budget: Annotated[int, typer.Option(help="Tokens that the packet may take.")] = 2_000,
+    secret: Annotated[bool, typer.Option("--secret", help="With secret memories.")] = False,
+    table: Annotated[bool, typer.Option("--table", help="As a table, with scores.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", hidden=True, help="As it is without --table.")] = False,
+    namespace: Namespace = "",
+) -> Output:
+    """What an assistant should know when a session starts, within a budget of tokens."""
+    with open_namespace(namespace, known=True) as memory:
+        packet = memory.wakeup(budget=budget, secret=secret)
+    if not packet.text:
+        return Output(packet.to_dict, lambda: out.print(NOTHING_YET, highlight=False))
+    if plain or not table:
+        return Output(packet.to_dict, lambda: print_plain(packet.text))
+
+    def show() -> None:
+        for section in packet.sections:
+            title = f"{section.name.capitalize()}" + (
+                f"  ({section.left_out:,} more have no room)" if section.left_out else ""
+            )
+            cells = [
+                [one.score, one.confidence, one.importance_tier, one.title, one.text + one.mark, one.tokens]
+                for one in section.items
+            ]
+            if cells:
+                print_table(title, ["score", "confidence", "tier", "title", "text", "tokens"], cells)
+            else:
+                say(title, "dim")
+        out.print(f"[dim]about {packet.tokens:,} of {packet.budget:,} tokens[/]", highlight=False)
+
+    return Output(packet.to_dict, show)
+
+
+def _line(text: str) -> str:
+    """A text of notes in one line, none of it markup."""
+    return escape(" ".join(text.split()))
+
+
+def _print_result(result: Result) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
+    flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
+    title = _line(f"{result.rank}. {result.title}")
+    out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
+    told = Text(f"{where}  (confidence {result.confidence}{flags})", style="dim")
+    out.print(Padding(told, (0, 0, 0, 3), expand=False))
+    text = " ".join(result.text.split())
+    out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
+
+
+def _print_words(response: SearchResponse, *, account: bool = False) -> None:
+    """The words that an assistant gets over MCP."""
+    from slowwave.views import mcp_text as wording
+    from slowwave.views.answers import Found
+
+    next_step = f"slowwave observe {response.search_id} says which of these an answer used."
+    if response.nothing:
+        next_step = response.nothing.message
+    print_plain(wording.found(Found.of(response, next_step, account=account)))
+
+
+def _short(memory: Memory, response: SearchResponse) -> str:
+    """The id of a search as it may be typed; one that the journal does not have has none."""
+    from slowwave.home.id_resolution import short_ids
+
+    return short_ids(memory.tenant, "search", [response.search_id])[response.search_id]
+
+
+def _print_shown(done: RecordedSearch, now: datetime) -> None:
+    from slowwave.views.moments import since
+
+    say(done.query, "bold")
+    told = [f"search {done.search_id}", since(done.asked_at, now), done.principal]
+    told += [f"project {done.project}"] * bool(done.project)
+    say(" · ".join(told), "dim")
+    if not done.results:
+        out.print("It showed nothing.")
+        return
+    cells = [
+        [one.rank, one.title, "" if one.score is None else f"{one.score:.3f}", one.memory_id]
+        for one in done.results
+    ]
+    columns: Columns = [
+        "rank",
+        Column("title", cut=True, least=12),
+        Column("score", "number"),
+        Column("id", "id"),
+    ]
+    out.print(rich_table(Table(columns, cells)))
+    out.print("[dim]slowwave feedback last 1 helpful says that the first one was right.[/]")
+
+
+def _print_end(response: SearchResponse, short: str) -> None:
+    if response.abstained:
+        out.print(
+            "Nothing that was found is near enough to be an answer. [dim]`slowwave explain` shows what there "
+            "is; ranking.abstention_floor = 0 shows it always.[/]"
+        )
+    elif response.nothing:
+        say(response.nothing.message)
+    for warning in response.warnings:
+        warn(warning)
+    took = response.timings
+    out.print(f"[dim]search {escape(short)} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
+    if response.results:
+        out.print("[dim]Did it help? slowwave feedback last 1 helpful[/]", highlight=False)
+
+
+def stacked_bar(parts: Iterable[tuple[str, float]], width: int = BAR) -> Text:
+    """A bar of coloured segments, a score of 1 being `width` characters; what is below zero is left out."""
+    from rich.text import Text
+
+    bar, end, drawn = Text(), 0.0, 0
+    for source, value in parts:
+        end += max(value, 0.0)
+        until = round(end * width)
+        bar.append("█" * (until - drawn), style=COLOURS.get(source, "white"))
+        drawn = max(drawn, until)
+    return bar
+
+
+def _print_bars(response: SearchResponse) -> None:
+    """A line per result: what its score is made of, side by side."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from slowwave.views.scores import MEANING, by_source
+
+    table = Grid(box=None, pad_edge=False, show_header=False)
+    for style in ("bold", "", "cyan", ""):
+        table.add_column(style=style, overflow="ellipsis", no_wrap=True, max_width=BAR)
+    seen: dict[str, None] = {}
+    for result in response:
+        if result.explanation is None:
+            continue
+        sums = by_source(result.explanation.contributions)
+        seen |= dict.fromkeys(sums)
+        flags = " ".join(flag.replace("_", " ") for flag in result.flags)
+        bar = stacked_bar(sums.items())
+        table.add_row(f"{result.rank}. {_line(result.title)[:40]}", bar, f"{result.score:.3f}", flags)
+    if seen:
+        out.print(table)
+        legend = Text("   ").join(
+            Text("█ ", COLOURS.get(source, "white")) + Text(MEANING.get(source, source), "dim")
+            for source in seen
+        )
+        out.print(legend)
+        out.print()
+
+
+def _print_breakdown(result: Result, account: Explanation) -> None:
+    cells: list[list[Any]] = [
+        [row.source, row.field, row.term, f"{row.value:+.4f}"] for row in account.contributions
+    ]
+    total = sum(row.value for row in account.contributions)
+    cells.append(["", "", "sum = score", f"{total:.4f}"])
+    scores = " · ".join(f"{name} {value:.3f}" for name, value in account.scores.items())
+    caption = f"{account.formula}\nfound by {' + '.join(account.channels) or 'nothing'} ({scores})"
+    if account.recall is not None:
+        took = account.recall.displaced or "a free place"
+        caption += (
+            f"\ngiven this place because it is short and very near "
+            f"(distance {account.recall.distance:.3f}, {account.recall.reason}); it took that of {took}"
+        )
+    title = f"{result.rank}. {' '.join(result.title.split())}  {result.memory_id}"
+    print_table(title, ["source", "field", "term", "contribution"], cells, caption=caption)
+
+
+def _print_not_shown(response: SearchResponse) -> None:
+    cells = [[one.place, one.title, f"{one.score:.3f}", one.reason] for one in response.not_shown[:10]]
+    if cells:
+        print_table("Found and not shown", ["place", "title", "score", "why"], cells)

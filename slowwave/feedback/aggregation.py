@@ -1,0 +1,314 @@
+"""The night of feedback: what the acts of some days come to, from the state that the days before left.
+
+Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
+one table. The days of a run follow one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.feedback.carry_over_state import CarryOverState
+from slowwave.feedback.parallel_aggregation import HERE, by_namespace
+from slowwave.feedback.questions import asked_in
+from slowwave.feedback.rows import (
+    BEHIND,
+    EXPLICIT,
+    FOLDED,
+    ids_in,
+    newest_of,
+    rows_about,
+    texts_apart,
+    texts_together,
+)
+from slowwave.feedback.text_attribution import FIRST, Texts, named
+from slowwave.journal.kinds.search import shown_rows
+from slowwave.scoring.days import day_end, last_day
+from slowwave.scoring.feedback.effectiveness import IMPLICIT, SUMS, fold_effectiveness
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.promotion import Promotion, fold_promotions, principals, useful_votes
+from slowwave.scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
+from slowwave.scoring.feedback.strength import STATE, fold_strength
+from slowwave.scoring.feedback.votes import WHO
+from slowwave.store import one_of, quote
+from slowwave.store.reading import distinct
+
+if TYPE_CHECKING:
+    from slowwave.engine import Engine
+    from slowwave.store import Store
+
+
+_DECIDED = (
+    "day",
+    "namespace",
+    "memory_id",
+    "to_tier",
+    "reason",
+    "useful",
+    "voters",
+    "decided_at",
+    "detail",
+    "text",
+)
+
+
+PROMOTING = (
+    "signal_id", "day", "namespace", "memory_id", "occurred_at", *WHO, "search_id", "tier", "verdict", "text",
+)  # fmt: skip
+"""Columns of ``usage_signals`` that promotions are decided by; of votes alone (`QUICK`)."""
+QUICK = "tier = 'quick'"
+
+
+_STANDING = ("memory_id", "day", "namespace", *STATE, "text")
+
+
+_OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at", "imported_from"]
+
+
+def signals(
+    store: Store,
+    events: pl.DataFrame,
+    policy: FeedbackPolicy,
+    used_ratio: float,
+    texts: Texts | None = None,
+) -> pl.DataFrame:
+    """Rows of ``usage_signals`` of the days of these events.
+
+    Args:
+        store: the memory.
+        events: rows of ``events``.
+        policy: weight of a use.
+        used_ratio: above which words beyond the query's are evidence of use.
+        texts: gives the texts of memories: what is said of one belongs to the text that the search showed
+            (rule 7.6). None: nobody knows of more than one.
+    """
+    own = [rating_signals(events), usage_signals(events, policy, used_ratio=used_ratio)]
+    outcomes = events.filter(pl.col("kind") == "outcome")
+    rows = pl.concat([*own, _credited(store, outcomes, pl.concat(own))])
+    return rows.with_columns(text=_texts_shown(store, rows, texts), query_id=_questions(store, rows))
+
+
+def _questions(store: Store, rows: pl.DataFrame) -> pl.Series:
+    """The question of the search of each signal; null where it is not there, or no question."""
+    asked = asked_in(store, rows["search_id"].drop_nulls().unique().to_list())
+    known = asked.select("search_id", "query_id")
+    return rows.select("search_id").join(known, on="search_id", how="left", maintain_order="left")["query_id"]
+
+
+def _texts_shown(store: Store, rows: pl.DataFrame, texts: Texts | None) -> pl.Series:
+    """The text that the search of each signal showed; where the search is not there, that of its moment."""
+    known = texts(ids_in(rows)) if texts else None
+    if known is None or known.is_empty():
+        return pl.repeat(FIRST, rows.height, dtype=pl.String, eager=True)
+    about = rows.filter(pl.col("memory_id").is_in(known["memory_id"].implode()))["search_id"].drop_nulls()
+    searches = store.read_by("searches", "search_id", about.unique().to_list(), columns=["search_id", "seq"])
+    placed = rows.select("memory_id", "search_id", since="occurred_at").join(
+        searches, on="search_id", how="left", maintain_order="left"
+    )
+    shown, then = named(placed, known, "seq"), named(placed, known, "since")
+    return placed.select(text=pl.when(pl.col("seq").is_null()).then(then).otherwise(shown)).to_series()
+
+
+def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.DataFrame:
+    """Signals of outcomes; what happened earlier is in the tables, what happens in this run is given."""
+    projects, last = outcomes["project"].unique().to_list(), outcomes["day"].max()
+    until = f"day <= {quote(str(last))}"
+    made = store.read_by(
+        "searches",
+        "project",
+        projects,
+        columns=[
+            "search_id", "namespace", "project", "occurred_at", "shown", "principal", "imported_from",
+        ],
+        also=until,
+    )  # fmt: skip
+    earlier = store.read_by(
+        "events", "project", projects, columns=_OUTCOME, also=f"kind = 'outcome' AND {until}"
+    )
+    everything = pl.concat([earlier, outcomes.select(_OUTCOME)]).unique("event_id")
+    covered = covered_searches(outcomes, everything, made.drop("shown", "principal", "imported_from"))
+    about = covered["search_id"].unique().to_list()
+    said = [
+        "search_id", "memory_id", "verdict", "weight", "occurred_at", "signal_id", "principal", "imported",
+    ]  # fmt: skip
+    known = store.read_by("usage_signals", "search_id", about, columns=said, also=until)
+    helped = (
+        pl.concat([known, today.select(said)])
+        .filter(pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0))
+        .group_by("search_id", "memory_id", used_by="principal", used_elsewhere="imported")
+        .agg(used_at=pl.col("occurred_at").min())
+    )
+    whose = made.filter(pl.col("search_id").is_in(about)).select(
+        "search_id", "shown", searcher="principal",
+        searched_elsewhere=pl.col("imported_from").is_not_null(),
+    )  # fmt: skip
+    shown = (
+        shown_rows(whose)
+        .unique(["search_id", "memory_id"])
+        .select("search_id", "memory_id", "chunk_id", "searcher", "searched_elsewhere")
+    )
+    return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
+
+
+_STATE = (
+    "memory_id", "chunk_id", "day", "namespace", "feedback_count", *SUMS, "text",
+)  # fmt: skip
+_VOTES = tuple(name for name in FOLDED if name not in ("day", "verdict", "evidence"))
+
+
+def effectiveness(
+    store: Store,
+    signals: pl.DataFrame,
+    first: str,
+    policy: FeedbackPolicy,
+    carried: CarryOverState | None = None,
+    engine: Engine = HERE,
+) -> pl.DataFrame:
+    """Rows of ``effectiveness`` of the days of these signals.
+
+    Args:
+        store: the memory.
+        signals: rows of ``usage_signals``.
+        first: first of the days.
+        policy: what counts.
+        carried: what the run has come to before these days; None: it begins with them.
+        engine: computes the fold of each namespace.
+    """
+    carried = carried or CarryOverState(first)
+    touched = ids_in(signals)
+
+    def newest(rows: pl.DataFrame) -> pl.DataFrame:
+        return newest_of(rows, "memory_id", "chunk_id", "text")
+
+    def states(names: Sequence[str], day: str) -> pl.DataFrame:
+        return newest(_named(rows_about(store, "effectiveness", names, f"day < {quote(day)}", _STATE)))
+
+    def votes(names: Sequence[str], day: str) -> pl.DataFrame:
+        return rows_about(store, "usage_signals", names, f"{EXPLICIT} AND day < {quote(day)}", _VOTES)
+
+    known, said = carried.rows("states", touched, states), carried.rows("votes", touched, votes)
+    rows = texts_together(
+        by_namespace(
+            engine, fold_effectiveness, [texts_apart(signals), texts_apart(known), texts_apart(said)], policy
+        )
+    )
+    carried.add("states", rows, newest)
+    carried.add("votes", signals.filter(pl.col("tier") != IMPLICIT), lambda every: every)
+    return rows
+
+
+def strength(
+    store: Store,
+    signals: pl.DataFrame,
+    first: str,
+    policy: FeedbackPolicy,
+    carried: CarryOverState | None = None,
+    engine: Engine = HERE,
+) -> pl.DataFrame:
+    """Rows of ``strength`` of the days of these signals; arguments as of `effectiveness`."""
+    carried = carried or CarryOverState(first)
+
+    def newest(rows: pl.DataFrame) -> pl.DataFrame:
+        return newest_of(rows, "memory_id", "text")
+
+    def states(names: Sequence[str], day: str) -> pl.DataFrame:
+        return newest(_named(rows_about(store, "strength", names, f"day < {quote(day)}", _STANDING)))
+
+    known = carried.rows("states", ids_in(signals), states)
+    rows = texts_together(
+        by_namespace(engine, fold_strength, [texts_apart(signals), texts_apart(known)], policy)
+    )
+    carried.add("states", rows, newest)
+    return rows
+
+
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of which those that were written before texts had names are of the first."""
+    return rows.with_columns(pl.col("text").fill_null(FIRST))
+
+
+def promotions(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of ``promotions`` of the days of these signals; `first` is the first day of the run."""
+    empty = store.empty("promotions")
+    praised = signals.filter((pl.col("tier") == "quick") & (pl.col("verdict") == "helpful"))
+    if praised.is_empty():
+        return empty
+    before = f"day < {quote(first)}"
+    earlier = store.scan("promotions", before, columns=_DECIDED)
+    names = list({*ids_in(praised), *earlier.filter(pl.col("reason") == "rate_limited")["memory_id"]})
+    quick = f"{QUICK} AND {before}"
+    votes = pl.concat(
+        [
+            rows_about(store, "usage_signals", names, quick, PROMOTING),
+            signals.filter((pl.col("tier") == "quick") & pl.col("memory_id").is_in(names)).select(PROMOTING),
+        ]
+    )
+    notes = rows_about(
+        store, "staged_notes", names, "act IN ('save', 'forget')",
+        ["memory_id", "day", "revision", "act", "importance_tier", "principal"],
+    )  # fmt: skip
+    authors = (
+        notes.filter(pl.col("act") == "save")
+        .group_by("memory_id", "principal")
+        .agg(since=pl.col("day").min())
+    )
+    seen = _seen(store, votes["namespace"].unique().to_list())
+    authors = authors.join(votes.select("memory_id", "text").unique(), on="memory_id")
+    counts = useful_votes(
+        texts_apart(votes), texts_apart(authors).drop("text"), principals(seen), policy
+    ).filter(pl.col("day") >= first)
+    own_tier, earlier = _own_tiers(store, notes, names), texts_apart(earlier)
+    decided: list[dict[str, object]] = []
+    for (namespace,), mine in counts.sort("namespace").group_by("namespace", maintain_order=True):
+        rows = fold_promotions(mine, own_tier, earlier.filter(pl.col("namespace") == namespace), policy)
+        decided += [_promotion_row(str(namespace), one) for one in rows]
+    made = pl.DataFrame(decided, schema=empty.drop("text").schema) if decided else empty
+    return texts_together(made).select(empty.columns)
+
+
+def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
+    day = last_day(one.decided_at)  # it is decided as the day ends
+    return {
+        "promotion_id": f"{day}:{one.memory_id}", "day": day, "namespace": namespace,
+        "memory_id": one.memory_id,
+        "from_tier": one.from_tier, "to_tier": one.to_tier, "reason": one.reason, "useful": one.useful,
+        "voters": one.voters, "decided_at": one.decided_at, "detail": one.detail,
+    }  # fmt: skip
+
+
+def _seen(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:
+    """Who saved, searched or gave feedback in these namespaces on which days; what was imported is nobody."""
+    mine, who = one_of("namespace", namespaces), ["namespace", "principal", "day"]
+    own = f"{mine} AND imported_from IS NULL"
+    where = {"staged_notes": f"{mine} AND act = 'save'", "searches": own, "events": own}
+    return pl.concat([distinct(store, name, rows, columns=who) for name, rows in where.items()]).unique()
+
+
+def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Callable[[str, str], str]:
+    """What each memory calls itself as of the end of a day; nothing if it is not there or superseded."""
+    said: dict[str, list[tuple[str, str, str]]] = {}
+    ordered = notes.filter(pl.col("act").is_in(["save", "forget"])).sort("revision")
+    for name, *row in ordered.select("memory_id", "day", "act", "importance_tier").iter_rows():
+        said.setdefault(name, []).append(tuple(row))
+    gone: dict[str, list[tuple[datetime, datetime | None]]] = {}
+    superseded = store.read_by(
+        "decisions", "other_memory", names, columns=["other_memory", "decided_at", "undone_at"],
+        also="outcome = 'supersede'",
+    )  # fmt: skip
+    for name, since, until in superseded.iter_rows():
+        gone.setdefault(name, []).append((since, until))
+
+    def own_tier(name: str, day: str) -> str:
+        name = name.partition(BEHIND)[0]
+        _, act, tier = next(
+            (row for row in reversed(said.get(name, [])) if row[0] <= day), ("", "forget", "")
+        )
+        end = day_end(day)
+        out = any(since < end and (until is None or until >= end) for since, until in gone.get(name, ()))
+        return "" if act == "forget" or out else tier
+
+    return own_tier

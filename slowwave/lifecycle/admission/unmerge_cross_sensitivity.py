@@ -1,0 +1,93 @@
+"""What was merged or superseded across a difference of sensitivity is parted again (rule 2.5).
+
+Admission does not do it any more; homes of before may hold some. The decision lapses, as if it was undone by
+nobody, and what it quotes of the other text goes from the log.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.admission.context_loader import ContextLoader
+from slowwave.lifecycle.admission.rows import RECORD
+from slowwave.lifecycle.admission.writing import TIME, write
+from slowwave.quality.admission.state_machine import admit
+from slowwave.quality.admission.types import (
+    DEFAULT_SENSITIVITY,
+    DIFFERENT_SENSITIVITY,
+    AdmissionAct,
+    AdmissionPolicy,
+)
+from slowwave.quality.neighbours import Neighbours
+from slowwave.store import Store, one_of
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+def cross_sensitivity_merges(store: Store) -> pl.DataFrame:
+    """Decisions that hold and are about two memories of different sensitivity.
+
+    Returns:
+        Rows of ``decisions`` (outcome merge, supersede or related).
+    """
+    seen = pl.col("sensitivity").replace("", None).fill_null(DEFAULT_SENSITIVITY)
+    memories = store.read("memories", columns=["memory_id", "sensitivity"]).with_columns(seen)
+    if memories["sensitivity"].n_unique() < 2:
+        return store.empty("decisions")
+    holds = (
+        f"undone_at IS NULL AND refused = false AND {one_of('outcome', ['merge', 'supersede', 'related'])}"
+    )
+    decisions = store.read("decisions", holds)
+    others = memories.select(other_memory="memory_id", theirs="sensitivity")
+    both = decisions.join(memories, on="memory_id").join(others, on="other_memory")
+    return both.filter(pl.col("sensitivity") != pl.col("theirs")).drop("sensitivity", "theirs")
+
+
+def unmerge_cross_sensitivity(space: Workspace, as_of: datetime) -> int:
+    """Part what `mixed` finds; how many decisions that were."""
+    if cross_sensitivity_merges(space.store).is_empty():
+        return 0
+    parted = 0
+    with space.writing():
+        for (namespace,), rows in cross_sensitivity_merges(space.store).group_by(
+            "namespace", maintain_order=True
+        ):
+            _unmerge(ContextLoader(space, str(namespace), AdmissionPolicy(gate=False)), rows, as_of)
+            parted += rows.height
+    return parted
+
+
+def _unmerge(around: ContextLoader, rows: pl.DataFrame, as_of: datetime) -> None:
+    store = around.store
+    acts = [
+        AdmissionAct("undo", row["memory_id"], other=row["other_memory"], by=DIFFERENT_SENSITIVITY)
+        for row in rows.iter_rows(named=True)
+    ]
+    names = pl.concat([rows["memory_id"], rows["other_memory"]]).unique().to_list()
+    known = around.records(store.read_by("memories", "memory_id", names, columns=RECORD))
+    nothing = np.zeros((0, store.identity.dimension), np.float32)
+    nobody = Neighbours([], nothing, [], nothing, np.inf)
+    admission = admit(acts, around.surroundings(known, nobody))
+    moment = pl.lit(as_of).cast(TIME)
+    none = pl.DataFrame(
+        schema={
+            "memory_id": pl.String, "revision": pl.String, "day": pl.String, "act": pl.String,
+            "occurred_at": TIME, "known_revision": pl.String,
+        }
+    )  # fmt: skip
+    write(around, admission, none, ingest_pipeline.no_chunks(around.space.embedder))
+    store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
+    # The log last: a run that is killed leaves rows that hold still, and are found again.
+    store.upsert(
+        "decisions",
+        rows.with_columns(
+            undone_at=moment, undone_why=pl.lit(DIFFERENT_SENSITIVITY),
+            evidence=pl.lit(None, pl.String), appended=pl.lit([], pl.List(pl.String)),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,84 @@
+"""No old version, no index and no leftover file of a table keeps what was deleted from it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slowwave.backup.consistent_snapshot import dataset, table_uri
+from slowwave.index.incremental_snapshot import searched_in_table
+from slowwave.maintenance.erasure.tables import physical_tables
+from slowwave.store.indexes import refresh_vector_index
+from slowwave.store.text import create_full_text_indexes
+
+if TYPE_CHECKING:
+    from slowwave.store import Store, TableSpec
+
+SETTLED_S = 900
+"""Age from which a file that no version names belongs to no write that is still going on (seconds)."""
+
+
+def drop_tags(store: Store) -> None:
+    """Take away every checkpoint: each one holds what the tables held when it was made."""
+    for name in store.db.list_tables().tables:
+        table = store.db.open_table(name)
+        for tag in table.tags.list():
+            table.tags.delete(tag)
+    store.delete("meta", "starts_with(name, 'checkpoint-')")
+
+
+def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, most_bytes: int) -> int:
+    """Write every table anew without its deleted rows, with new indexes and no older version.
+
+    Returns:
+        Files of writes that may still be going on, and so were left where they are (count).
+    """
+    young = 0
+    for name, spec in physical_tables(store):
+        table = dataset(store, name)
+        if table.version == 1:  # as it was made
+            continue
+        table.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
+        _renew_indexes(store.db.open_table(name), spec)
+        table = dataset(store, name)
+        table.cleanup_old_versions(timedelta(0), error_if_tagged_old_versions=False)
+        young += 0 if "://" in store.uri else _sweep(Path(table_uri(store, name)), table)
+    store.refresh()
+    store.delete("meta", "name = 'vector_index'")
+    refresh_vector_index(
+        store, minimum_rows=vectors_from, wanted_recall=wanted_recall,
+        needed=bool(searched_in_table(store, most_bytes)),
+    )  # fmt: skip
+    return young
+
+
+def _renew_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table
+    """Make every index anew: a word stays in an index when the last row that says it has gone."""
+    create_full_text_indexes(table, spec, again=bool(spec.full_text))
+    for index in table.list_indices():
+        if index.index_type.upper() != "FTS":
+            table.drop_index(index.name)  # of vectors: made again when it is worth it
+
+
+def _sweep(folder: Path, table: Any) -> int:  # noqa: ANN401 - lance.LanceDataset
+    """Remove what writes that were killed have left behind; how many files are too young to tell."""
+    young = 0
+    for path in _leftovers(folder, table):
+        if time.time() - path.stat().st_mtime < SETTLED_S:
+            young += 1
+        elif path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    return young
+
+
+def _leftovers(folder: Path, table: Any) -> Iterator[Path]:  # noqa: ANN401 - lance.LanceDataset
+    named = {file.path for fragment in table.get_fragments() for file in fragment.metadata.files}
+    yield from (path for path in sorted(folder.glob("data/*")) if path.name not in named)
+    indexes = {part.uuid for index in table.describe_indices() for part in index.segments}
+    yield from (path for path in sorted(folder.glob("_indices/*")) if path.name not in indexes)

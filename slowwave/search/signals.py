@@ -1,0 +1,174 @@
+"""What a search knows of memories beside their text: trigger phrases, what use has taught, what was learned.
+
+All are kept in memory and read again when their table has a new version, which costs a fraction of a
+millisecond to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from slowwave.feedback.context import ContextualStates, RatedFor, contextual_states
+from slowwave.feedback.states import MemoryStates, states_in
+from slowwave.index.channels import CONFIDENCE_LABELS
+from slowwave.index.table_cache import TableCache
+from slowwave.learning.active_boosts import LearnedTriggers, SearchKeys, learned_triggers, search_keys
+from slowwave.learning.search_keys import LedTo
+from slowwave.learning.switch import RatingsSwitch
+from slowwave.quality.admission.types import LIVE, MERGED, SUPERSEDED
+from slowwave.scoring.ranking import Confidence, MemoryState
+from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence
+from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.ranking.triggers import TriggerIndex
+from slowwave.search.filters import Filters
+from slowwave.store import Store, one_of, quote
+from slowwave.store.labels import heirs
+from slowwave.store.tenancy import within
+
+if TYPE_CHECKING:
+    from slowwave.embedding.base import Vectors
+    from slowwave.home.workspace import Workspace
+
+HEIR = ("memory_id", "source", "replaced_by")
+
+
+class _Triggers(NamedTuple):
+    """The trigger phrases of a namespace, at a version of its memories."""
+
+    version: int
+    phrases: dict[str, list[str]]
+    matching: TriggerIndex
+
+
+class StoredSignals:
+    """From the tables as they are.
+
+    Args:
+        store: has them.
+        taught: what use has taught.
+        context: what it has taught of memories for single questions.
+        switch: says whether ratings count.
+        learned: what selections have; None where nothing is.
+        keys: past questions that lead somewhere; None where there are none.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        taught: MemoryStates,
+        context: ContextualStates,
+        switch: RatingsSwitch,
+        learned: LearnedTriggers | None = None,
+        keys: SearchKeys | None = None,
+    ) -> None:
+        self._store, self._taught, self._context, self._switch = store, taught, context, switch
+        self._learned, self._keys = learned, keys
+        self._triggers = TableCache(lambda _: store.mark("memories"), self._read_triggers)
+
+    def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
+        """Memories whose trigger phrase the query says: the phrase and its strength in (0, 1]."""
+        matching = self._triggers.of(namespace).matching
+        return matching.match(query) if len(matching) else {}
+
+    def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
+        """What use has taught of these memories; those that nobody used are absent."""
+        states = self._taught.states(namespace, memory_ids)
+        if states and self._switch.off(namespace):
+            return {name: MemoryState(strength=state.strength) for name, state in states.items()}
+        return states
+
+    def rated(self, namespace: str, vector: Vectors, used: Collection[str]) -> Mapping[str, RatedFor]:
+        """What feedback on questions near to this one says of memories that have `states` (rule 8)."""
+        # States know the text that each memory has also where the journal has lost the earlier ones.
+        if not used or self._switch.off(namespace):
+            return {}
+        return self._context.rated(namespace, vector, used)
+
+    def promoted(self, namespace: str) -> Mapping[str, str]:
+        """The tier that each promoted memory was promoted to (rule 4.4)."""
+        return self._taught.promoted(namespace)
+
+    def heirs(self, namespace: str, source: str) -> list[str]:
+        """The memories that absorbed one whose source begins with this."""
+        merged = within(namespace, f"status = {quote(MERGED)}")
+        return heirs(self._store.read("memories", merged, columns=HEIR), source)
+
+    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
+        """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
+        return self._learned.match(namespace, query, now) if self._learned else {}
+
+    def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
+        """Memories that search keys lead a question to, where they may have an effect (rule 7)."""
+        return self._keys.led(namespace, vector, now) if self._keys else {}
+
+    def doubts(self, namespace: str) -> tuple[str, ...]:
+        """What a person should know of the last answers of `learned` and `led` for this namespace."""
+        told = [one.doubts(namespace) for one in (self._learned, self._keys) if one]
+        return tuple(dict.fromkeys(doubt for some in told for doubt in some))
+
+    def _read_triggers(
+        self, namespace: str, mark: tuple[int, tuple[str, ...]], known: _Triggers | None
+    ) -> _Triggers:
+        condition = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
+        where, columns = within(namespace, condition), ["memory_id", "trigger_phrases"]
+        if known is None or known.version != mark[0]:
+            phrases = dict(self._store.read("memories", where, columns=columns).iter_rows())
+            return _Triggers(mark[0], phrases, TriggerIndex(phrases))
+        new = dict(self._store.read_logged("memories", where, columns).iter_rows())
+        if new.items() <= known.phrases.items():
+            return known
+        phrases = known.phrases | new
+        return _Triggers(mark[0], phrases, TriggerIndex(phrases))
+
+
+def signals_in(space: Workspace) -> StoredSignals:
+    """What searches of a home know of its memories beside their text."""
+    return space.part(
+        "knowledge",
+        lambda: StoredSignals(
+            space.store,
+            states_in(space),
+            contextual_states(space),
+            RatingsSwitch(lambda: space.journal),
+            learned_triggers(space),
+            search_keys(space),
+        ),
+    )
+
+
+@lru_cache(maxsize=4_096)
+def confidence(
+    origin: str | None, source_of_truth: bool | None, retrieval_priority: str, memory_type: str,
+    sensitivity: str, state: str, source_kind: str,
+) -> Confidence:  # fmt: skip
+    """Confidence in a memory, from its labels in the order of `CONFIDENCE_LABELS` (rule 3.6).
+
+    What comes from a vault is a note, with its front matter; what an application saved has a life cycle.
+    """
+    if origin:
+        return note_confidence(
+            source_of_truth=bool(source_of_truth), retrieval_priority=retrieval_priority,
+            memory_type=memory_type, sensitivity=sensitivity,
+        )  # fmt: skip
+    if source_of_truth:
+        return note_confidence(
+            source_of_truth=True, retrieval_priority="", memory_type="", sensitivity=sensitivity
+        )
+    return lifecycle_confidence(state=state, source_kind=source_kind, sensitivity=sensitivity)
+
+
+def condition(knowledge: StoredSignals, namespace: str, filters: Filters) -> str:
+    """What a search may show, as a condition on ``chunks`` (or ``memories``)."""
+    heirs = knowledge.heirs(namespace, filters.source) if filters.source else ()
+    return filters.where(namespace, knowledge.promoted(namespace), heirs)
+
+
+def confidence_of(rows: pa.Table) -> dict[str, Confidence]:
+    """Confidence in each memory; rows (chunks) have memory_id and `CONFIDENCE_LABELS`."""
+    columns = [rows.column(name).to_pylist() for name in ("memory_id", *CONFIDENCE_LABELS)]
+    return {name: confidence(*labels) for name, *labels in zip(*columns, strict=True)}

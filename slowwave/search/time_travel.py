@@ -1,0 +1,171 @@
+"""The tables of a past day, made again, and what searches them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.errors import SlowwaveError
+from slowwave.feedback.context import contextual_states
+from slowwave.feedback.states import MemoryStates
+from slowwave.feedback.text_attribution import texts_in
+from slowwave.index.incremental_snapshot import snapshot_of
+from slowwave.index.snapshot import Snapshot
+from slowwave.index.table_cache import TableCache
+from slowwave.index.vocabulary import Vocabulary
+from slowwave.learning.active_boosts import learned_boost, learned_triggers, search_keys
+from slowwave.learning.switch import RatingsSwitch
+from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.ingest_pipeline import labelled
+from slowwave.lifecycle.past.events import events_until
+from slowwave.lifecycle.past.log import DECISION, REFUSAL
+from slowwave.lifecycle.past.memories import memories_as_of
+from slowwave.quality.admission.types import MERGED
+from slowwave.scoring.days import day_end
+from slowwave.scoring.ranking.triggers import TriggerIndex
+from slowwave.search.searcher import Searcher
+from slowwave.search.signals import HEIR, StoredSignals
+from slowwave.store.frames import to_schema
+from slowwave.store.labels import heirs
+from slowwave.store.tenancy import within
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+PAST_DAYS_KEPT = 4
+"""Rebuilt for searches of the past (count)."""
+
+
+class PastSignals(StoredSignals):
+    """What was known at the end of a day; trigger phrases and heirs are those of its memories.
+
+    Args:
+        space: the home.
+        memories: gives those of a namespace as of the day, also those that were merged away.
+        day: the day.
+    """
+
+    def __init__(self, space: Workspace, memories: Callable[[str], pl.DataFrame], day: date) -> None:
+        super().__init__(
+            space.store,
+            MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space)),
+            contextual_states(space, day),
+            RatingsSwitch(lambda: space.journal, day),
+            learned_triggers(space, day),
+            search_keys(space, day),
+        )
+        self._memories, self._phrases = memories, cache(self._read_phrases)
+
+    def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
+        """See `StoredSignals`."""
+        return self._phrases(namespace).match(query)
+
+    def heirs(self, namespace: str, source: str) -> list[str]:
+        """See `StoredSignals`."""
+        return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
+
+    def _read_phrases(self, namespace: str) -> TriggerIndex:
+        phrases = _present(self._memories(namespace)).select("memory_id", "trigger_phrases")
+        return TriggerIndex(dict(phrases.iter_rows()))
+
+
+def searcher_as_of(space: Workspace, day: date) -> Searcher:
+    """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    kept: TableCache[date, Searcher] = space.part(
+        "past searchers",
+        lambda: TableCache(
+            # A late act, a night or an undo may change what is known of that day.
+            lambda _: [space.store.version(name) for name in ("memories", "decisions", "quarantine")],
+            lambda day, *_: rebuild_as_of(space, day),
+            max_entries=PAST_DAYS_KEPT,
+        ),
+    )
+    return kept.of(day)
+
+
+def rebuild_as_of(space: Workspace, day: date) -> Searcher:
+    """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
+
+    A namespace is rebuilt when it is first searched, which costs about as much as reading it; keep the
+    searcher for further searches of the same day.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    _check(day)
+    memories = cache(partial(_all_memories, space, day=day))
+    vocabulary = Vocabulary()
+
+    @cache
+    def channels(namespace: str) -> Snapshot:
+        rows = to_schema(
+            _chunks(space, namespace, _present(memories(namespace))), space.store.specs["chunks"].schema
+        )
+        return snapshot_of(rows, vocabulary, space.store.table("chunks"))
+
+    return Searcher(channels, space.embedder, PastSignals(space, memories, day), learned_boost(space))
+
+
+def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+    """Rows of ``chunks`` of a namespace as they stood at the end of a day (UTC), by chunk id.
+
+    Memories that are today what they were then have the rows that they have today. The others are cut again,
+    with the vectors that their texts had; if the chunk settings or the embedding model have changed since,
+    theirs are those of today.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    _check(day)
+    return _chunks(space, namespace, _memories(space, namespace, day))
+
+
+def _check(day: date) -> None:
+    today = datetime.now(UTC).date()
+    if day > today:
+        raise SlowwaveError(
+            f"{day} is still to come (today is {today}, UTC). Ask for today or for a day of the past."
+        )
+
+
+def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+    return _present(_all_memories(space, namespace, day=day))
+
+
+def _all_memories(space: Workspace, namespace: str, *, day: date) -> pl.DataFrame:
+    store, mine = space.store, within(namespace)
+    acts = events_until(space.journal, namespace, day)
+    return memories_as_of(
+        acts,
+        store.read("decisions", mine, columns=DECISION),
+        store.read("quarantine", mine, columns=REFUSAL),
+        store.read("memories", mine, columns=["memory_id", "revision"]),
+        before=day_end(day),
+    )
+
+
+def _present(memories: pl.DataFrame) -> pl.DataFrame:
+    """Without those that were merged away, which are in others."""
+    return memories.filter(pl.col("status") != MERGED)
+
+
+def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
+    store, mine = space.store, within(namespace)
+    now = store.read("chunks", mine).join(memories, on=["memory_id", "revision"], how="semi")
+    kept = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
+    others = memories.join(kept, on="memory_id", how="anti")
+    cut = ingest_pipeline.cut(others, space.chunker, space.embedder.name)
+    embedded = ingest_pipeline.embed(
+        store, space.embedder, cut, look_up_from=1, tables=("embedded_chunks", "chunks")
+    )
+    made = labelled(embedded, others).select(kept.columns)
+    return pl.concat([kept, made]).sort("chunk_id")

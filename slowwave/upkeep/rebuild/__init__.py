@@ -1,6 +1,0 @@
-"""Making tables again from the journal, and the journal's records again from the tables."""
-
-from slowwave.upkeep.rebuild.journal import Mended, mend_journal
-from slowwave.upkeep.rebuild.running import Rebuilt, rebuild
-
-__all__ = ["Mended", "Rebuilt", "mend_journal", "rebuild"]

@@ -1,0 +1,181 @@
+"""The numbers that an operator looks for, of a whole home: what each day brought, and how things stand now.
+
+Each number has one name, everywhere it is shown. What has no value on a day has no entry: nothing is drawn as
+0 that nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from slowwave.common.pluralize import counted
+from slowwave.quality.learning_gate import APPROVAL, REGRESSION
+from slowwave.scoring.measures import NDCG
+
+Figures = dict[str, int | float]
+
+STORED: Final = "memories ever stored"
+NOTES: Final = "notes that came in"
+REFUSED: Final = "notes refused"
+WOULD: Final = "notes that would be refused"
+SEARCHES: Final = "searches"
+NOTHING: Final = "searches without an answer"
+QUALITY: Final = str(NDCG)
+JUDGED: Final = "searches that were judged"
+APPROVALS: Final = "learning gates that wait for approval"
+BY_DAY: Final = (STORED, NOTES, REFUSED, WOULD, SEARCHES, NOTHING, QUALITY, JUDGED, APPROVALS)
+
+LIVE: Final = "memories now"
+HELD: Final = "notes in quarantine"
+DECISIONS: Final = "decisions that wait"
+WAITS: Final = "waits for a person"
+LATE: Final = "past days that are not done"
+FAULTS: Final = "parts that failed"
+RUNS: Final = "failed runs that nobody mended"
+NOW: Final = (LIVE, HELD, DECISIONS, WAITS, LATE, FAULTS, RUNS)
+
+_DAY = "day"
+_PERSON = (APPROVAL, REGRESSION)
+
+
+def by_day(
+    days: Sequence[str],
+    *,
+    memories: pl.DataFrame,
+    notes: pl.DataFrame,
+    searches: pl.DataFrame,
+    scores: pl.DataFrame,
+    gates: pl.DataFrame,
+) -> dict[str, Figures]:
+    """The figures of some days, by what is known of them now.
+
+    Args:
+        days: that are told of (ISO, UTC).
+        memories: created_at of all memories, whatever became of them.
+        notes: day, refused, would of judged notes (`slowwave.lifecycle.gate_notes`).
+        searches: day, abstained.
+        scores: day and nDCG@10 of searches as they were shown, those that were judged.
+        gates: day, namespace, kind, condition, state of learning gates.
+
+    Returns:
+        Figures of `BY_DAY` by day: counts, and nDCG@10 as the mean over the judged searches of the day
+        (0 to 1), which a day without any does not have.
+    """
+    created = memories.select(pl.col("created_at").dt.date().cast(pl.String).alias(_DAY))
+    tables = (
+        notes.group_by(_DAY).agg(
+            pl.len().alias(NOTES), pl.col("refused").sum().alias(REFUSED), pl.col("would").sum().alias(WOULD)
+        ),
+        searches.group_by(_DAY).agg(pl.len().alias(SEARCHES), pl.col("abstained").sum().alias(NOTHING)),
+        scores.group_by(_DAY).agg(pl.len().alias(JUDGED)),
+        _awaiting(gates).group_by(_DAY).agg(pl.len().alias(APPROVALS)),
+    )
+    told = pl.DataFrame({_DAY: list(days)}, schema={_DAY: pl.String})
+    for counts in tables:
+        told = told.join(counts, on=_DAY, how="left", maintain_order="left")
+    told = told.with_columns(pl.exclude(_DAY).fill_null(0))
+    means = dict(scores.group_by(_DAY).agg(pl.col(NDCG.column).mean()).drop_nulls().iter_rows())
+    found: dict[str, Figures] = {}
+    for row in told.iter_rows(named=True):
+        day = row.pop(_DAY)
+        own = {STORED: int((created[_DAY] <= day).sum()), **{name: int(count) for name, count in row.items()}}
+        quality = {QUALITY: float(means[day])} if day in means else {}
+        found[day] = {name: (own | quality)[name] for name in BY_DAY if name in own | quality}
+    return found
+
+
+def _awaiting(gates: pl.DataFrame) -> pl.DataFrame:
+    """Gates that lack nothing but a person's word, a row each; see `GateDecision.awaits_only_approval`."""
+    lacking = pl.col("condition").filter(pl.col("state") != "open")
+    missing = gates.group_by(_DAY, "namespace", "kind").agg(lacking.alias("missing"))
+    mine = pl.col("missing").list.eval(pl.element().is_in(_PERSON)).list.all()
+    return missing.filter((pl.col("missing").list.len() > 0) & mine)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeStatus:
+    """How a home stands at the moment.
+
+    Attributes:
+        live: memories that searches find (count).
+        held: notes in quarantine (count).
+        decisions: decisions that wait for a person (count).
+        approvals: learning gates that lack nothing but a person's word (count).
+        late: past days that no run has finished (count).
+        faults: parts of a night that failed at a namespace and are due again (count).
+        failed: failed runs of the last week after which none succeeded for the same days (count).
+    """
+
+    live: int
+    held: int
+    decisions: int
+    approvals: int
+    late: int
+    faults: int
+    failed: int
+
+    @property
+    def figures(self) -> Figures:
+        """The figures of `NOW`."""
+        waits = self.held + self.decisions + self.approvals
+        values = (self.live, self.held, self.decisions, waits, self.late, self.faults, self.failed)
+        return dict(zip(NOW, values, strict=True))
+
+    @property
+    def todo(self) -> list[str]:
+        """What a person can do, a line each with the way to do it; nothing where nothing waits."""
+        lines = (
+            (self.held, "note", "in quarantine: slowwave quarantine list shows them, release ID lets one in"),
+            (self.decisions, "decision", "waiting: slowwave decisions --waiting"),
+            (
+                self.approvals,
+                "learning gate",
+                "waiting for your word: slowwave learning status, then the job approve_learning",
+            ),
+            (
+                self.late,
+                "past day",
+                "not done: the sensors ask for them, or run slowwave night",
+            ),
+            (
+                self.faults,
+                "part",
+                "of a night failed: the check every_namespace says whose and why",
+            ),
+            (
+                self.failed,
+                "failed run",
+                "not mended: open it (Runs, Failed), mend the cause, then Re-execute, From failure",
+            ),
+        )
+        return [f"{counted(count, name)} {what}" for count, name, what in lines if count]
+
+    @property
+    def words(self) -> str:
+        """In a line."""
+        memories = counted(self.live, "memory", "memories")
+        waits = self.figures[WAITS]
+        waiting = f"{counted(int(waits), 'thing')} for a person to decide" if waits else "nothing waits"
+        wrong = self.faults + self.failed
+        well = f"{counted(wrong, 'thing')} to mend" if wrong else "nothing to mend"
+        behind = f"; {counted(self.late, 'past day')} to catch up with" if self.late else ""
+        return f"{memories}; {waiting}; {well}{behind}."
+
+
+def open_problems(runs: Sequence[Mapping[str, object]]) -> int:
+    """How many of some runs failed and were not followed by one that did the same and succeeded.
+
+    Args:
+        runs: what (the job and its days, hashable), failed, succeeded (whether each did), the oldest first.
+    """
+    open_: dict[object, int] = {}
+    for run in runs:
+        if run["succeeded"]:
+            open_.pop(run["what"], None)
+        elif run["failed"]:
+            open_[run["what"]] = 1
+    return len(open_)
