@@ -43,18 +43,19 @@ class GatePolicy:
     # fmt: off
     mode: Literal["off", "warn", "enforce"] = "enforce"
     warn_days: Annotated[float, Parameter(
-        "Days from its first use in which a gate of mode warn only warns", 0, 36_500, rule="1",
+        "Days after activation in which a gate of mode warn only records what it would refuse. Then it "
+        "refuses", 0, 36_500, rule="1",
     )] = 14.0
     score: Annotated[Formula, Parameter(
-        "applicable: a text has to state something and only what applies to a note is scored; seeds: 50 "
-        "characters, and six weighted parts of which each counts for every note", rule="1",
+        "applicable: score only what applies to a note, whose text must state something; seeds: require 50 "
+        "characters and score six weighted parts for every note", rule="1",
     )] = "applicable"
     min_characters: Annotated[int | None, Parameter(
-        "Characters of content below which a note is refused; unset: 50 for `seeds`, else any length", 0,
-        rule="1",
+        "Minimum characters of content. Shorter notes are quarantined. Unset: 50 with `seeds`, else no "
+        "minimum", 0, rule="1",
     )] = None
     min_quality: Annotated[float, Parameter(
-        "Content score (L2, 0 to 1) below which a note is refused", 0, 1, rule="1",
+        "Minimum content score (L2, 0 to 1). Notes below it are quarantined", 0, 1, rule="1",
     )] = 0.40
     # fmt: on
     activated_at: datetime | None = None

@@ -18,25 +18,32 @@ class GateBounds:
 
     # fmt: off
     cycles: Annotated[int, Parameter(
-        "Closed cycles before the gate opens", 2, unit="count", rule="6.7",
+        "Minimum closed evaluation cycles before the learning gate opens", 2, unit="count", rule="6.7",
     )] = 2
     cycle_queries: Annotated[int, Parameter(
-        "Distinct evaluated queries of these, as cycles count them", 200, unit="count", rule="6.7",
+        "Minimum evaluated queries in these cycles. Each counts once a day and three times a cycle at most",
+        200, unit="count", rule="6.7",
     )] = 200
-    cycle_days: Annotated[int, Parameter("Days of these cycles", 28, rule="6.7")] = 28
-    shadow_days: Annotated[float, Parameter("Days of proposals before any is applied", 7, rule="5.8")] = 7.0
+    cycle_days: Annotated[int, Parameter(
+        "Minimum days that these cycles cover", 28, rule="6.7",
+    )] = 28
+    shadow_days: Annotated[float, Parameter(
+        "Days from the first proposal in which proposals are measured and not applied", 7, rule="5.8",
+    )] = 7.0
     noise: Annotated[float, Parameter(
-        "Share of noisy terms that closes the gate", above=0, max=0.05, rule="5",
+        "Share of noisy terms or keys from which the learning gate is closed", above=0, max=0.05, rule="5",
     )] = 0.05
     noise_terms: Annotated[int, Parameter(
-        "Terms with a verdict below which the share says nothing; of fewer than 20 a single noisy one closes "
-        "the gate", 5, unit="count", rule="5",
+        "Minimum terms or keys with a verdict before the noise rate counts. With 20 or fewer, one noisy "
+        "term closes the gate", 5, unit="count", rule="5",
     )] = 5
     loss: Annotated[float, Parameter(
-        "Relative loss of MRR@5 that closes the gate", 0, 0.02, rule="6.7",
+        "Maximum relative loss of MRR@5 with the proposals. A larger loss closes the gate",
+        0, 0.02, rule="6.7",
     )] = 0.02
     quality_queries: Annotated[int, Parameter(
-        "Queries below which the would-be effect says nothing", 20, unit="count", rule="6.7",
+        "Minimum queries before the effect of the proposals counts. With fewer the gate stays shut",
+        20, unit="count", rule="6.7",
     )] = 20
     # fmt: on
 

@@ -28,13 +28,13 @@ class Thresholds:
 
     # fmt: off
     duplicate: Annotated[float, Parameter(
-        "Cosine above which a note is a duplicate", -1, 1, rule="2.1", of_model=True,
+        "Cosine above which a note is refused as a near duplicate", -1, 1, rule="2.1", of_model=True,
     )] = 0.92
     merge: Annotated[float, Parameter(
-        "Cosine from which notes are merged", -1, 1, rule="2.1", of_model=True,
+        "Minimum cosine to merge a note into a memory", -1, 1, rule="2.1", of_model=True,
     )] = 0.88
     conflict: Annotated[float, Parameter(
-        "Cosine from which notes may conflict", -1, 1, rule="2.1", of_model=True,
+        "Minimum cosine to check whether a note conflicts with a memory", -1, 1, rule="2.1", of_model=True,
     )] = 0.75
     # fmt: on
     RISING: ClassVar = ("conflict", "merge", "duplicate")

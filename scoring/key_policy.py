@@ -18,22 +18,23 @@ class KeyPolicy:
 
     # fmt: off
     weight: Annotated[float, Parameter(
-        "Most that they add to a score", 0, 1, rule="7.3", fixed="it is ranking.key_weight",
+        "Maximum query boost added to a score", 0, 1, rule="7.3", fixed="set by `ranking.key_weight`",
     )] = 0.3
     prior: Annotated[float, Parameter(
-        "Looks without taking that every memory starts with, as near as its nearest key", above=0, max=100,
-        rule="7.3",
+        "Virtual examinations without a selection that every memory starts with. Higher values lower the "
+        "boost of memories with few selections", above=0, max=100, rule="7.3",
     )] = 1.0
     nearest: Annotated[int, Parameter(
-        "Past questions that one is compared with, the nearest", 1, 1_000, unit="count", rule="7.3",
+        "Past queries that a query is compared with, nearest first. Others give no boost",
+        1, 1_000, unit="count", rule="7.3",
     )] = 50
     reach: Annotated[float, Parameter(
-        "Most that one of three people adds to a score by what they took; of more, so much less", 0, 0.4,
-        rule="7.5",
+        "Maximum score boost one user can cause in a namespace of three users. Scales as 3/n for n users",
+        0, 0.4, rule="7.5",
     )] = 0.03
     minority: Annotated[float, Parameter(
-        "Share of the people of three or more that are bounded so together; at least one is", 0, below=1,
-        rule="7.5",
+        "Share of the users who together are bounded like one user, in a namespace of three or more. Rounded "
+        "down, at least one user", 0, below=1, rule="7.5",
     )] = 0.06
     # fmt: on
 

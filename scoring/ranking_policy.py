@@ -34,111 +34,120 @@ class RankingPolicy:
     # fmt: off
     name: str = "default"
     fusion: Annotated[Fusion, Parameter(
-        "How channels become one score: convex (an absolute meaning), or rrf (ranks only)", rule="3.2",
+        "How channels become one score: convex (a weighted sum with an absolute meaning) or rrf (reciprocal"
+        " rank fusion)", rule="3.2",
     )] = "convex"
     vector_weight: Annotated[float, Parameter(
-        "Weight of the vector channel; full text has the rest", 0, 1, rule="3.2", of_model=True,
+        "Weight of the vector channel. Full text has the rest up to 1", 0, 1, rule="3.2", of_model=True,
     )] = 0.75
     bm25_reach: Annotated[float, Parameter(
-        "BM25 counts 1 from its bound over this, or from the query's best where that is more; inf: from the "
-        "best alone, as in the seeds", 1, rule="3.2", before=inf,
+        "Divisor of the BM25 upper bound. A text reaches 1 at bound / reach, or at the best score of the "
+        "query if that is higher. inf: the best score alone, as in the seeds", 1, rule="3.2", before=inf,
     )] = 1.5
     cosine_floor: Annotated[float, Parameter(
-        "Cosine that counts as 0", -1, 0.999, rule="3.2", of_model=True,
+        "Cosine that counts as similarity 0. The scale is linear from there to 1",
+        -1, 0.999, rule="3.2", of_model=True,
     )] = 0.5
-    rrf_k: Annotated[int, Parameter("Constant of reciprocal rank fusion", 1, 10_000, rule="3.2")] = 10
+    rrf_k: Annotated[int, Parameter(
+        "Constant k of reciprocal rank fusion. Higher values flatten the ranks", 1, 10_000, rule="3.2",
+    )] = 10
     title_weight: Annotated[float, Parameter(
-        "What a title adds that has all words of the query", 0, 1, rule="3.1", stage="titles",
+        "Score added by a title that has all words of the query. 0: titles add nothing",
+        0, 1, rule="3.1", stage="titles",
     )] = 0.1
     trigger_weight: Annotated[float, Parameter(
-        "What a trigger phrase adds that the query says whole", 0, 1, rule="3.1",
+        "Score added by a trigger phrase that the query contains whole. 0: phrases add nothing",
+        0, 1, rule="3.1",
     )] = 0.2
     mpab: Annotated[bool, Parameter(
-        "Whether the other chunks of a memory add to its best one", rule="3.3", stage="MPAB", off=False,
+        "Add the bonus of a memory's other chunks to its best chunk (MPAB). false: the best chunk alone",
+        rule="3.3", stage="MPAB", off=False,
     )] = True
     mpab_coefficient: Annotated[float, Parameter(
-        "Coefficient of what the other chunks add; 0.3 in the seeds", 0, 1, rule="3.3",
+        "Coefficient of that bonus; 0.3 in the seeds", 0, 1, rule="3.3",
     )] = 0.02
     mpab_cap: Annotated[float, Parameter(
-        "Most that the other chunks add; inf in the seeds", 0, rule="3.3",
+        "Maximum of that bonus; inf (no maximum) in the seeds", 0, rule="3.3",
     )] = 0.005
     neighbour_weight: Annotated[float, Parameter(
-        "Share that a memory gets of the better of those before and after it", 0, 1, rule="3.2",
-        stage="neighbours",
+        "Share of the better neighbour's score (the memory before or after) that a memory gets. 0: none",
+        0, 1, rule="3.2", stage="neighbours",
     )] = 0.2
     feedback_scope: Annotated[FeedbackScope, Parameter(
-        "Whether feedback counts for questions like the one it was given for, or for the memory in every "
-        "search, as in the seeds", rule="8.2", before="memory",
+        "question: feedback counts for queries like the one it was given for; memory: for the memory in "
+        "every search, as in the seeds", rule="8.2", before="memory",
     )] = "question"
     effectiveness_weight: Annotated[float, Parameter(
-        "Share of effectiveness in a score", 0, 0.3, rule="3.4", stage="effectiveness",
+        "Weight of effectiveness in a score. Similarity has the rest. 0: ratings have no effect here",
+        0, 0.3, rule="3.4", stage="effectiveness",
     )] = 0.3
     effectiveness_from: Annotated[int, Parameter(
-        "Data points from which the effectiveness of a memory as a whole counts, and from which it is "
-        "flagged; for a question one is enough", 3, 1_000_000, unit="count", rule="3.4",
+        "Minimum feedback events (ratings and uses) before global effectiveness counts and a result can be "
+        "flagged. For a question one is enough", 3, 1_000_000, unit="count", rule="3.4",
     )] = 3
     highly_effective: Annotated[float, Parameter(
-        "Effectiveness from which a result is flagged, at two decimals", 0, 1, rule="3.4",
+        "Minimum effectiveness, rounded to two decimals, of the flag *highly effective*", 0, 1, rule="3.4",
     )] = 0.8
     learned_cap: Annotated[float, Parameter(
-        "Most that learned triggers add to a score", 0, CAP, rule="3.8",
+        "Maximum that learned terms add to a score, before the factor `learning.coefficient`. 0: none",
+        0, CAP, rule="3.8",
     )] = CAP
     key_weight: Annotated[float, Parameter(
-        "Most that search keys add to a score; 0 is off", 0, 0.4, rule="7.3", before=0.4,
+        "Maximum query boost added to a score by search keys. 0: off", 0, 0.4, rule="7.3", before=0.4,
     )] = 0.3
     confidence_point: Annotated[float, Parameter(
-        "What one point of confidence adds to a score", 0, 0.1, rule="3.6", stage="confidence",
+        "Score per point of confidence. 0: confidence has no effect", 0, 0.1, rule="3.6", stage="confidence",
     )] = 0.01
     negative_feedback: Annotated[bool, Parameter(
-        "Whether not-useful votes lower a score", rule="3.7", stage="negative feedback", off=False,
+        "Lower the score of memories with unhelpful ratings. false: they count for effectiveness only",
+        rule="3.7", stage="negative feedback", off=False,
     )] = True
     negative_step: Annotated[float, Parameter(
-        "Share of a score that a fresh not-useful vote takes", 0, 0.1, rule="3.7",
+        "Share of a score that one fresh unhelpful rating removes", 0, 0.1, rule="3.7",
     )] = 0.1
     negative_floor: Annotated[float, Parameter(
-        "Share of a score that not-useful votes leave at least", 0.3, 1, rule="3.7",
+        "Minimum share of a score that unhelpful ratings leave", 0.3, 1, rule="3.7",
     )] = 0.3
     negative_half_life_days: Annotated[float, Parameter(
-        "Days after which a not-useful vote counts half", 0.001, 100_000, rule="3.7",
+        "Days after which an unhelpful rating counts half", 0.001, 100_000, rule="3.7",
     )] = 30.0
     sparse_recall: Annotated[bool, Parameter(
-        "Whether a short memory that is very near is given a place", rule="3.5", stage="sparse recall",
-        off=False,
+        "Inject a short memory that is very near to the query into the results",
+        rule="3.5", stage="sparse recall", off=False,
     )] = True
     sparse_chunks: Annotated[int, Parameter(
-        "Most chunks of a short memory", 0, 1_000, unit="count", rule="3.5",
+        "Maximum chunks of a short memory. 0: none is short", 0, 1_000, unit="count", rule="3.5",
     )] = 2
     sparse_top: Annotated[int, Parameter(
-        "Nearest chunks that are looked at for short memories, at least", 0, 100_000, unit="count",
-        rule="3.5",
+        "Minimum number of nearest chunks in which a short memory is looked for",
+        0, 100_000, unit="count", rule="3.5",
     )] = 20
     sparse_limit_factor: Annotated[int, Parameter(
-        "Nearest chunks that are looked at for each result that a search asks for, where that comes to more",
-        0, 100, unit="count", rule="3.5", before=3,
+        "Nearest chunks per requested result in which a short memory is looked for, if that is more than "
+        "`sparse_top`", 0, 100, unit="count", rule="3.5", before=3,
     )] = 3
     sparse_distance: Annotated[float, Parameter(
-        "Cosine distance up to which a short memory is very near", 0, 2, rule="3.5", of_model=True,
+        "Maximum cosine distance of a short memory that is injected", 0, 2, rule="3.5", of_model=True,
     )] = 0.20
     sparse_max_injections: Annotated[int, Parameter(
-        "Most short memories that are given a place in one search", 0, 100, unit="count", rule="3.5",
-        before=1,
+        "Maximum short memories injected per search. 0: none", 0, 100, unit="count", rule="3.5", before=1,
     )] = 1
     sparse_keeps: Annotated[int, Parameter(
-        "First places that none takes for being short", LEAST_KEPT, 1_000, unit="count", rule="3.5", before=0,
+        "First ranks that an injection never replaces", LEAST_KEPT, 1_000, unit="count", rule="3.5", before=0,
     )] = 5
     soft_from: Annotated[float, Parameter(
-        "Score from which one is squeezed toward 1, in the same order; 1 cuts", 0.5, 1, rule="3.8",
-        before=1.0,
+        "Score above which scores are compressed toward 1 in the same order. 1: scores are cut at 1",
+        0.5, 1, rule="3.8", before=1.0,
     )] = 0.9
     abstention_floor: Annotated[float, Parameter(
-        "Signal below which a search shows nothing; 0: never", 0, 1, rule="3.9", of_model=True,
-        stage="abstention",
+        "Minimum signal of a search. Below it the search abstains and returns no results. 0: never abstain",
+        0, 1, rule="3.9", of_model=True, stage="abstention",
     )] = 0.0
     rerank_weight: Annotated[float, Parameter(
-        "Share of the cross-encoder in a score; 0 is off", 0, 1, rule="3.2", stage="cross-encoder",
+        "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",
     )] = 0.0
     rerank_top: Annotated[int, Parameter(
-        "Best memories that the cross-encoder reads", 0, 1_000, unit="count", rule="3.2",
+        "Number of best memories that the cross-encoder scores again", 0, 1_000, unit="count", rule="3.2",
     )] = 20
     # fmt: on
 

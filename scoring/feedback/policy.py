@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from slowwave.scoring.parameters import Parameter, check
 from slowwave.scoring.validation import COEFFICIENT
 
-_FITTED = "fitted to labelled answers; only where a program brings a similarity of its own"
+_FITTED = "fitted to labelled answers; it counts only if a program passes its own similarity function"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,15 @@ class UsagePolicy:
 
     # fmt: off
     used_ratio: Annotated[float, Parameter(
-        "Share of a memory's words in an answer above which it was used", 0, 1, rule="4.1",
+        "Share of a memory's keywords in the answer above which the memory was used", 0, 1, rule="4.1",
     )] = 0.30
     grey_ratio: Annotated[float, Parameter(
-        "Share of its words beyond the query from which, up to `used_ratio`, a similarity decides where one "
-        "is given; both ends belong to the band", 0, 1, rule="4.1", fixed=_FITTED,
+        "Lower end of the band in which a program's similarity decides, as a share of the keywords without "
+        "query words. The upper end is `used_ratio`; both ends belong to the band",
+        0, 1, rule="4.1", fixed=_FITTED,
     )] = 0.10
     similarity: Annotated[float, Parameter(
-        "Least similarity of memory and answer that is use", 0, 1, rule="4.1", fixed=_FITTED,
+        "Minimum similarity of memory and answer that counts as use", 0, 1, rule="4.1", fixed=_FITTED,
     )] = 0.80
     # fmt: on
     RISING: ClassVar = ("grey_ratio", "used_ratio")
@@ -48,44 +49,48 @@ class FeedbackPolicy:
 
     # fmt: off
     prior: Annotated[float, Parameter(
-        "Effectiveness of what nobody has judged", 0, 1, rule="4.3", fixed="neutral, as in 3.4",
+        "Effectiveness without any feedback", 0, 1, rule="4.3", fixed="the neutral value of rule 3.4",
     )] = 0.5
     half_life_days: Annotated[float, Parameter(
-        "Days after which a vote counts half", above=0, rule="4.3",
+        "Days after which feedback counts half", above=0, rule="4.3",
     )] = 90.0
     prior_weight: Annotated[float, Parameter(
-        "Votes that the neutral beginning is worth", 1, rule="4.3",
+        "Weight of the neutral prior in global effectiveness, in ratings", 1, rule="4.3",
     )] = 2.0
     question_prior_weight: Annotated[float, Parameter(
-        "Votes that the neutral prior is worth for one question", 1, rule="8.1",
+        "Weight of the neutral prior in effectiveness for a question, in ratings", 1, rule="8.1",
     )] = 1.0
     nearest_questions: Annotated[int, Parameter(
-        "Rated questions that a new one is compared with, the nearest", 1, 10_000, unit="count", rule="8.1",
+        "Rated queries that a query is compared with, nearest first. Others do not count",
+        1, 10_000, unit="count", rule="8.1",
     )] = 50
     implicit_weight: Annotated[float, Parameter(
-        "Votes that one used or ignored result is worth", 0, 1, rule="4.3",
+        "Weight of one used or ignored result, in ratings. 0: implicit events do not count", 0, 1, rule="4.3",
     )] = 0.25
     implicit_cap: Annotated[float, Parameter(
-        "Votes that all implicit evidence on a memory is worth, at most", 0, 1, rule="4.3",
+        "Maximum weight of all implicit events of a memory together, in ratings", 0, 1, rule="4.3",
     )] = 1.0
     principal_votes: Annotated[int, Parameter(
-        "Votes of one principal on one memory that count, the newest; for one question, on the pair of them",
-        1, 100, unit="count", rule="4.3",
+        "Maximum ratings of one user on one memory that count. Older ones do not. For a question: on the "
+        "pair of query and memory", 1, 100, unit="count", rule="4.3",
     )] = 5
     verdicts_per_day: Annotated[int, Parameter(
-        "Verdicts of one principal on a memory and day that move its strength, the first ones", 1,
-        unit="count", rule="4.2",
+        "Maximum verdicts of one user on a memory and day that change its strength. Later ones do not",
+        1, unit="count", rule="4.2",
     )] = 5
     important_at: Annotated[int, Parameter(
-        "Useful votes from which a normal memory becomes important", 1, unit="count", rule="4.4",
+        "Helpful ratings that make a normal memory important", 1, unit="count", rule="4.4",
     )] = 5
     critical_at: Annotated[int, Parameter(
-        "Useful votes from which an important memory becomes critical", 1, unit="count", rule="4.4",
+        "Helpful ratings that make an important memory critical", 1, unit="count", rule="4.4",
     )] = 10
     promotions: Annotated[int, Parameter(
-        "Promotions that a namespace may have in `promotion_hours`", 0, 3, unit="count", rule="4.4",
+        "Maximum promotions per namespace in `promotion_hours`. More wait for the next day. 0: none",
+        0, 3, unit="count", rule="4.4",
     )] = 3
-    promotion_hours: Annotated[float, Parameter("Hours that this limit is about", 8, rule="4.4")] = 8.0
+    promotion_hours: Annotated[float, Parameter(
+        "Window in hours of the limit `promotions`", 8, rule="4.4",
+    )] = 8.0
     # fmt: on
     RISING: ClassVar = ("important_at", "critical_at")
 
@@ -102,47 +107,53 @@ class LearningPolicy:
 
     # fmt: off
     excluded_ranks: Annotated[int, Parameter(
-        "Best ranks of which a selection teaches nothing", 3, unit="count", rule="5.5",
+        "First ranks whose selections teach no term", 3, unit="count", rule="5.5",
     )] = 3
     events: Annotated[int, Parameter(
-        "Learning events of a memory in `window_hours`", 0, 3, unit="count", rule="5.2",
+        "Maximum selections that teach a memory in `window_hours`. More are refused as `rate_limited`. 0: "
+        "none", 0, 3, unit="count", rule="5.2",
     )] = 3
     window_hours: Annotated[float, Parameter(
-        "Hours that this limit is about", 8, 8_784, rule="5.2",
+        "Window in hours of the limit `events`", 8, 8_784, rule="5.2",
     )] = 8.0
     coefficient: Annotated[float, Parameter(
-        "Share of `ranking.learned_cap` that a full match is worth", 0, COEFFICIENT, rule="3.8",
+        "Share of `ranking.learned_cap` that a full match adds to a score. 0: none",
+        0, COEFFICIENT, rule="3.8",
     )] = COEFFICIENT
     terms_per_selection: Annotated[int, Parameter(
-        "Terms that one selection teaches", 1, 3, unit="count", rule="5.2",
+        "Maximum terms that one selection teaches", 1, 3, unit="count", rule="5.2",
     )] = 3
     terms_per_memory: Annotated[int, Parameter(
-        "Learned terms of a memory", 1, 8, unit="count", rule="5.2",
+        "Maximum learned terms of a memory. New terms wait until one expires", 1, 8, unit="count", rule="5.2",
     )] = 8
     ttl_days: Annotated[float, Parameter(
-        "Days until a term has faded to nothing; teaching it again begins anew", above=0, max=30, rule="5.3",
+        "Days until the weight of a term has fallen linearly to 0. Learning it again starts anew",
+        above=0, max=30, rule="5.3",
     )] = 30.0
     eligible_hours: Annotated[float, Parameter(
-        "Age from which a memory may learn", 72, 87_600, unit="hours", rule="5.9",
+        "Minimum age of a memory's text before it can learn", 72, 87_600, unit="hours", rule="5.9",
     )] = 72.0
     least_queries: Annotated[int, Parameter(
-        "Distinct questions that must have taught a term before it counts", 2, unit="count", rule="5",
+        "Minimum different queries that must teach a term before it is used", 2, unit="count", rule="5",
     )] = 2
     least_principals: Annotated[int, Parameter(
-        "Distinct people who must have; 2 or more where people do not trust each other", 1, unit="count",
-        rule="5",
+        "Minimum different users that must teach a term before it is used. Set 2 or more where users do not"
+        " trust each other", 1, unit="count", rule="5",
     )] = 1
     frequent_share: Annotated[float, Parameter(
-        "Share of the memories that have a word, above which it is no term", above=0, max=0.1, rule="5.1",
+        "Maximum share of memories that may contain a learned term. More frequent words teach nothing",
+        above=0, max=0.1, rule="5.1",
     )] = 0.1
     frequent_from: Annotated[int, Parameter(
-        "Memories that must have a word before that share counts", 1, 5, unit="count", rule="5.1",
+        "Minimum memories that must contain a word before `frequent_share` applies",
+        1, 5, unit="count", rule="5.1",
     )] = 5
     preference: Annotated[Preference, Parameter(
-        "Which words of a question are taught first: in its order, as in the seeds, or rare ones", rule="5",
+        "Order in which words of a query are learned: rare words first, or the order of the query, as in "
+        "the seeds", rule="5",
     )] = "rare"
     known_first: Annotated[bool, Parameter(
-        "Whether words that the memory is already learning come before new ones", rule="5",
+        "Learn words that the memory is learning already before new ones", rule="5",
     )] = True
     # fmt: on
 
@@ -162,33 +173,35 @@ class KeyTeaching:
 
     # fmt: off
     used: Annotated[float, Parameter(
-        "Evidence of a result that was used; that of one that was cited or rated helpful is 1", 0, 1,
-        rule="7.3",
+        "Evidence of a result that was used. Cited or rated helpful counts 1", 0, 1, rule="7.3",
     )] = 0.7
     power: Annotated[float, Parameter(
-        "Evidence is multiplied by (score ÷ best score) to this power", 0, 16, rule="7.3",
+        "Exponent p of the factor (score / best score)^p on the evidence. 0: the score does not matter",
+        0, 16, rule="7.3",
     )] = 1.0
     bias: Annotated[float, Parameter(
-        "The result at rank r is looked at with the chance r to the power of minus this", 0, 4, rule="7.3",
+        "Exponent b of the chance r^(−b) that the result at rank r was examined. 0: every rank is examined "
+        "alike", 0, 4, rule="7.3",
     )] = 0.5
     excluded_ranks: Annotated[int, Parameter(
-        "Best ranks of which a selection teaches nothing", 0, unit="count", rule="7.4",
+        "First ranks whose selections teach no key. 0: every rank teaches", 0, unit="count", rule="7.4",
     )] = 0
     ttl_days: Annotated[float, Parameter(
-        "Days until a key has faded to nothing, in a line; asking again begins anew", above=0, max=365,
-        rule="7.4",
+        "Days until a key has faded linearly to 0. Asking again starts anew", above=0, max=365, rule="7.4",
     )] = 180.0
     per_memory: Annotated[int, Parameter(
-        "Keys of a memory, the newest", 1, 256, unit="count", rule="7.3",
+        "Maximum keys of a memory, the newest of each user in turn", 1, 256, unit="count", rule="7.3",
     )] = 32
     events: Annotated[int, Parameter(
-        "Keys that a memory is taught in `window_hours`", 0, 3, unit="count", rule="7.5",
+        "Maximum keys that a memory is taught in `window_hours`. More are refused as `rate_limited`. 0: "
+        "none", 0, 3, unit="count", rule="7.5",
     )] = 3
     window_hours: Annotated[float, Parameter(
-        "Hours that this limit is about", 8, 8_784, rule="7.5",
+        "Window in hours of the limit `events`", 8, 8_784, rule="7.5",
     )] = 8.0
     eligible_hours: Annotated[float, Parameter(
-        "Age from which a text may be taught", 72, 87_600, unit="hours", rule="7.5",
+        "Minimum age of a memory's text before it can be taught a key",
+        72, 87_600, unit="hours", rule="7.5",
     )] = 72.0
     # fmt: on
 

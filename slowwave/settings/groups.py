@@ -19,94 +19,110 @@ class Group(BaseModel):
 
 
 class StoreSettings(Group):
-    """Where the LanceDB tables live and how they are kept in order."""
+    """LanceDB tables: location, vector index, memory and old versions."""
 
-    uri: str = Field("", description="Folder (relative to the home) or s3:// URI of the tables; empty: lance")
+    uri: str = Field(
+        "",
+        description="LanceDB database: a folder, relative to the home, or an s3:// URI. Empty: "
+        "`lance` in the home",
+    )
     storage_options: dict[str, str] = Field(
-        default_factory=dict, description="Options of the object store (endpoint, region, keys, ...)"
+        default_factory=dict, description="Options of the object store, such as endpoint, region and keys"
     )
     vector_index_from: int = Field(
         20_000,
         ge=1_000,
-        description="Chunks from which the night parts the vectors of a namespace's snapshot file, and gives "
-        "a table in which a namespace is searched (beyond store.snapshot_mb) a vector index; below: exact "
-        "search",
+        description="Minimum chunks in a namespace before the nightly job builds an IVF index. "
+        "Smaller namespaces use exact search",
     )
     vector_index_recall: float = Field(
         0.99,
         ge=0.5,
         le=1.0,
-        description="Share of the ten nearest that has to be found (recall@10 against exact search): a "
-        "search visits as many partitions as that takes",
+        description="Target recall@10 of the IVF index against exact search. Higher values visit "
+        "more partitions per search",
     )
     snapshot_mb: float = Field(
         1_024.0,
         ge=0.0,
-        description="Memory that the chunks of all searched namespaces may take (MB); beyond it, and with 0, "
-        "their table is searched",
+        description="Memory budget (MB) for the snapshots of all searched namespaces. Beyond it, "
+        "and with 0, searches read the LanceDB table, which is slower",
     )
     keep_versions_days: float = Field(
-        7.0, ge=0.04, description="Days that old versions of the tables that nights write are kept"
+        7.0,
+        ge=0.04,
+        description="Days that the nightly job keeps old versions of a table. Older versions are deleted",
     )
 
 
 class JournalSettings(Group):
     """The append-only journal of saves, searches and feedback."""
 
-    url: str = Field("", description="SQLAlchemy URL; empty: SQLite file HOME/journal.db")
+    url: str = Field("", description="SQLAlchemy URL of the journal. Empty: the SQLite file HOME/journal.db")
     durability: Literal["full", "normal"] = Field(
-        "full", description="full: survives power loss; normal: survives a process crash (SQLite only)"
+        "full",
+        description="full: a committed event survives a power failure; normal: it survives a crash "
+        "of the process only, and writes are faster. SQLite only",
     )
-    log_searches: bool = Field(True, description="Write every search and what it showed to the journal")
+    log_searches: bool = Field(
+        True,
+        description="Write each search and its returned results to the journal. false: no feedback "
+        "and no evaluation of searches",
+    )
 
 
 class EmbeddingSettings(Group):
-    """The embedding model; it belongs to a store and is changed with `slowwave reembed`."""
+    """The embedding model. It belongs to a store; `slowwave reembed` changes it."""
 
     model: str = Field(
         "bge-small-en-v1.5",
         min_length=1,
-        description="bge-small-en-v1.5, wordllama-256, fastembed:NAME or lancedb:PROVIDER/NAME",
+        description="Embedding model: bge-small-en-v1.5, wordllama-256, fastembed:NAME or "
+        "lancedb:PROVIDER/NAME",
     )
-    threads: int = Field(0, ge=0, le=256, description="Threads of the model; 0: one per core")
+    threads: int = Field(0, ge=0, le=256, description="CPU threads of the model. 0: one per core")
     batch_size: int = Field(
         1,
         ge=1,
         le=1_024,
-        description="Texts per model call; an int8 model scales a whole batch, so only with 1 is a text's "
-        "vector always the same",
+        description="Texts per call of the model. Above 1, an int8 model scales the whole batch, so"
+        " a text's vector depends on its neighbours",
     )
 
 
 class EngineSettings(Group):
-    """Where long work is computed: embedding of many texts, backfills of feedback and evaluation."""
+    """Where long work runs: embedding of many texts, backfills of feedback and evaluation."""
 
     kind: Literal["local", "ray"] = Field(
         "local",
-        description="local: this process; ray: workers of a Ray cluster (pip install '.[distributed]')",
+        description="local: compute in this process; ray: on workers of a Ray cluster (pip install "
+        "'.[distributed]')",
     )
     address: str = Field(
         "",
-        description="HOST:PORT of a Ray cluster that this machine is part of; empty: one is started on this "
-        "machine for as long as it is needed",
+        description="HOST:PORT of a Ray cluster that this machine belongs to. Empty: start a "
+        "cluster on this machine for the time of the work",
     )
     workers: int = Field(
         0,
         ge=0,
         le=10_000,
-        description="Workers of a cluster that is started here; 0: one per CPU. Of an address all CPUs work",
+        description="Workers of a cluster that is started here. 0: one per CPU. A cluster given by "
+        "`address` uses all its CPUs",
     )
     texts: int = Field(
         64,
         ge=1,
         le=100_000,
-        description="Texts of a piece of embedding, rounded up to whole calls of the model",
+        description="Texts per embedding task, rounded up to whole batches of the model",
     )
     least_texts: int = Field(
-        512, ge=1, description="Texts from which an embedding is handed to workers; fewer are this process's"
+        512,
+        ge=1,
+        description="Minimum texts for embedding on workers. Fewer texts are embedded in this process",
     )
     fallback: bool = Field(
-        False, description="Where the cluster cannot be reached or is lost, compute here instead of failing"
+        False, description="If the cluster is unreachable or lost, compute in this process. false: fail"
     )
 
     @field_validator("address")
@@ -118,10 +134,17 @@ class EngineSettings(Group):
 
 
 class ChunkSettings(Group):
-    """How a note is cut into retrievable pieces."""
+    """How a note is split into chunks."""
 
-    min_words: int = Field(100, ge=1, le=1_000, description="Words from which a chunk may end")
-    max_words: int = Field(150, ge=10, le=2_000, description="Words after which a chunk must end")
+    min_words: int = Field(
+        100,
+        ge=1,
+        le=1_000,
+        description="Minimum words of a chunk. From there on it ends at the next boundary of the text",
+    )
+    max_words: int = Field(
+        150, ge=10, le=2_000, description="Maximum words of a chunk. Longer text starts a new chunk"
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> ChunkSettings:
@@ -134,10 +157,17 @@ class NotesSettings(Group):
     """Reading notes from a vault."""
 
     max_bytes: int = Field(
-        2_000_000, ge=1_000, le=100_000_000, description="Bytes above which a note is quarantined unread"
+        2_000_000,
+        ge=1_000,
+        le=100_000_000,
+        description="Maximum size of a note in bytes. A larger file is quarantined unread",
     )
     max_retired_share: float = Field(
-        0.5, gt=0, le=1, description="Share of a vault's notes that one scan may retire without being asked"
+        0.5,
+        gt=0,
+        le=1,
+        description="Maximum share of a vault's notes that one scan may forget because their files are gone. "
+        "Above it the scan forgets none and says so; `--retire-missing` overrides it. One may always go",
     )
 
 
@@ -146,23 +176,23 @@ Rights = Literal["reader", "assistant", "person"]
 
 
 class McpToken(Group):
-    """A bearer token of the MCP server: what it opens, and in whose name."""
+    """A bearer token of the MCP server: its namespace, user and rights."""
 
     token_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(
-        description="SHA-256 of the token in hex; the token itself is kept nowhere"
+        description="SHA-256 of the token in hex. The token itself is not stored"
     )
-    namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(description="The one namespace that it opens")
-    principal: str = Field(min_length=1, description="Who acts with it, recorded with every act")
+    namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(
+        description="The one namespace that the token opens"
+    )
+    principal: str = Field(min_length=1, description="User recorded with every event of the token")
     rights: Rights = Field(
         "assistant",
-        description="reader: looks and changes nothing; assistant: what tools can do; person: on the "
-        "memory's page also all that people do",
+        description="reader: read only; assistant: all MCP tools; person: also everything that "
+        "people do in the web UI",
     )
-    name: str = Field(
-        "", max_length=100, description="What it is called where tokens are listed; empty: principal"
-    )
+    name: str = Field("", max_length=100, description="Label in lists of tokens. Empty: the principal")
     expires: datetime | None = Field(
-        None, description="Moment from which it is refused (without an offset: UTC); none: it does not expire"
+        None, description="Time from which the token is refused (UTC if it has no offset). Unset: never"
     )
 
     @field_validator("expires")
@@ -181,17 +211,17 @@ class McpToken(Group):
 
 
 class OAuthGrant(Group):
-    """What a claim of an access token opens."""
+    """Namespace and rights that a claim of an access token opens."""
 
     claim: str = Field(
         min_length=1,
-        description="Name of the claim; with dots, a claim inside another one: realm_access.roles",
+        description="Name of a claim in the access token. A dot names a nested claim: realm_access.roles",
     )
-    value: str = Field(min_length=1, description="What it has to be, or to have in its list")
+    value: str = Field(min_length=1, description="Required value of the claim, or a member of its list")
     namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(
-        description="The one namespace that is opened"
+        description="The one namespace that the grant opens"
     )
-    rights: Rights = Field("reader", description="What may be done there: reader, assistant or person")
+    rights: Rights = Field("reader", description="Rights in that namespace: reader, assistant or person")
 
 
 Algorithm = Literal[
@@ -212,26 +242,30 @@ class OAuthSettings(Group):
     """Access tokens of an OpenID provider (OAuth 2.1, as a resource server)."""
 
     issuer: str = Field(
-        "", description="URL of the provider, as its tokens say it (iss); empty: none is asked"
+        "", description="URL of the OpenID provider, equal to `iss` of its tokens. Empty: OAuth is off"
     )
-    resource: str = Field("", description="URL by which clients reach this server: https://HOST/mcp")
-    audience: str = Field("", description="What tokens for it have to say (aud); empty: the resource")
-    jwks_url: str = Field("", description="Where the provider's keys are; empty: its metadata says so")
+    resource: str = Field("", description="URL of this server for clients: https://HOST/mcp")
+    audience: str = Field("", description="Required `aud` of a token. Empty: `resource`")
+    jwks_url: str = Field("", description="URL of the provider's public keys. Empty: taken from its metadata")
     algorithms: tuple[Algorithm, ...] = Field(
-        ("RS256", "ES256"), min_length=1, description="Signatures that are taken"
+        ("RS256", "ES256"), min_length=1, description="Accepted signature algorithms"
     )
     leeway_seconds: float = Field(
-        30.0, ge=0, le=300, description="Seconds that clocks of the provider and of this machine may differ"
+        30.0, ge=0, le=300, description="Accepted clock difference to the provider in seconds"
     )
     principal: str = Field(
-        "sub", min_length=1, description="Claim that says who acts; the provider has to keep it to one person"
+        "sub",
+        min_length=1,
+        description="Claim that identifies the user. The provider must never reassign its value to "
+        "someone else",
     )
     scopes: bool = Field(
         True,
-        description="The provider knows memory:read and memory:write, and a token has to have one of them",
+        description="Require the scope memory:read or memory:write in a token. false: the provider "
+        "does not know them",
     )
     grants: tuple[OAuthGrant, ...] = Field(
-        (), description="What opens which namespace; the first whose claim is there decides"
+        (), description="Which claims open which namespace. The first grant whose claim matches decides"
     )
 
     @field_validator("issuer", "resource", "jwks_url")
@@ -255,25 +289,34 @@ class OAuthSettings(Group):
 class McpSettings(Group):
     """The MCP server over HTTP."""
 
-    tokens: tuple[McpToken, ...] = Field((), description="Bearer tokens; `slowwave mcp token` makes one")
+    tokens: tuple[McpToken, ...] = Field((), description="Bearer tokens. `slowwave mcp token` creates one")
     oauth: OAuthSettings = OAuthSettings()
     allowed_hosts: tuple[str, ...] = Field(
-        (), description="Names that clients reach the server by, beside those of this machine's loopback"
+        (), description="Host names that clients may use, besides localhost and the loopback addresses"
     )
     max_request_bytes: int = Field(
-        1_000_000, ge=10_000, le=100_000_000, description="Bytes above which a request is refused (413)"
+        1_000_000,
+        ge=10_000,
+        le=100_000_000,
+        description="Maximum size of a request in bytes. A larger one gets status 413",
     )
     requests: int = Field(
-        16, ge=1, le=1_000, description="Requests with one token, in work or waiting; more get 429 (count)"
+        16,
+        ge=1,
+        le=1_000,
+        description="Maximum concurrent and waiting requests per token. More get status 429",
     )
     request_seconds: float = Field(
-        20.0, gt=0, le=3_600, description="Seconds in which a request has to arrive whole"
+        20.0, gt=0, le=3_600, description="Maximum seconds for a request to arrive completely"
     )
     work_seconds: float = Field(
-        60.0, gt=0, le=3_600, description="Seconds after which the work of a call over a network is ended"
+        60.0,
+        gt=0,
+        le=3_600,
+        description="Maximum seconds of work per network call. Then the call is cancelled",
     )
     half_sent: int = Field(
-        64, ge=1, le=10_000, description="Connections that may wait for a request or its rest (count)"
+        64, ge=1, le=10_000, description="Maximum connections whose request has not arrived completely"
     )
 
     @model_validator(mode="after")
@@ -284,58 +327,73 @@ class McpSettings(Group):
 
 
 class PageSettings(Group):
-    """The memory's own page."""
+    """The web UI of the memory."""
 
     https: bool = Field(
-        False, description="People reach it over TLS (behind a proxy): its cookie is only sent over that"
+        False,
+        description="Users reach the web UI over TLS, behind a proxy. Its cookie is then sent over TLS only",
     )
     session_hours: float = Field(
-        12.0, gt=0, le=720, description="Hours without a request after which one has to sign in again"
+        12.0, gt=0, le=720, description="Hours without a request after which a user must sign in again"
     )
 
 
 class TelemetrySettings(Group):
-    """What those see who watch; traces and metrics over OTLP have the standard variables (OTEL_…)."""
+    """Logs and metrics. Traces and metrics over OTLP have the standard variables (OTEL_…)."""
 
     logs: Literal["plain", "json"] = Field(
-        "plain", description="json: log lines are JSON, with a line for each search, save, feedback and asset"
+        "plain",
+        description="Format of log lines. json also writes one line for each search, save, feedback"
+        " event and asset",
     )
     metrics_port: int = Field(
-        0, ge=0, le=65_535, description="Port of the servers' metrics for Prometheus (/metrics); 0: none"
+        0,
+        ge=0,
+        le=65_535,
+        description="Port of the Prometheus endpoint /metrics of the servers. 0: no endpoint",
     )
     metrics_host: str = Field(
-        "127.0.0.1", min_length=1, description="Address that /metrics listens on; it asks for no token"
+        "127.0.0.1", min_length=1, description="Address that /metrics listens on. The endpoint needs no token"
     )
 
 
 class AlertSettings(Group):
-    """Who is told that something went wrong."""
+    """Alerts on failures and regressions."""
 
     webhook: str = Field(
         "",
-        description="URL that gets a JSON message when a run fails or learning is rolled back; empty: none",
+        description="URL that receives a JSON message when a run fails or the regression guard "
+        "rolls back. Empty: none",
     )
 
 
 class BackupSettings(Group):
-    """Where backups of the home go, and how long they stay; without a place none is made by itself."""
+    """Backups of the home: location, encryption and retention. Without `uri` none is made."""
 
-    uri: str = Field("", description="Folder (relative to the home) or s3:// URI of the backups; empty: none")
+    uri: str = Field(
+        "",
+        description="Where backups are stored: a folder, relative to the home, or an s3:// URI. "
+        "Empty: no backups",
+    )
     storage_options: dict[str, str] = Field(
         default_factory=dict,
-        description="Options of their object store; empty: those of the tables (store.storage_options)",
+        description="Options of the object store of the backups. Empty: `store.storage_options`",
     )
     key_file: str = Field(
-        "", description="File with the key that encrypts them; empty: they are not encrypted"
+        "", description="File with the encryption key of the backups. Empty: backups are not encrypted"
     )
-    keep: int = Field(0, ge=0, le=100_000, description="How many of the newest stay (count); 0: all of them")
+    keep: int = Field(0, ge=0, le=100_000, description="Number of newest backups to keep. 0: all")
     forget_erased: bool = Field(
         False,
-        description="After an erasure, take away the backups that were made before it with the next one",
+        description="After an erasure, the next backup deletes all backups made before it, which "
+        "still have the text",
     )
-    hour: int = Field(4, ge=0, le=23, description="Hour (UTC) at which the schedule makes one")
+    hour: int = Field(4, ge=0, le=23, description="Hour (UTC) of the scheduled backup")
     stale_days: float = Field(
-        2.0, gt=0, le=3_650, description="Days without a backup after which doctor and the check say so"
+        2.0,
+        gt=0,
+        le=3_650,
+        description="Days without a backup after which `slowwave doctor` and the asset check warn",
     )
 
 
@@ -345,25 +403,25 @@ class NightSettings(Group):
     first_day: str = Field(
         "2024-01-01",
         pattern=r"^\d{4}-\d{2}-\d{2}$",
-        description="First day (UTC) that can have a partition; those of the web page begin with the "
-        "first act since",
+        description="First day (UTC) that can have a partition. Partitions in the Dagster UI begin "
+        "with the first event from this day on",
     )
     hour: int = Field(
-        2, ge=0, le=23, description="Hour (UTC) at which the schedule runs yesterday's partition"
+        2, ge=0, le=23, description="Hour (UTC) at which the schedule processes the previous day"
     )
     vault_poll_seconds: int = Field(
-        60, ge=30, le=86_400, description="Seconds between two looks of the sensor at the watched vaults"
+        60, ge=30, le=86_400, description="Seconds between two checks of the vaults by the sensor"
     )
     owner: str = Field(
         "team:operators",
         pattern=r"^(team:[A-Za-z0-9_.-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",
-        description="Who answers for the nights, as Dagster's page shows it: a mail address, or team:NAME",
+        description="Owner of the assets in the Dagster UI: a mail address, or team:NAME",
     )
 
     dagster_url: str = Field(
         "",
-        description="Address of a PostgreSQL database for Dagster's runs and schedules (postgresql://...); "
-        "empty: SQLite files in HOME/dagster",
+        description="PostgreSQL URL for Dagster's runs and schedules (postgresql://...). Empty: "
+        "SQLite files in HOME/dagster",
     )
 
     @field_validator("first_day")

@@ -26,94 +26,105 @@ class GateSettings(PolicyGroup):
 
     mode: Literal["off", "warn", "enforce"] = Field(
         "warn",
-        description="off: everything readable enters; warn: for `warn_days` the gate only records what it "
-        "would refuse, then it enforces; enforce: at once",
+        description="off: store every readable note; warn: for `warn_days` only record what the "
+        "gate would refuse, then enforce; enforce: refuse at once",
     )
     echo_hours: float = Field(
-        24.0, ge=0, le=8_760, description="Hours in which repeating what a search showed is an echo; 0: never"
+        24.0,
+        ge=0,
+        le=8_760,
+        description="Hours after a search in which a note that repeats its returned results is "
+        "refused as an echo. 0: never",
     )
 
 
 @with_parameters(Thresholds, unset=True)
 class ReconsolidationSettings(PolicyGroup):
-    """What becomes of notes that say again, or say otherwise, what is known (rule 2)."""
+    """Merging or superseding memories that a new note resembles (rule 2)."""
 
     policy: Literal["off", "guarded", "literal"] = Field(
         "off",
-        description="off: stored as they are; guarded: merged only if nothing differs, superseded only on "
-        "the same subject; literal: by similarity alone",
+        description="off: store each note as it is; guarded: merge only texts without a divergence,"
+        " supersede only on the same subject; literal: decide by cosine alone",
     )
-    neighbours: int = Field(3, ge=1, le=20, description="Most similar memories that are looked at (count)")
+    neighbours: int = Field(
+        3, ge=1, le=20, description="Number of most similar memories that a note is compared with"
+    )
 
 
 @with_parameters(RankingPolicy, unset=True)
 class RankingSettings(PolicyGroup):
-    """Candidates and ranking of one search (rule 3). What is unset is the policy file's, else the default."""
+    """Candidates and ranking of a search (rule 3).
 
-    candidates: int = Field(100, ge=1, le=10_000, description="Chunks fetched per channel (count)")
+    Unset: the value of the policy file, else of the embedding model, else the default.
+    """
+
+    candidates: int = Field(100, ge=1, le=10_000, description="Chunks fetched per channel")
     policy_file: Path | None = Field(
         None,
-        description="A policy that `slowwave tune` wrote, relative to the home; what it leaves out, and "
-        "all where this is unset: the defaults and the model's own",
+        description="Ranking policy written by `slowwave tune`, relative to the home. Parameters "
+        "that it leaves out come from the embedding model, else from the defaults",
     )
 
 
 @with_parameters(UsagePolicy, FeedbackPolicy)
 class FeedbackSettings(PolicyGroup):
-    """What use teaches (rule 4)."""
+    """How much feedback counts (rule 4)."""
 
 
 @with_parameters(LearningPolicy, GateBounds)
 class LearningSettings(PolicyGroup):
-    """What selections teach (rule 5), and the gate before it (rule 6.7)."""
+    """Learned terms (rule 5), and the learning gate (rule 6.7)."""
 
     enabled: bool = Field(
-        False, description="Propose what could be learned; applied is nothing before the gate is open"
+        False,
+        description="Propose learned terms and search keys. Nothing is applied before the learning "
+        "gate is open. false: no proposals and no effect",
     )
-    words: bool = Field(
-        True, description="Whether words of questions are proposed and used, where learning is enabled"
-    )
-    keys: bool = Field(
-        True, description="Whether past questions are search keys, where learning is enabled (rule 7)"
-    )
+    words: bool = Field(True, description="If learning is enabled, propose and use learned terms")
+    keys: bool = Field(True, description="If learning is enabled, propose and use search keys (rule 7)")
     interleave: float = Field(
         0.25, ge=0, le=1,
-        description="Share of the searches that learning changes which show both rankings in turn",
+        description="Of the searches that learning changes, the share that interleaves results with"
+        " and without it. 0: none",
     )  # fmt: skip
 
 
 @with_parameters(KeyTeaching, KeyPolicy)
 class SearchKeySettings(PolicyGroup):
-    """Past questions as keys to what they led to (rule 7)."""
+    """Search keys (rule 7)."""
 
 
 class EvaluationSettings(Group):
-    """How good the memory is (rule 6)."""
+    """Evaluation of logged searches (rule 6)."""
 
     shadow: bool = Field(
-        True, description="Try other rankings on what searches considered; off: only what was shown counts"
+        True,
+        description="Replay past searches under other policies. false: only the returned results "
+        "are measured",
     )
     shadow_policies: dict[str, Path] = Field(
         default_factory=dict,
-        description="Your own among them: name = file that `slowwave tune` wrote, relative to the home",
+        description="Shadow policies of your own: name = file written by `slowwave tune`, relative "
+        "to the home",
     )
     ablations: bool = Field(
-        True, description="Also try the ranking in force without each channel and stage, and baselines"
+        True, description="Also replay baselines, and the policy in force without each channel and stage"
     )
     margin: float = Field(
-        0.02, ge=0, le=1, description="Difference of a metric (0 to 1) that does not matter"
+        0.02, ge=0, le=1, description="Largest difference of a metric (0 to 1) that counts as equivalent"
     )
     cycle_searches: int = Field(
         100,
         ge=100,
-        description="Queries with a relevant judgment that a cycle needs (count); each counts once a day, "
-        "and three times at most",
+        description="Minimum queries with a relevant judgment before a cycle closes. Each counts "
+        "once a day and three times at most",
     )
-    cycle_days: int = Field(14, ge=14, description="Days that a cycle takes at least")
+    cycle_days: int = Field(14, ge=14, description="Minimum calendar days of a cycle")
     interleave: Path | None = Field(
         None,
-        description="A policy whose results searches show in turn with those of the one in force; a file, "
-        "relative to the home",
+        description="Policy file, relative to the home. Searches interleave its results with those "
+        "of the policy in force. Unset: none",
     )
 
     @model_validator(mode="before")
@@ -127,30 +138,38 @@ class EvaluationSettings(Group):
 
 
 class JudgeSettings(Group):
-    """Who grades results, beside people and use (rule 6.2)."""
+    """The judge that grades results (rule 6.2)."""
 
     kind: Literal["off", "default", "openai"] = Field(
         "default",
-        description="off; default: words and the bundled cross-encoder; openai: a model behind base_url",
+        description="off: no judge; default: the bundled cross-encoder and word overlap; openai: a "
+        "model at `base_url`",
     )
     pairs: int = Field(
-        25, ge=0, le=100_000, description="Pairs of query and memory that are judged of a day and namespace"
+        25,
+        ge=0,
+        le=100_000,
+        description="Maximum pairs of query and memory graded per day and namespace. 0: none",
     )
     anchors: int = Field(
-        20, ge=0, le=1_000, description="Pairs that are judged again in every cycle, to see the judge drift"
+        20,
+        ge=0,
+        le=1_000,
+        description="Pairs graded again in every cycle, to detect drift of the judge. 0: none",
     )
-    model: str = Field("", description="Of kind openai: the model's name")
-    base_url: str = Field(
-        "", description="Of kind openai: address of the API; empty: the client's own default"
-    )
-    credential_variable: str = Field(
-        "OPENAI_API_KEY", description="Environment variable that holds the key of the API"
-    )
-    timeout_seconds: float = Field(60.0, gt=0, le=3_600, description="Seconds that one answer may take")
-    retries: int = Field(3, ge=0, le=20, description="Times that a failed request is sent again")
+    model: str = Field("", description="Name of the model, for kind openai")
+    base_url: str = Field("", description="URL of the API, for kind openai. Empty: the default of the client")
+    credential_variable: str = Field("OPENAI_API_KEY", description="Environment variable with the API key")
+    timeout_seconds: float = Field(60.0, gt=0, le=3_600, description="Maximum seconds for one answer")
+    retries: int = Field(3, ge=0, le=20, description="Retries of a failed request")
     budget: int = Field(
-        500_000, ge=0, description="Tokens, read and written, that one run may use; then it stops (count)"
+        500_000,
+        ge=0,
+        description="Maximum tokens, read and written, of one run. The run stops before it exceeds them",
     )
     agreement: float = Field(
-        0.80, ge=0.80, le=1, description="Agreement with labels by hand from which a judge's grades count"
+        0.80,
+        ge=0.80,
+        le=1,
+        description="Minimum share of equal grades with labels by hand before a judge's grades count",
     )

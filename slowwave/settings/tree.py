@@ -54,9 +54,11 @@ class Settings(BaseSettings):
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
     )
 
-    home: Path = Field(Path(HOME_FOLDER), description="Folder of the store, the journal and the web page")
+    home: Path = Field(
+        Path(HOME_FOLDER), description="Data directory: settings, journal, tables and files of the web UI"
+    )
     namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(
-        "default", description="Namespace (tenant) that the command line uses when none is given"
+        "default", description="Namespace (tenant) of a command that names none"
     )
     store: StoreSettings = StoreSettings()
     journal: JournalSettings = JournalSettings()

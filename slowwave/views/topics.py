@@ -198,8 +198,8 @@ embedding or judging. More: docs/how-to/restrict-visibility.md.""",
   slowwave settings gate                a group
   slowwave settings --all               all settings
 
-Precedence: arguments, then variables (SLOWWAVE_GATE__MODE=enforce), then
-slowwave.toml in the home. List: docs/reference/settings.md.""",
+They are read from arguments, from variables (SLOWWAVE_GATE__MODE=enforce), then
+from slowwave.toml in the home. docs/reference/settings.md lists them.""",
     ),
 }
 """By name. Each begins with what to type."""

@@ -1,4 +1,4 @@
-"""Every constant of the rules is a setting, made from its declaration, or docs/explanation/constants.md says why."""
+"""Every constant of the rules is a setting, made from its declaration, or docs/reference/settings.md says why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import EvaluationSettings, Settings, load
 from slowwave.settings.rules import GateSettings, LearningSettings, ReconsolidationSettings
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "constants.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 ROW = re.compile(r"^\| ([3-8][.\d]*) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
 PLACE = re.compile(r"^`([\w.]+)`: ")
 POLICIES = {
@@ -134,7 +134,7 @@ def test_the_nearness_of_questions_is_that_of_the_models():
 
 
 def test_the_table_names_every_switch_of_the_rules():
-    text = PAGE.read_text().split("## What is fixed")[0]
+    text = PAGE.read_text().split("## Switches")[1].split("\n## ")[0]
     for name in (
         "ranking.mpab", "gate.mode", "reconsolidation.policy", "learning.enabled", "evaluation.shadow",
         "ranking.negative_feedback",

@@ -1,10 +1,14 @@
-"""Every setting with its type, its range, its default and its meaning, from the models."""
+"""Settings page: type, range, default and meaning of each setting, and the fixed constants.
+
+Switches and constants that no model declares stand in `settings_fixed.md`, beside this file.
+"""
 
 from __future__ import annotations
 
 import enum
+import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -21,29 +25,66 @@ from tools.reference.markdown import code, codes, paragraphs, prose, section, ta
 PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 BOUNDS = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
 LENGTHS = {"min_length": "at least {} long", "max_length": "at most {} long"}
-FIXED = "Parameters of policies that are fixed, and why."
-HEAD = ["setting", "type and range", "default", "what it is"]
+FIXED = "Parameters of policies that no setting changes, with the reason."
+HEAD = ["setting", "type and range", "default", "meaning"]
+HERE = Path(__file__).parent
+RULES = HERE.parents[1] / "docs" / "reference" / "rules.md"
+INTRO = """\
+This page lists every setting, and every constant of the [rules](rules.md) that is fixed. `slowwave settings`
+prints the settings of a home that differ from the defaults; with `--all` it prints all of them, and where
+each comes from.
+
+- **Where.** A setting stands in `{file}` in the home, under the table that its group names, or in an
+  environment variable: `embedding.model` is `model` under `[embedding]`, and `{variable}`.
+- **Precedence.** Argument, then variable, then file, then default.
+- **Errors.** An unknown name, a value out of range and an unknown parameter of a policy file are errors.
+  The message names the nearest name or the range.
+- **Unset** settings of `ranking` have the value of the policy file, else of the embedding model, else the
+  default. Those of `reconsolidation` have that of the model. A policy file may leave parameters out.
+- **Paths.** A relative path in `ranking.policy_file`, `evaluation.shadow_policies`,
+  `evaluation.interleave` or `store.uri` is relative to the home, wherever a command starts.
+- **Safeguards.** Limits that are safeguards can only be made stricter: their range begins or ends at the
+  default.
+- **Order.** Thresholds must rise: `reconsolidation.conflict` ≤ `merge` ≤ `duplicate` (together with the
+  model's, too), `feedback.important_at` ≤ `critical_at`, `chunks.min_words` ≤ `max_words`."""
 
 
 def page() -> str:
     """The page."""
     variable = variable_of(("embedding", "model"))
+    switches, constants = (
+        (HERE / "settings_fixed.md").read_text(encoding="utf-8").split("\n## Fixed constants")
+    )
     parts = [
         "# Settings",
-        f"Each can stand in `{CONFIG_FILE}` in the home, under the table that its group names, or in an "
-        f"environment variable: `embedding.model` is `model` under `[embedding]`, and `{variable}`. The "
-        "stronger one wins: argument, variable, file, default. `slowwave settings` shows which did. The "
-        "rules' switches, and constants that are no settings, are in [settings.md](../settings.md).",
-        table(HEAD, _rows(Settings, ())),
+        INTRO.format(file=CONFIG_FILE, variable=variable),
+        switches.strip(),
+        section(2, "Home", table(HEAD, _rows(Settings, ()))),
     ]
     for name, group in _groups(Settings):
         parts.append(section(2, name, paragraphs(group.__doc__), table(HEAD, _rows(group, (name,)))))
         for inner, model in _listed(group):
             title = f"{name}.{inner}: each of them"
             parts.append(section(3, title, paragraphs(model.__doc__), table(HEAD, _rows(model, ()))))
-    head = ["parameter", "value", "what it is", "why"]
-    parts.append(section(2, "No settings", FIXED, table(head, _fixed())))
-    return "\n\n".join(parts)
+    parts.append("## Fixed constants" + constants.rstrip())
+    head = ["parameter", "value", "meaning", "reason"]
+    parts.append(section(3, "Fixed parameters of policies", FIXED, table(head, _fixed())))
+    return _cited("\n\n".join(parts), _anchors(RULES.read_text(encoding="utf-8")))
+
+
+def _anchors(rules: str) -> dict[str, str]:
+    """The anchor of each rule by its number, from the headings of the page of rules."""
+    found = re.findall(r"^#+ (Rule ([\d.]+):.*)$", rules, re.MULTILINE)
+    return {number: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title, number in found}
+
+
+def _cited(text: str, anchors: Mapping[str, str]) -> str:
+    """The text with each number of a rule as a link."""
+
+    def link(one: re.Match[str]) -> str:
+        return f"{one[1]}[{one[2]}](rules.md#{anchors[one[3]]})" if one[3] in anchors else one[0]
+
+    return re.sub(r"([(, ])(rule (\d(?:\.\d+)?))(?=[),;])", link, text)
 
 
 def _fixed() -> Iterator[tuple[str, str, str, str]]:
