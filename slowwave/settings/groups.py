@@ -23,8 +23,8 @@ class StoreSettings(Group):
 
     uri: str = Field(
         "",
-        description="LanceDB database: a folder, relative to the home, or an s3:// URI. Empty: "
-        "`lance` in the home",
+        description="LanceDB database: a folder, relative to the home, or an s3:// URI. Empty: `lance` in"
+        " the home",
     )
     storage_options: dict[str, str] = Field(
         default_factory=dict, description="Options of the object store, such as endpoint, region and keys"
@@ -32,26 +32,23 @@ class StoreSettings(Group):
     vector_index_from: int = Field(
         20_000,
         ge=1_000,
-        description="Minimum chunks in a namespace before the nightly job builds an IVF index. "
-        "Smaller namespaces use exact search",
+        description="Minimum chunks in a namespace before the nightly job builds an IVF index. Smaller "
+        "namespaces use exact search",
     )
     vector_index_recall: float = Field(
         0.99,
         ge=0.5,
         le=1.0,
-        description="Target recall@10 of the IVF index against exact search. Higher values visit "
-        "more partitions per search",
+        description="Target recall@10 of the IVF index against exact search. Higher: slower",
     )
     snapshot_mb: float = Field(
         1_024.0,
         ge=0.0,
-        description="Memory budget (MB) for the snapshots of all searched namespaces. Beyond it, "
-        "and with 0, searches read the LanceDB table, which is slower",
+        description="Memory budget (MB) for all snapshots. Beyond it, and with 0, searches read the "
+        "slower table",
     )
     keep_versions_days: float = Field(
-        7.0,
-        ge=0.04,
-        description="Days that the nightly job keeps old versions of a table. Older versions are deleted",
+        7.0, ge=0.04, description="Days after which the nightly job deletes old versions of a table"
     )
 
 
@@ -61,13 +58,13 @@ class JournalSettings(Group):
     url: str = Field("", description="SQLAlchemy URL of the journal. Empty: the SQLite file HOME/journal.db")
     durability: Literal["full", "normal"] = Field(
         "full",
-        description="full: a committed event survives a power failure; normal: it survives a crash "
-        "of the process only, and writes are faster. SQLite only",
+        description="full: a committed event survives a power failure; normal: it survives a crash of the"
+        " process only, and writes are faster. SQLite only",
     )
     log_searches: bool = Field(
         True,
-        description="Write each search and its returned results to the journal. false: no feedback "
-        "and no evaluation of searches",
+        description="Write each search and its returned results to the journal. false: no feedback and no"
+        " evaluation of searches",
     )
 
 
@@ -85,8 +82,8 @@ class EmbeddingSettings(Group):
         1,
         ge=1,
         le=1_024,
-        description="Texts per call of the model. Above 1, an int8 model scales the whole batch, so"
-        " a text's vector depends on its neighbours",
+        description="Texts per call of the model. Above 1, an int8 model scales the whole batch, so a "
+        "text's vector depends on its neighbours",
     )
 
 
@@ -99,27 +96,14 @@ class EngineSettings(Group):
         "'.[distributed]')",
     )
     address: str = Field(
-        "",
-        description="HOST:PORT of a Ray cluster that this machine belongs to. Empty: start a "
-        "cluster on this machine for the time of the work",
+        "", description="HOST:PORT of a Ray cluster that this machine belongs to. Empty: start one here"
     )
-    workers: int = Field(
-        0,
-        ge=0,
-        le=10_000,
-        description="Workers of a cluster that is started here. 0: one per CPU. A cluster given by "
-        "`address` uses all its CPUs",
-    )
+    workers: int = Field(0, ge=0, le=10_000, description="Workers of a cluster started here. 0: one per CPU")
     texts: int = Field(
-        64,
-        ge=1,
-        le=100_000,
-        description="Texts per embedding task, rounded up to whole batches of the model",
+        64, ge=1, le=100_000, description="Texts per embedding task, rounded up to whole batches"
     )
     least_texts: int = Field(
-        512,
-        ge=1,
-        description="Minimum texts for embedding on workers. Fewer texts are embedded in this process",
+        512, ge=1, description="Minimum texts for embedding on workers. Fewer: in this process"
     )
     fallback: bool = Field(
         False, description="If the cluster is unreachable or lost, compute in this process. false: fail"
@@ -160,14 +144,14 @@ class NotesSettings(Group):
         2_000_000,
         ge=1_000,
         le=100_000_000,
-        description="Maximum size of a note in bytes. A larger file is quarantined unread",
+        description="Maximum bytes of a note. A larger file is quarantined unread",
     )
     max_retired_share: float = Field(
         0.5,
         gt=0,
         le=1,
-        description="Maximum share of a vault's notes that one scan may forget because their files are gone. "
-        "Above it the scan forgets none and says so; `--retire-missing` overrides it. One may always go",
+        description="Maximum share of a vault's notes that one scan may forget because their files are "
+        "gone. Above it the scan forgets none and reports it. `--retire-missing` overrides it",
     )
 
 
@@ -187,12 +171,12 @@ class McpToken(Group):
     principal: str = Field(min_length=1, description="User recorded with every event of the token")
     rights: Rights = Field(
         "assistant",
-        description="reader: read only; assistant: all MCP tools; person: also everything that "
-        "people do in the web UI",
+        description="reader: read only; assistant: all MCP tools; person: also everything that people do "
+        "in the web UI",
     )
     name: str = Field("", max_length=100, description="Label in lists of tokens. Empty: the principal")
     expires: datetime | None = Field(
-        None, description="Time from which the token is refused (UTC if it has no offset). Unset: never"
+        None, description="Time from which the token is refused (UTC without an offset). Unset: never"
     )
 
     @field_validator("expires")
@@ -261,8 +245,8 @@ class OAuthSettings(Group):
     )
     scopes: bool = Field(
         True,
-        description="Require the scope memory:read or memory:write in a token. false: the provider "
-        "does not know them",
+        description="Require the scope memory:read or memory:write in a token. false: the provider does "
+        "not know them",
     )
     grants: tuple[OAuthGrant, ...] = Field(
         (), description="Which claims open which namespace. The first grant whose claim matches decides"
@@ -292,28 +276,22 @@ class McpSettings(Group):
     tokens: tuple[McpToken, ...] = Field((), description="Bearer tokens. `slowwave mcp token` creates one")
     oauth: OAuthSettings = OAuthSettings()
     allowed_hosts: tuple[str, ...] = Field(
-        (), description="Host names that clients may use, besides localhost and the loopback addresses"
+        (), description="Host names that clients may use, besides the loopback ones"
     )
     max_request_bytes: int = Field(
         1_000_000,
         ge=10_000,
         le=100_000_000,
-        description="Maximum size of a request in bytes. A larger one gets status 413",
+        description="Maximum bytes of a request. A larger one gets status 413",
     )
     requests: int = Field(
-        16,
-        ge=1,
-        le=1_000,
-        description="Maximum concurrent and waiting requests per token. More get status 429",
+        16, ge=1, le=1_000, description="Maximum running and waiting requests per token. More get status 429"
     )
     request_seconds: float = Field(
         20.0, gt=0, le=3_600, description="Maximum seconds for a request to arrive completely"
     )
     work_seconds: float = Field(
-        60.0,
-        gt=0,
-        le=3_600,
-        description="Maximum seconds of work per network call. Then the call is cancelled",
+        60.0, gt=0, le=3_600, description="Maximum seconds of work per network call, then it is cancelled"
     )
     half_sent: int = Field(
         64, ge=1, le=10_000, description="Maximum connections whose request has not arrived completely"
@@ -343,15 +321,10 @@ class TelemetrySettings(Group):
 
     logs: Literal["plain", "json"] = Field(
         "plain",
-        description="Format of log lines. json also writes one line for each search, save, feedback"
-        " event and asset",
+        description="Format of log lines. json also writes one line for each search, save, feedback event"
+        " and asset",
     )
-    metrics_port: int = Field(
-        0,
-        ge=0,
-        le=65_535,
-        description="Port of the Prometheus endpoint /metrics of the servers. 0: no endpoint",
-    )
+    metrics_port: int = Field(0, ge=0, le=65_535, description="Port of /metrics for Prometheus. 0: none")
     metrics_host: str = Field(
         "127.0.0.1", min_length=1, description="Address that /metrics listens on. The endpoint needs no token"
     )
@@ -361,9 +334,7 @@ class AlertSettings(Group):
     """Alerts on failures and regressions."""
 
     webhook: str = Field(
-        "",
-        description="URL that receives a JSON message when a run fails or the regression guard "
-        "rolls back. Empty: none",
+        "", description="URL that gets a JSON message when a run fails or learning is rolled back"
     )
 
 
@@ -372,8 +343,8 @@ class BackupSettings(Group):
 
     uri: str = Field(
         "",
-        description="Where backups are stored: a folder, relative to the home, or an s3:// URI. "
-        "Empty: no backups",
+        description="Where backups are stored: a folder, relative to the home, or an s3:// URI. Empty: no"
+        " backups",
     )
     storage_options: dict[str, str] = Field(
         default_factory=dict,
@@ -385,15 +356,11 @@ class BackupSettings(Group):
     keep: int = Field(0, ge=0, le=100_000, description="Number of newest backups to keep. 0: all")
     forget_erased: bool = Field(
         False,
-        description="After an erasure, the next backup deletes all backups made before it, which "
-        "still have the text",
+        description="After an erasure, the next backup deletes all earlier ones, which still have the text",
     )
     hour: int = Field(4, ge=0, le=23, description="Hour (UTC) of the scheduled backup")
     stale_days: float = Field(
-        2.0,
-        gt=0,
-        le=3_650,
-        description="Days without a backup after which `slowwave doctor` and the asset check warn",
+        2.0, gt=0, le=3_650, description="Days without a backup after which doctor and the asset check warn"
     )
 
 
@@ -403,8 +370,7 @@ class NightSettings(Group):
     first_day: str = Field(
         "2024-01-01",
         pattern=r"^\d{4}-\d{2}-\d{2}$",
-        description="First day (UTC) that can have a partition. Partitions in the Dagster UI begin "
-        "with the first event from this day on",
+        description="First day (UTC) that can have a partition, from the first event on",
     )
     hour: int = Field(
         2, ge=0, le=23, description="Hour (UTC) at which the schedule processes the previous day"
@@ -420,8 +386,8 @@ class NightSettings(Group):
 
     dagster_url: str = Field(
         "",
-        description="PostgreSQL URL for Dagster's runs and schedules (postgresql://...). Empty: "
-        "SQLite files in HOME/dagster",
+        description="PostgreSQL URL for Dagster's runs and schedules (postgresql://...). Empty: SQLite "
+        "files in HOME/dagster",
     )
 
     @field_validator("first_day")
