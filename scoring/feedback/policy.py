@@ -124,7 +124,8 @@ class LearningPolicy:
         "Maximum terms that one selection teaches", 1, 3, unit="count", rule="5.2",
     )] = 3
     terms_per_memory: Annotated[int, Parameter(
-        "Maximum learned terms of a memory. With that many, it learns no new one until one expires", 1, 8, unit="count", rule="5.2",
+        "Maximum learned terms of a memory. With that many, it learns no new one until one expires",
+        1, 8, unit="count", rule="5.2",
     )] = 8
     ttl_days: Annotated[float, Parameter(
         "Days until the weight of a term has fallen linearly to 0. Learning it again starts anew",
