@@ -1,4 +1,4 @@
-"""Every constant of the rules is a setting, made from its declaration, or docs/reference/settings.md says why."""
+"""Every constant of the rules is a setting, or docs/reference/settings.md says why not."""
 
 from __future__ import annotations
 
