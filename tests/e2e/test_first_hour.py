@@ -117,15 +117,10 @@ def test_an_installation_claims_one_name_and_an_application_keeps_the_others(
     assert {path.name for path in site.iterdir()} & {*TOP, "slowwave"} == {"slowwave"}
 
 
-def test_readme_tour_and_mcp_page_are_about_one_home_and_one_namespace() -> None:
+def test_readme_tutorials_and_mcp_page_are_about_one_home_and_one_namespace() -> None:
     own = r"(?!notes\b|export\b)"  # a person's own files, which are not a home
-    for page in (
-        README,
-        *(
-            (ROOT / "docs" / name).read_text()
-            for name in ("tutorials/first-night.md", "how-to/mcp-server.md")
-        ),
-    ):
+    pages = ("tutorials/first-15-minutes.md", "tutorials/first-night.md", "how-to/mcp-server.md")
+    for page in (README, *((ROOT / "docs" / name).read_text() for name in pages)):
         assert set(re.findall(r"(?:--namespace\W+|namespace=\")(\w+)", page)) <= {"default"}
         assert set(re.findall(rf"(?:~|/home/\w+)/{own}([\w.]+)", page)) <= {"assistant", ".local"}
 

@@ -46,9 +46,14 @@ def test_the_site_has_the_pages_that_people_look_for(site):
     first = (site / "index.html").read_text()
     for group in ("Tutorials", "How-to guides", "Reference", "Explanation", "Benchmarks"):
         assert group in first
-    for page in ("reference/commands", "decisions/index", "explanation/compare", "contributing"):
-        assert (site / f"{page}.html").is_file()
-    assert 'href="explanation/save-gate.html"' in first
+    for page in (
+        "reference/commands.html",
+        "decisions/index.html",
+        "explanation/compare.html",
+        "contributing.html",
+    ):
+        assert (site / page).is_file()
+    assert 'href="explanation/save-gate.html"' in first  # docs/explanation/save-gate.md in the repository
 
 
 def test_no_mark_of_markdown_is_left_on_a_page(site):
@@ -86,10 +91,14 @@ def test_no_page_loads_anything_from_elsewhere(site):
 BROKEN = [
     ("README.md", "[x](docs/nowhere-1.md)", "nowhere-1.md"),
     ("README.md", "[x](docs/explanation/save-gate.md#nowhere-2)", "#nowhere-2"),
-    ("docs/tutorials/first-night.md", "[x](../README.md#nowhere-3)", "#nowhere-3"),
+    ("docs/tutorials/first-night.md", "[x](../../README.md#nowhere-3)", "#nowhere-3"),
     ("docs/tutorials/first-night.md", "[x](#nowhere-4)", "#nowhere-4"),
     ("docs/tutorials/first-night.md", "[x](../../nowhere-5.md)", "nowhere-5.md"),
-    ("docs/decisions/README.md", "[x](../explanation/save-gate.md#nowhere-6)", "#nowhere-6"),
+    (
+        "docs/decisions/0001-the-journal-is-the-source-of-truth.md",
+        "[x](../explanation/save-gate.md#nowhere-6)",
+        "#nowhere-6",
+    ),
     ("docs/nowhere-7.md", "# A page that the navigation does not name", "nowhere-7.md"),
 ]
 
