@@ -3,7 +3,7 @@
 Scripts that are written without spaces have pieces of a fixed length instead of words, wherever one
 begins: two characters of Han and kana, three of the scripts that Unicode breaks by dictionary (Thai, Lao,
 Khmer, Burmese, ...). A text has the shorter pieces, too, so that a query of one character finds it. Pieces of
-two find Chinese best and pieces of three Thai (docs/benchmarks/retrieval.md). McNamee and Mayfield, "Character
+two find Chinese best and pieces of three Thai (docs/benchmarks/retrieval.md). McNamee, Mayfield, "Character
 N-Gram Tokenization for European Language Text Retrieval" (2004); Kwok, "Comparing Representations in Chinese
 Information Retrieval" (1997).
 """
