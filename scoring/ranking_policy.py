@@ -27,7 +27,7 @@ class RankingPolicy:
     No policy goes beyond what the rules promise of use and learning ("at most", "at least"): one that asks
     for more is refused.
 
-    The defaults are fitted where labelled queries could tell: docs/benchmarks/policy-tuning.md (`slowwave tune`).
+    `slowwave tune` fitted the defaults where labelled queries could tell (docs/benchmarks/policy-tuning.md).
     `name` is for people, and no part of the version.
     """
 
