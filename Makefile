@@ -7,7 +7,7 @@ DEMO   := .demo
 export DG_CLI_CONFIG := $(abspath $(VENV))/dg.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak fast check lint types contracts definitions fix ui instance lock snapshots reference site release pythons clean
+.PHONY: help demo test soak fast check lint types contracts definitions prose fix ui instance lock snapshots reference site release pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ soak: $(VENV)/.dev ## The long tests that `make test` leaves out: every moment o
 fast: $(VENV)/.dev ## Only the fast tests
 	$(PYTEST) -m "not slow and not soak"
 
-check: types lint contracts definitions ## Lint, types, the import contract, the Dagster definitions
+check: types lint contracts definitions prose ## Lint, types, the import contract, the Dagster definitions, the prose
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -44,7 +44,10 @@ contracts: $(VENV)/.dev
 definitions: $(VENV)/.dev
 	$(BIN)/dg check defs
 
-fix: $(VENV)/.dev ## Format, and mend what the linter can mend
+prose: $(VENV)/.dev
+	$(BIN)/pytest -q tests/test_house.py tests/test_prose.py
+
+fix: $(VENV)/.dev ## Format, and fix what the linter can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -69,7 +72,7 @@ lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
 snapshots: $(VENV)/.dev ## Accept the present asset graph as the right one
 	$(BIN)/pytest tests/orchestration/test_definitions.py --snapshot-update
 
-reference: $(VENV)/.dev ## Make the pages of docs/reference anew from the code
+reference: $(VENV)/.dev ## Regenerate docs/reference from the code
 	$(BIN)/python -m tools.reference
 
 site: $(VENV)/.dev ## Build the documentation as a site in site/; a dead link ends it
