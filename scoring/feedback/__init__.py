@@ -1,5 +1,5 @@
-"""The maths of use (rule 4): what was used, how well it served, how firmly it is set, its promotions.
+"""Feedback and learning (rules 4, 5, 7 and 8): use, effectiveness, strength, promotion, learned terms.
 
-Everything here is a function of acts and of the state before them. Moments are given, no clock is read; a
-fold over a range of days gives what the same days give one by one, to the last bit.
+Pure functions of events and of the state before them. Moments are arguments, and no clock is read.
+Aggregating a range of days gives the same values as its days one by one, to the last bit.
 """

@@ -1,4 +1,4 @@
-"""Ids as numbers, which sort and group many times faster than texts."""
+"""Integer codes for text ids, many times faster to sort and group."""
 
 from __future__ import annotations
 
@@ -10,49 +10,51 @@ import polars as pl
 from slowwave.scoring.arrays import Integers
 from slowwave.scoring.days import DAY_US
 
-MOST_PLACES = 50_000_000  # of a table that is looked up, eight bytes each
+MAX_PLACES = 50_000_000  # maximum cells of a lookup table, eight bytes each
 
 
 def codes(frame: pl.DataFrame, *names: str) -> Integers:
-    """A number for each distinct value of some text columns together, (n,); their order means nothing.
+    """Return a number for each distinct combination of some text columns, (n,), in no order.
 
-    Of at most three columns: the product of their numbers of values has to fit 63 bits.
+    Takes at most three columns: the product of their numbers of values has to fit 63 bits.
     """
     whole = np.zeros(frame.height, dtype=np.int64)
     for name in names:
-        one = dense(frame[name].fill_null("").cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
-        whole = whole * (int(one.max(initial=0)) + 1) + one
+        column_codes = dense(
+            frame[name].fill_null("").cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+        )
+        whole = whole * (int(column_codes.max(initial=0)) + 1) + column_codes
     return whole
 
 
 def dense(numbers: Integers) -> Integers:
-    """The same numbers (from 0 on) renamed from 0 without gaps, in their order, (n,)."""
-    if numbers.max(initial=0) > MOST_PLACES:
+    """Renumber numbers from 0 without gaps, in their order, (n,)."""
+    if numbers.max(initial=0) > MAX_PLACES:
         return np.unique(numbers, return_inverse=True)[1]
-    there = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.int64)
-    there[numbers] = 1
-    return (np.cumsum(there) - 1)[numbers]
+    present = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.int64)
+    present[numbers] = 1
+    return (np.cumsum(present) - 1)[numbers]
 
 
 def day_number(moment: str = "occurred_at") -> pl.Expr:
-    """Days from 1970-01-01 to the UTC day of a moment."""
+    """Return the days from 1970-01-01 to the UTC day of a moment."""
     return (pl.col(moment).dt.epoch("us") // DAY_US).cast(pl.Int32)
 
 
 def day_names(numbers: pl.Series) -> pl.Series:
-    """The days (YYYY-MM-DD) that these numbers stand for."""
+    """Return the dates (YYYY-MM-DD) of day numbers."""
     distinct = numbers.unique().to_frame("number")
     named = distinct.with_columns(day=pl.col("number").cast(pl.Date).dt.strftime("%Y-%m-%d"))
     return numbers.to_frame("number").join(named, on="number", how="left", maintain_order="left")["day"]
 
 
 def day_ends(days: pl.Series) -> Integers:
-    """24:00 UTC of each day (dates, or days from 1970-01-01), in microseconds, (n,)."""
+    """Return 24:00 UTC of each day number or date, in microseconds, (n,)."""
     return (days.cast(pl.Int64).to_numpy() + 1) * DAY_US
 
 
 def by_time(rows: pl.DataFrame, code: str) -> pl.DataFrame:
-    """Rows by a code (a column) and then as they happened; of one moment by `signal_id`."""
+    """Sort rows by a code column, then by time, then by `signal_id`."""
     if rows.is_empty():
         return rows
     moments, codes_ = rows["occurred_at"].dt.epoch("us").to_numpy(), rows[code].to_numpy()
@@ -67,7 +69,7 @@ def by_time(rows: pl.DataFrame, code: str) -> pl.DataFrame:
 
 
 def turns(groups: Integers) -> Integers:
-    """The place of each row among those of its group, from 0, (n,)."""
+    """Return the place of each row in its group, from 0, (n,)."""
     order = np.argsort(groups, kind="stable")
     first = np.flatnonzero(np.diff(groups[order], prepend=groups[order][:1] - 1))
     out = np.empty(len(groups), dtype=np.int64)
@@ -76,10 +78,12 @@ def turns(groups: Integers) -> Integers:
 
 
 def in_step(owner: Integers) -> tuple[Integers, Iterator[Integers]]:
-    """First row of each owner, who has most rows first; and the rows of all owners' first turn, second, ...
+    """Return each owner's first row, and the rows of all owners by turn.
+
+    Owners with most rows come first, so each turn is a prefix of the owners.
 
     Args:
-        owner: (n,) numbers from 0 on; rows of one stand together.
+        owner: (n,) numbers from 0 on; rows of one owner are adjacent.
     """
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     counts = np.diff(np.append(first, len(owner)))

@@ -1,9 +1,8 @@
-"""Contextual effectiveness: how well a memory served questions like this one (rule 8).
+"""Contextual effectiveness: effectiveness of a memory for a question (rule 8.1).
 
-A rating speaks of a memory for the question that was asked. It counts for a new question by how near the two
-are, and not at all for questions that are far from every rated one. A voice counts once for near questions,
-as near as its nearest. Its weight beside others is `influence_limits.limit_influence`, the
-same rule as for the effectiveness of a memory as a whole.
+A rating counts for the question that was asked. For a new question it counts by the nearness of the two, and
+for a far one not at all. A user counts once for near questions, with the nearness of the nearest.
+`influence_limits.limit_influence` weighs users against each other, as in global effectiveness.
 """
 
 from __future__ import annotations
@@ -32,30 +31,30 @@ SIGNAL: Final = (
     "signal_id", "memory_id", "occurred_at", "principal", "behind", "imported", "search_id", "tier",
     "verdict", "value", "weight",
 )  # fmt: skip
-"""Columns of ``usage_signals`` that are read, beside ``query_id``."""
+"""Columns of ``usage_signals`` that are read, besides ``query_id``."""
 _PAIR: Final = ["query_id", "memory_id", "voice"]
 _SUMS: Final = ("weight", "deviation", "newest", "implicit_weight", "implicit_value")
-_ROUGH = 1e-9  # sums of fractions are not exact: as often helpful as not is neutral
+_ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """Feedback on past questions: p rows, one for each question, memory and voice.
+    """Feedback on past questions: p rows, one for each question, memory and user.
 
-    Weights are as of `FIXED_MOMENT`, so that what they are worth at a moment is one multiplication away.
+    Weights are as of `FIXED_MOMENT`, so the weight at a moment is one multiplication away.
 
     Attributes:
         starts: first row of each of n questions, and p at the end, (n + 1,).
         memory: number of the memory, (p,).
-        voice: number of the voice, (p,).
-        one: whether the voice is one of many, or imported: what it alone likes is not lifted, (p,).
-        imported: whether it is everything that was imported, (p,).
-        weight: of its votes, (p,).
-        deviation: Σ weight · (value − 0.5) of its votes, (p,).
-        newest: weight of a vote given with its last one, (p,).
-        implicit_weight: of results that it used or ignored, (p,).
+        voice: number of the user, (p,).
+        one: whether all feedback of the user is one vote, (p,).
+        imported: whether the row is all imported feedback, (p,).
+        weight: sum of the votes' weights, (p,).
+        deviation: Σ weight · (value − 0.5) of the votes, (p,).
+        newest: weight of a vote at the moment of the last one, (p,).
+        implicit_weight: weight of results that the user used or ignored, (p,).
         implicit_value: Σ weight · value of these, (p,).
-        uses: results that it used (count), (p,).
+        uses: used results (count), (p,).
         points: votes and uses (count), (p,).
         last: moment of the last of them, in microseconds since 1970, (p,).
         against: first unhelpful vote of each row, and v at the end, (p + 1,).
@@ -93,7 +92,7 @@ class Contextual:
         count: votes and uses on near questions (count), (m,).
         nearest: place of the nearest of these questions in the ratings, (m,).
         last: moment of the last feedback on it, in microseconds since 1970, (m,).
-        doubted: place in `memory` of each unhelpful vote that counts, (v,).
+        doubted: place in `memory` of each counted unhelpful vote, (v,).
         doubted_at: its moment, in seconds since 1970, (v,).
         doubted_near: nearness of its question, in (0, 1], (v,).
     """
@@ -109,18 +108,18 @@ class Contextual:
 
 
 def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Fold the feedback of one namespace into one row for each question, memory and voice; sorted.
+    """Aggregate the feedback of one namespace into one row per question, memory and user; sorted.
 
     Args:
         signals: `SIGNAL` and ``query_id``, of searches whose question has a vector.
-        voices: of the namespace, imports left out (count).
-        policy: half-life, and votes of a voice that count.
+        voices: users of the namespace, imports excluded (count).
+        policy: half-life and vote limits.
 
     Returns:
         ``query_id``, ``memory_id``, ``voice``, and the columns of `Ratings` from ``one`` to ``last`` by their
         names, with ``against`` as a list of moments.
     """
-    # In the order in which it was said, so that no order of days changes a sum.
+    # Sorted by time, so that no order of days changes a sum.
     ordered = signals.filter(pl.col("weight") > 0).sort("occurred_at", "signal_id")
     counted = with_user_growth(ordered, policy)
     implicit = counted.filter(pl.col("tier") == IMPLICIT)
@@ -153,11 +152,11 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
 
 
 def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[str, int]) -> Ratings:
-    """The folded feedback as arrays, by question.
+    """Convert aggregated feedback to arrays, by question.
 
     Args:
         folded: rows of `fold_ratings`.
-        number: place of each question; every one from 0 on has a place in the result, also without rows.
+        number: place of each question; a question without rows has a place, too.
         memory: number of each memory.
     """
     places = folded.select(
@@ -165,7 +164,7 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
         of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64),
         who=pl.col("voice").rank("dense").cast(pl.Int64) - 1,
     )
-    # Of no rows at all, polars leaves the type of a column that an empty mapping replaces.
+    # Without rows, polars keeps the type of a column that an empty mapping replaces.
     places = places.cast(pl.Int64)
     order = np.lexsort((places["who"].to_numpy(), places["of"].to_numpy(), places["at"].to_numpy()))
     rows = folded[order]
@@ -189,21 +188,22 @@ def contextual(
 ) -> Contextual:
     """Compute the effectiveness of each memory for a question (rule 8.1).
 
-    ``(prior · weight + Σ w·k·v) ÷ (weight + Σ w·k)``, k the nearness of the question. All that a voice says
-    of a memory weighs at most what its nearest vote weighs; all implicit evidence at most one vote.
+    ``(prior · weight + Σ w·k·v) ÷ (weight + Σ w·k)``, k the nearness of the question. From three users on,
+    all feedback of one user weighs at most what that user's nearest vote weighs. All implicit evidence weighs
+    at most one vote.
 
     Args:
-        ratings: on past questions.
+        ratings: feedback on past questions.
         question: places of the near ones, the nearest first, (k,).
         near: their nearness, in (0, 1], (k,).
-        as_of_us: moment to which weights have faded, in microseconds since 1970.
+        as_of_us: moment to which weights fade, in microseconds since 1970.
         policy: prior, caps and half-life.
 
     Raises:
-        ValueError: there are not as many places as nearnesses.
+        ValueError: `question` and `near` differ in length.
     """
     if len(question) != len(near):
-        raise ValueError(f"{len(question)} questions, {len(near)} of them with a nearness")
+        raise ValueError(f"{len(question)} questions, but {len(near)} nearness values")
     counts = ratings.starts[question + 1] - ratings.starts[question]
     rows = ranges(ratings.starts[question], counts)
     turn = np.repeat(np.arange(len(question)), counts)
@@ -211,10 +211,15 @@ def contextual(
     memory, at = np.unique(ratings.memory[rows], return_inverse=True)
     n = len(memory)
     spoken, pair = _spoken(ratings, rows, at, k)
-    use = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
-    used = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
-    sums = limit_influence(_seconded(spoken, ratings.imported[rows], pair), used, use, policy.implicit_cap)
-    left = 1.0 / growth(np.array([as_of_us]), policy.half_life_days)[0]
+    implicit_weights = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
+    implicit_values = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
+    sums = limit_influence(
+        _seconded(spoken, ratings.imported[rows], pair),
+        implicit_values,
+        implicit_weights,
+        policy.implicit_cap,
+    )
+    decay = 1.0 / growth(np.array([as_of_us]), policy.half_life_days)[0]
     four = [sums[name] for name in ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")]
     nearest = np.full(n, len(question), dtype=np.int64)
     np.minimum.at(nearest, at, turn)
@@ -223,7 +228,7 @@ def contextual(
     np.maximum.at(last, at[first], ratings.last[rows[first]])
     return Contextual(
         memory,
-        posterior_mean(four, left, policy.question_prior_weight, policy),
+        posterior_mean(four, decay, policy.question_prior_weight, policy),
         np.bincount(at, ratings.points[rows], minlength=n).astype(np.int64),
         question[nearest] if n else nearest,
         last,
@@ -232,7 +237,10 @@ def contextual(
 
 
 def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[UserVotes, Integers]:
-    """Sum the feedback of each voice and memory over all near questions; the pair of each row."""
+    """Sum the feedback of each user and memory over all near questions.
+
+    Also returns the pair of each row.
+    """
     voices = int(ratings.voice[rows].max(initial=0)) + 1
     pairs, pair = np.unique(at * voices + ratings.voice[rows], return_inverse=True)
     size = len(pairs)
@@ -245,26 +253,33 @@ def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[
     np.maximum.at(newest, pair, k * ratings.newest[rows])
     share = np.minimum(np.divide(newest, weight, out=np.ones(size), where=weight > 0), 1.0)
     sure = np.where(np.abs(deviation) > _ROUGH * weight, deviation, 0.0)
-    one = np.zeros(size, dtype=np.bool_)
-    one[pair] = ratings.one[rows]
+    is_one_vote = np.zeros(size, dtype=np.bool_)
+    is_one_vote[pair] = ratings.one[rows]
     uses, points = total(ratings.uses[rows]), total(ratings.points[rows])
     likes = (sure > 0) | ((uses > 0) & (sure == 0))
     spoken = UserVotes(
-        pairs // voices, one, likes, weight * share, sure * share, newest, uses.astype(np.int64), points
+        pairs // voices,
+        is_one_vote,
+        likes,
+        weight * share,
+        sure * share,
+        newest,
+        uses.astype(np.int64),
+        points,
     )
     return spoken, pair
 
 
 def _seconded(spoken: UserVotes, imported: Flags, pair: Integers) -> UserVotes:
-    """The same, without what one voice of many alone holds against a memory; rules 8.5 and 3.7.
+    """Remove what only one user holds against a memory (rules 3.7 and 8.5).
 
-    Few speak of a question, so that one of many would be heard there as one of few. What only one finds
-    unhelpful takes its step of the multiplier, and lowers effectiveness once a second one agrees. What was
-    imported seconds nobody: whoever brings it in may be that one.
+    It holds from three users on. Few users give feedback on one question, so one user would count there as
+    one of few. A single unhelpful user takes one step of the multiplier, and lowers effectiveness once a
+    second one agrees. Imported feedback seconds nobody: the same user may have imported it.
 
     Args:
-        spoken: what the voices say.
-        imported: whether each row is of what was imported, (r,).
+        spoken: feedback of each user and memory.
+        imported: whether each row is imported, (r,).
         pair: place in `spoken` of each row, (r,).
     """
     against = spoken.one & (spoken.deviation < 0)
@@ -286,10 +301,11 @@ def _doubts(
     pair: Integers,
     praise: Floats,
 ) -> tuple[Integers, Floats, Floats]:
-    """Unhelpful votes that count for the multiplier (rule 3.7): memory, moment and nearness of each, (v,).
+    """Return the unhelpful votes that count for the multiplier (rule 3.7): memory, moment and nearness, (v,).
 
-    Each vote of a voice that is not one of many; of one of many that is against the memory one step, its last
-    vote as near as its nearest, and of these all but the newest that as many helpful voices answer.
+    Without the limit of one vote per user, each vote counts. With it, a user against the memory counts once:
+    the moment of the last vote, the nearness of the nearest. Of these the newest are dropped, as many as
+    users find the memory helpful.
     """
     counts = ratings.against[rows + 1] - ratings.against[rows]
     if not counts.any():

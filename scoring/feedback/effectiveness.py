@@ -1,12 +1,11 @@
-"""How well a memory served: a weighted mean of what was said of it, that drifts back to neutral (rule 4.3).
+"""Effectiveness: weighted mean of feedback that returns to neutral (rule 4.3).
 
-Evidence loses half of its weight every `half_life_days`. The sums are kept as of one fixed moment (forward
-decay: Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009), so that a day only adds to them, and what they are
-worth at a moment is one multiplication away. Within a day weights are added as whole numbers of a tiny unit:
-then no order of adding changes the sum.
+Evidence loses half of its weight every `half_life_days`. Sums are stored as of one fixed moment (forward
+decay: Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009). So a day only adds to them, and their value at a
+moment is one multiplication away. Within a day, weights are added as integers of a tiny unit, so the order of
+additions does not change a sum.
 
-What a day leaves here is what was said. How much of it a ranking hears depends on who else has spoken:
-`slowwave.scoring.feedback.influence_limits`.
+Rows here have all feedback. `slowwave.scoring.feedback.influence_limits` decides how much of it ranking uses.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ _DAYS = 2**21  # more than there are, so that a code and a day are one number
 
 
 def growth(moments_us: npt.NDArray[np.int64], half_life_days: float) -> Floats:
-    """``2^(t / half-life)`` of each moment t (microseconds since 1970) counted from `FIXED_MOMENT`, (n,)."""
+    """Return ``2^(t / half-life)`` of each moment t, counted from `FIXED_MOMENT`, (n,)."""
     return np.exp2((moments_us - _FIXED_US) / (half_life_days * DAY_US))
 
 
 def effectiveness(
     sums: pl.DataFrame, as_of: npt.NDArray[np.int64] | datetime, policy: FeedbackPolicy
 ) -> pl.Series:
-    """``(prior · weight + Σ w v) / (weight + Σ w)`` with all weights as of a moment, in [0, 1].
+    """Return the `posterior_mean` of each row as of a moment, in [0, 1].
 
     Args:
         sums: the columns `SUMS`, as of `FIXED_MOMENT`.
@@ -59,38 +58,40 @@ def effectiveness(
 def posterior_mean(
     sums: Sequence[Floats], left: Floats | float, prior_weight: float, policy: FeedbackPolicy
 ) -> Floats:
-    """``(prior · weight + Σ w v) / (weight + Σ w)``, in [0, 1], (n,) (rule 4.3).
+    """Return the mean of values with a prior, in [0, 1], (n,) (rule 4.3).
+
+    ``(prior · weight + Σ w v) / (weight + Σ w)``.
 
     Args:
         sums: the four of `SUMS`, as of `FIXED_MOMENT`, (n,) each.
-        left: share of a weight of `FIXED_MOMENT` that is left at the moment, (n,) or one number.
-        prior_weight: votes that the prior is worth.
+        left: share of a weight as of `FIXED_MOMENT` that remains at the moment, (n,) or one number.
+        prior_weight: weight of the prior, in votes.
         policy: prior, and the cap on all implicit evidence together.
     """
-    value, weight, used, use = sums
-    known = use > 0
-    implicit = np.where(known, np.minimum(policy.implicit_cap, use * left), 0.0)
-    mean = np.divide(used, use, out=np.zeros(len(used)), where=known)
-    said = policy.prior * prior_weight + value * left + mean * implicit
-    found: Floats = said / (prior_weight + weight * left + implicit)
-    return found
+    value, weight, implicit_values, implicit_weights = sums
+    known = implicit_weights > 0
+    implicit = np.where(known, np.minimum(policy.implicit_cap, implicit_weights * left), 0.0)
+    mean = np.divide(implicit_values, implicit_weights, out=np.zeros(len(implicit_values)), where=known)
+    total = policy.prior * prior_weight + value * left + mean * implicit
+    mean_of_all: Floats = total / (prior_weight + weight * left + implicit)
+    return mean_of_all
 
 
 def fold_effectiveness(
     signals: pl.DataFrame, before: pl.DataFrame, votes_before: pl.DataFrame, policy: FeedbackPolicy
 ) -> pl.DataFrame:
-    """What the signals of some days come to, as of the end of each day that has one.
+    """Aggregate the signals of some days into effectiveness as of each day's end.
 
     Args:
         signals: rows of ``usage_signals`` of these days.
-        before: of the same memories the newest rows of ``effectiveness`` before them, one per chunk and one
-            per memory.
-        votes_before: of the same memories every explicit signal before them.
-        policy: what counts.
+        before: latest earlier rows of ``effectiveness`` of the same memories, one per chunk and one per
+            memory.
+        votes_before: every earlier explicit signal of the same memories.
+        policy: half-life, prior and vote limits.
 
     Returns:
-        Rows of ``effectiveness``: for each memory, and for each of its chunks, that a day changed. In no
-        order.
+        Rows of ``effectiveness``, in no order: one for each changed memory and one for each of its changed
+        chunks.
     """
     added = pl.concat([_implicit(signals, policy), _explicit(signals, votes_before, policy)])
     chunks = _folded(added, before.filter(pl.col("chunk_id").is_not_null()), "chunk_id", policy)
@@ -108,14 +109,16 @@ _ADDED = (*_NAMES, "number", *_COUNTED)
 def _added(
     rows: pl.DataFrame, policy: FeedbackPolicy, kind: str, count: pl.Expr, *, sign: int = 1
 ) -> pl.DataFrame:
-    """What each row adds to the sums of its day `number`, in whole units as of the end of that day.
+    """Return the additions of each row to the sums of its day.
+
+    They are in whole units as of the end of the day `number`.
 
     Args:
         rows: evidence, with ``number``.
-        policy: how weights fade.
+        policy: half-life.
         kind: ``explicit`` or ``implicit``.
-        count: data points that each row is.
-        sign: -1 where the rows are taken away.
+        count: data points of each row.
+        sign: -1 to subtract the rows.
     """
     age = day_ends(rows["number"]) - rows["occurred_at"].dt.epoch("us").to_numpy()
     weight = rows["weight"].to_numpy() * np.exp2(-age / (policy.half_life_days * DAY_US)) / _UNIT
@@ -126,7 +129,7 @@ def _added(
 
 
 def _implicit(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
-    """What each used or ignored result adds."""
+    """Return the additions of each used or ignored result."""
     seen = (
         signals.lazy()
         .filter((pl.col("tier") == IMPLICIT) & (pl.col("weight") > 0))
@@ -142,43 +145,43 @@ _VOTE = (
 
 
 def _explicit(signals: pl.DataFrame, votes_before: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
-    """What each vote adds, and what the one that it displaces takes away."""
+    """Return the additions of each vote, less the votes that they displace."""
     new = signals.lazy().filter(pl.col("tier") != IMPLICIT).select(_VOTE).collect()
     new = new.with_columns(new=pl.lit(value=True))
     old = votes_before.select(_VOTE).with_columns(new=pl.lit(value=False))
     votes = with_displaced(pl.concat([old, new]), policy.principal_votes)
-    comes = votes.filter("new").with_columns(number=day_number())
-    goes = votes.join(
-        comes.filter(pl.col("displaces") >= 0).select("number", row="displaces"), on="row", how="inner"
+    added_votes = votes.filter("new").with_columns(number=day_number())
+    displaced_votes = votes.join(
+        added_votes.filter(pl.col("displaces") >= 0).select("number", row="displaces"), on="row", how="inner"
     )
     parts = (
         _added(rows, policy, "explicit", pl.lit(sign, pl.Int64), sign=sign)
-        for rows, sign in ((comes, 1), (goes, -1))
+        for rows, sign in ((added_votes, 1), (displaced_votes, -1))
     )
     return pl.concat(parts)
 
 
 def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Rows of each chunk or memory after each of its days.
+    """Return the running sums of each chunk or memory after each of its days.
 
     Args:
-        added: what signals add, in whole units (columns `_ADDED`).
-        before: newest rows of the same chunks or memories.
+        added: additions in whole units (columns `_ADDED`).
+        before: latest rows of the same chunks or memories.
         key: chunk_id or memory_id.
-        policy: how weights fade.
+        policy: half-life and prior.
     """
     rows = pl.concat([before.select(*_NAMES), added.select(*_NAMES)])
     code = codes(rows, key)
-    known, news = code[: before.height], code[before.height :]
-    place, first, sums = _of_days(news * _DAYS + added["number"].to_numpy(), added)
+    owners_before, owners_added = code[: before.height], code[before.height :]
+    place, first, sums = _of_days(owners_added * _DAYS + added["number"].to_numpy(), added)
     owner, number = place // _DAYS, pl.Series("number", place % _DAYS, dtype=pl.Int32)
     sums[:, 1:] *= _UNIT * growth(day_ends(number), policy.half_life_days)[:, None]
-    running(sums, owner, known, before.select(_COUNTED).to_numpy().astype(np.float64))
-    made = added.select(*_NAMES)[first].with_columns(
+    running(sums, owner, owners_before, before.select(_COUNTED).to_numpy().astype(np.float64))
+    sums_of_days = added.select(*_NAMES)[first].with_columns(
         number=number, **{name: pl.Series(sums[:, at]) for at, name in enumerate(_COUNTED)}
     )
-    return made.with_columns(
-        effectiveness(made, day_ends(number), policy), pl.col("feedback_count").cast(pl.Int32),
+    return sums_of_days.with_columns(
+        effectiveness(sums_of_days, day_ends(number), policy), pl.col("feedback_count").cast(pl.Int32),
         day=day_names(number),
     ).select(
         *_NAMES, "day", "effectiveness", *_COUNTED,
@@ -187,7 +190,7 @@ def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: Feedbac
 
 
 def _of_days(places: Integers, added: pl.DataFrame) -> tuple[Integers, Integers, Floats]:
-    """The rows of one owner and day as one: places, a row of each, their sums (of whole numbers)."""
+    """Sum the rows of each owner and day: places, a row of each, their sums (integers)."""
     order = np.argsort(places)
     starts = np.flatnonzero(np.diff(places[order], prepend=-1))
     sums = np.zeros((len(starts), len(_COUNTED)))
@@ -199,13 +202,13 @@ def _of_days(places: Integers, added: pl.DataFrame) -> tuple[Integers, Integers,
 
 
 def running(rows: Floats, owner: Integers, known: Integers, start: Floats) -> None:
-    """Turn rows into running sums, in place, one row after the other.
+    """Replace rows by their running sums, in place.
 
     Args:
         rows: (n, k), by owner and in order.
-        owner: (n,) rising numbers from 0 on.
-        known: (m,) distinct owners that begin with something; some may have no rows.
-        start: (m, k) what they begin with.
+        owner: (n,) ascending numbers from 0 on.
+        known: (m,) distinct owners with initial sums; some may have no rows.
+        start: (m, k) initial sums.
     """
     begin = np.zeros((max(owner.max(initial=-1), known.max(initial=-1)) + 1, rows.shape[1]))
     begin[known] = start

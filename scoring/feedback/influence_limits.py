@@ -1,17 +1,16 @@
-"""Whose word is whose, and how far one of them moves a memory (rules 3.4, 3.7, 4.3, 4.4).
+"""Influence limits: how far one user moves a memory (rules 3.4, 3.7, 4.3).
 
-A *voice* is a principal; all that was imported is one voice, whatever names it gives itself. Who is alone in
-a namespace, or with one other, is heard as the rules are written: every vote counts. From `CROWD` voices on
-each is **one vote**: all that it says of a memory weighs one vote at most together, is one data point, and
-takes one step of the negative multiplier. Beside that
+A user is a principal; all imported feedback is one user, whatever names it has. With one or two users in a
+namespace, every vote counts. From `CROWD` users on, each is **one vote**: all feedback of a user on a memory
+weighs one vote at most, is one data point, and takes one step of the negative multiplier. Further:
 
-- one voice lifts nothing alone: what only one finds helpful is neutral until a second one does;
-- nobody is louder than who answers him: the strongest voice against a memory weighs no more than the
-  strongest one for it, the second no more than the second, and so on; and so many not-useful votes, the
-  newest, do not count for the multiplier.
+- What only one user finds helpful is neutral until a second user agrees.
+- The strongest opponent of a memory weighs at most as much as its strongest supporter, the second at most as
+  much as the second, and so on. As many not-useful votes, the newest, do not count for the multiplier.
 
-So one principal of many moves no memory that two others found helpful below one that only he did, and none
-further than `MAX_USER_IMPACT`. Imported ratings are one vote as soon as the namespace has ratings of its own.
+So one of these users moves no memory that two others found helpful below one that only this user did, and
+none further than `MAX_USER_IMPACT`. Imported ratings are one vote as soon as the namespace has ratings of its
+own.
 """
 
 from __future__ import annotations
@@ -31,16 +30,18 @@ from slowwave.scoring.feedback.votes import VOICE, in_force
 from slowwave.scoring.validation import CROWD
 
 MAX_USER_IMPACT = 0.2
-"""Most that one voice of a crowd lowers the score of a memory, whatever it says, with the default policies: a
-tenth by effectiveness (three parts in ten of a third), a tenth by the negative multiplier."""
+"""Maximum decrease of a score by one of three or more users, with the default policies: a tenth by
+effectiveness (0.3 of a third), a tenth by the negative multiplier."""
 MAX_USER_GAIN = 0.25
-"""Most that it raises one: the second who likes a memory answers two who do not at once."""
+"""Maximum increase of a score by one of these users: a second supporter balances two opponents at once."""
 MIN_USERS_FOR_CAP = ("namespace", "voice", "since")
-_ROUGH = 1e-9  # sums of fractions are not exact: as often helpful as not is neutral
+_ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
 
 def count_first_seen_users(signals: pl.DataFrame) -> pl.DataFrame:
-    """Who has spoken in each namespace, and since when: namespace, voice, since; imports are no company.
+    """Return the first day of feedback of each user in each namespace, imports excluded.
+
+    The columns are namespace, voice (the user) and since.
 
     Args:
         signals: namespace, day and `WHO` of ``usage_signals``.
@@ -50,20 +51,20 @@ def count_first_seen_users(signals: pl.DataFrame) -> pl.DataFrame:
 
 
 def users_by(company: pl.DataFrame, day: str) -> dict[str, int]:
-    """How many voices each namespace has by the end of a day; those beyond `CROWD` are not counted."""
-    found = company.filter(pl.col("since") <= day).group_by("namespace").len()
-    return {str(namespace): min(count, CROWD) for namespace, count in found.iter_rows()}
+    """Count the users of each namespace by the end of a day, up to `CROWD`."""
+    counts = company.filter(pl.col("since") <= day).group_by("namespace").len()
+    return {str(namespace): min(count, CROWD) for namespace, count in counts.iter_rows()}
 
 
 def is_one_vote_per_user(imported: pl.Expr, voices: pl.Expr | int) -> pl.Expr:
-    """Whether all that a voice says of a memory is one vote.
+    """Whether all feedback of a user on a memory is one vote.
 
     Args:
-        imported: whether it is what was imported.
-        voices: of the namespace, imports left out (count).
+        imported: whether the feedback is imported.
+        voices: users of the namespace, imports excluded (count).
     """
-    here = pl.lit(voices) if isinstance(voices, int) else voices
-    return pl.when(imported.fill_null(value=False)).then(here > 0).otherwise(here >= CROWD)
+    users = pl.lit(voices) if isinstance(voices, int) else voices
+    return pl.when(imported.fill_null(value=False)).then(users > 0).otherwise(users >= CROWD)
 
 
 def capped_votes(
@@ -73,19 +74,19 @@ def capped_votes(
     voices: Mapping[str, int],
     policy: FeedbackPolicy,
 ) -> pl.DataFrame:
-    """What all that was said of each memory comes to for a ranking.
+    """Sum the feedback on each memory for ranking, with the influence limits.
 
     Args:
-        votes: explicit rows of ``usage_signals`` about the memories, all of them up to a moment.
-        uses: of the implicit ones that found a memory used and have a weight: namespace, memory_id, `WHO`;
-            ``times`` where a row stands for so many.
+        votes: explicit rows of ``usage_signals`` about the memories, all up to a moment.
+        uses: implicit rows with verdict used and a weight: namespace, memory_id, `WHO`; optional ``times``,
+            the number of uses of a row.
         implicit: memory_id, implicit_value, implicit_weight: sums of all implicit evidence.
-        voices: of each namespace (`users_by`).
-        policy: what votes weigh.
+        voices: users of each namespace (`users_by`).
+        policy: vote limits and half-life.
 
     Returns:
         memory_id, the sums `SUMS` (as of `FIXED_MOMENT`), feedback_count (data points) and not_useful_at
-        (moments of the votes that count for the negative multiplier, the first first); a row a memory.
+        (moments of the votes that count for the negative multiplier, ascending); one row a memory.
     """
     each = _each(votes, uses, voices, policy)
     names = pl.concat([each["memory_id"], implicit["memory_id"]]).unique().sort()
@@ -106,7 +107,7 @@ def capped_votes(
         whole=pl.col("against").explode().drop_nulls(),
         single=pl.col("against_last").filter(pl.col("deviation") < 0).drop_nulls().sort(descending=True),
     )
-    whole = pl.col("whole").fill_null([])  # of a memory that was used or ignored only, nobody voted on it
+    whole = pl.col("whole").fill_null([])  # empty for a memory that was only used or ignored
     counted = pl.concat_list(whole, pl.col("single").fill_null([]).list.slice(pl.col("praise")))
     return (
         made.join(against, on="memory_id", how="left", maintain_order="left")
@@ -116,22 +117,22 @@ def capped_votes(
 
 
 def with_user_growth(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Signals with their ``voice``, their ``grown``, and their weight as of `FIXED_MOMENT` (``w``)."""
+    """Add the columns ``voice`` (user), ``grown`` and ``w``, the weight as of `FIXED_MOMENT`."""
     grown = growth(signals["occurred_at"].dt.epoch("us").to_numpy(), policy.half_life_days)
     rows = signals.with_columns(voice=VOICE, grown=pl.Series(grown, dtype=pl.Float64))
     return rows.with_columns(w=pl.col("weight") * pl.col("grown"))
 
 
 def user_votes(votes: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
-    """Sums of votes in force by a key that has the voice; in the order in which they were given.
+    """Sum votes in force by a key that contains the user; sorted by time.
 
     Args:
         votes: rows of `with_user_growth`.
-        key: columns of a row.
+        key: columns to group by.
 
     Returns:
-        The key; imported; weight; deviation: how far they are from neutral, times their weight; newest:
-        growth at the last of them; votes (count); against: moments of the not-useful ones; voted_last.
+        The key; imported; weight; deviation: Σ weight · (value − 0.5); newest: growth at the last vote; votes
+        (count); against: moments of the not-useful ones; voted_last.
     """
     ordered = votes.sort("occurred_at", "signal_id")
     return ordered.group_by(key, maintain_order=True).agg(
@@ -148,29 +149,29 @@ def user_votes(votes: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 def _each(
     votes: pl.DataFrame, uses: pl.DataFrame, voices: Mapping[str, int], policy: FeedbackPolicy
 ) -> pl.DataFrame:
-    """What each voice says of each memory, sorted by both.
+    """Sum the feedback of each user on each memory, sorted by both.
 
     Returns:
-        memory_id, voice; one: whether it is one vote; weight: of its votes as of `FIXED_MOMENT`; deviation:
-        how far they are from neutral, times that; newest: growth at the last of them; points: data points;
-        uses (count); likes: whether it finds the memory helpful; against: its not-useful votes, if it is not
-        one vote; against_last: the last of them, if it is.
+        memory_id, voice (the user); one: whether the user is one vote; weight: of the votes as of
+        `FIXED_MOMENT`; deviation: Σ weight · (value − 0.5); newest: growth at the last vote; points: data
+        points; uses (count); likes: whether the user finds the memory helpful; against: not-useful votes, if
+        the user is not one vote; against_last: the last of them, if the user is.
     """
     key = ["namespace", "memory_id", "voice"]
     spoken = user_votes(with_user_growth(in_force(votes, policy.principal_votes), policy), key)
     times = pl.col("times").sum() if "times" in uses.columns else pl.len()
     used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=times)
-    known = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
+    users = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
     both = (
         spoken.join(used, on=key, how="full", coalesce=True)
         .sort("memory_id", "voice")
         .with_columns(
             pl.col("weight", "deviation", "newest").fill_null(0.0),
             pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
-            one=is_one_vote_per_user(pl.coalesce("imported", "here"), known),
+            one=is_one_vote_per_user(pl.coalesce("imported", "here"), users),
         )
     )
-    # All that it says weighs one vote at most, as of its last word; from then on all of it fades alike.
+    # All feedback of the user weighs one vote at most, as of the last vote; from then on it fades together.
     share = (pl.col("newest") / pl.col("weight")).clip(0, 1)
     fits = pl.when("one", pl.col("weight") > 0).then(share).otherwise(1.0)
     sure = pl.when(pl.col("deviation").abs() > _ROUGH * pl.col("weight")).then("deviation").otherwise(0.0)
@@ -188,16 +189,16 @@ def _each(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserVotes:
-    """What k voices say of n memories, a row for each pair of them.
+    """Feedback of users on n memories, one of k rows for each pair.
 
     Attributes:
         at: place of the memory, (k,).
-        one: whether all that the voice says is one vote, (k,).
-        likes: whether it finds the memory helpful, (k,).
-        weight: of its votes, (k,).
-        deviation: how far they are from neutral, times their weight, (k,).
-        newest: weight of a vote given with its last one, (k,).
-        uses: results of the memory that it used (count), (k,).
+        one: whether all feedback of the user is one vote, (k,).
+        likes: whether the user finds the memory helpful, (k,).
+        weight: of the votes, (k,).
+        deviation: Σ weight · (value − 0.5), (k,).
+        newest: weight of a vote at the moment of the last one, (k,).
+        uses: used results of the memory (count), (k,).
         points: data points, (k,).
     """
 
@@ -214,19 +215,20 @@ class UserVotes:
 def limit_influence(
     spoken: UserVotes, value: Floats, weight: Floats, implicit_cap: float
 ) -> dict[str, Floats]:
-    """Sum what the voices say of each memory, as far as each is heard beside the others.
+    """Sum the feedback on each memory, with each user limited by the others.
 
     Args:
-        spoken: what they say.
+        spoken: feedback of the users.
         value: (n,) implicit_value of each memory.
         weight: (n,) implicit_weight.
-        implicit_cap: votes that it is worth at most.
+        implicit_cap: maximum weight of implicit evidence, in votes.
 
     Returns:
-        (n,) each: `SUMS`, points, and praise: how many find the memory helpful, where that counts, else 0.
+        (n,) each: `SUMS`, points, and praise: number of users who find the memory helpful, 0 where one alone
+        does.
     """
     n, at = len(value), spoken.at
-    one, likes, mine, newest, uses = spoken.one, spoken.likes, spoken.weight, spoken.newest, spoken.uses
+    one, likes, weights, newest, uses = spoken.one, spoken.likes, spoken.weight, spoken.newest, spoken.uses
     dev = spoken.deviation.copy()
 
     def total(rows: npt.NDArray[np.generic]) -> Floats:
@@ -235,7 +237,7 @@ def limit_influence(
     free, liked = total(likes & ~one) > 0, total(likes)
     praise = np.where(free | (liked > 1), liked, 0.0)
     dev[one & (dev > 0) & (praise[at] == 0)] = 0.0
-    # What is said by use alone is a common good of those who use: an equal part of it speaks for each.
+    # Implicit evidence is shared equally among the supporters who only used the memory.
     last = np.zeros(n)
     np.maximum.at(last, at, newest)
     share = np.minimum(1.0, np.divide(implicit_cap * last, weight, out=np.zeros(n), where=weight > 0))
@@ -243,12 +245,12 @@ def limit_influence(
     used = np.maximum(value - 0.5 * weight, 0.0) * share / np.maximum(total(silent), 1.0)
     spoken_for = np.where(silent, used[at], np.maximum(dev, 0.0))
     opposed = one & (dev < 0)
-    left = _mean_of_votes(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
-    left = np.where(opposed, left, 1.0)
+    shares = _mean_of_votes(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
+    shares = np.where(opposed, shares, 1.0)
     heard_by_use = (praise > 0) | (total((uses > 0) & ~one) > 0)
     return {
-        "explicit_value": total((dev + 0.5 * mine) * left),
-        "explicit_weight": total(mine * left),
+        "explicit_value": total((dev + 0.5 * weights) * shares),
+        "explicit_weight": total(weights * shares),
         "implicit_value": np.where(heard_by_use, value, np.minimum(value, 0.5 * weight)),
         "implicit_weight": weight,
         "points": total(spoken.points),
@@ -257,19 +259,19 @@ def limit_influence(
 
 
 def _mean_of_votes(at: Integers, against: Floats, for_it: Floats, praise: Floats) -> Floats:
-    """What is left of each voice against a memory, beside the one of the same strength for it, (k,).
+    """Return the remaining share of each opponent beside the supporter of the same rank, (k,).
 
     Args:
-        at: (k,) memory of each voice.
-        against: (k,) how far it is against the memory; 0 where it is not.
-        for_it: (k,) how far it is for it.
-        praise: (n,) how many are for each memory.
+        at: (k,) memory of each row.
+        against: (k,) strength of the opposition; 0 for none.
+        for_it: (k,) strength of the support.
+        praise: (n,) supporters of each memory.
     """
     order, other = np.lexsort((-against, at)), np.lexsort((-for_it, at))
     place = turns(at[order])
-    left = np.ones(len(at))
-    # Both orders have the same memories in the same places: the r-th against stands beside the r-th for it.
+    shares = np.ones(len(at))
+    # Both orders have the same memories in the same places, so the r-th opponent meets the r-th supporter.
     strong, answer = against[order], for_it[other]
     meets = (place < praise[at[order]]) & (strong > 0)
-    left[order[meets]] = np.minimum(1.0, answer[meets] / strong[meets])
-    return left
+    shares[order[meets]] = np.minimum(1.0, answer[meets] / strong[meets])
+    return shares

@@ -1,4 +1,4 @@
-"""The words by which a text is known again in an answer (rule 4.1), in any script."""
+"""Keywords by which an answer shows that it used a memory (rule 4.1)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
 def keywords(text: str) -> frozenset[str]:
-    """The distinct words of a text with more than 4 letters or digits, whole, without case and forms.
+    """Return the keywords of a text: whole words with more than 4 letters or digits, case-folded.
 
-    A Korean syllable is the two or three letters that it is written with. Scripts that are written without
-    spaces have no such words; there, every piece of a fixed length stands for one, wherever it begins:
+    A Korean syllable counts as the two or three letters that it is written with. Scripts without spaces have
+    n-grams instead of words:
 
     - Chinese and Japanese: two characters, but not two Hiragana, which are grammar;
     - Thai, Lao, Burmese and Khmer: five characters, marks included.
 
-    Overlapping pieces are what search engines use where no dictionary cuts words: McNamee and Mayfield,
-    "Character N-Gram Tokenization for European Language Text Retrieval" (2004); two characters for Chinese:
-    Kwok, "Comparing Representations in Chinese Information Retrieval" (1997).
+    Overlapping n-grams are what search engines use without a dictionary: McNamee and Mayfield, "Character
+    N-Gram Tokenization for European Language Text Retrieval" (2004); two characters for Chinese: Kwok,
+    "Comparing Representations in Chinese Information Retrieval" (1997).
     """
-    found: set[str] = set()
+    collected: set[str] = set()
     for word in set(words(text)):
         if not word.isascii():
-            found.update(_of_pieces(word))
+            collected.update(_of_pieces(word))
         elif _letters(word) > MORE_THAN:
-            found.add(word)
-    return frozenset(found)
+            collected.add(word)
+    return frozenset(collected)
 
 
 def _of_pieces(word: str) -> Iterator[str]:

@@ -1,10 +1,9 @@
-"""What selections teach (rule 5): which of them may teach at all, what they teach, and what of it is live.
+"""Learned terms: eligibility, selection and liveness (rule 5).
 
-A selection of a result that the search ranked badly teaches the memory the query's words. `propose` looks at
-every selection by itself; `decide` goes through all of them in their order, because how much a memory may
-learn depends on what it learned before; `live` says which terms have an effect at a moment. All three are
-functions of what was selected and what was taken back: the same selections give the same terms, in whatever
-order and however often the days are worked on.
+A selection of a badly ranked result teaches its memory the query's words. `propose` checks every selection on
+its own. `decide` processes all of them in time order, because the rate cap depends on earlier ones. `live`
+returns the terms with an effect at a moment. All three are pure functions of selections and rollbacks, so
+processing days again, in any order, gives the same terms.
 """
 
 from __future__ import annotations
@@ -26,26 +25,26 @@ REASONS: Final = (
     FEATURE_DISABLED, NO_PROVENANCE, TOP_3, NOT_FOUND, TOO_NEW, RATE_LIMITED, NO_TERMS, SHADOW, GATE_CLOSED,
     APPLIED,
 )  # fmt: skip
-"""What can become of a selection, in the order in which it is checked (rule 5)."""
+"""Outcomes of a selection, in the order of the checks (rule 5)."""
 ORDER: Final = "order_to_assistant"
-"""Of a selection whose query is no question but an order to an assistant (rule 7.5, safeguard 1)."""
+"""Reason of a selection whose query gives orders to an assistant (rule 7.5, safeguard 1)."""
 PROPOSED: Final = "proposed"
-"""Passed everything but the gate, which decides between the last three reasons."""
+"""Passed every check before the learning gate, which decides between the last three reasons."""
 
 Kind = Literal["words", "keys"]
 WORDS: Final = "words"
 KEYS: Final = "keys"
 KINDS: Final[tuple[Kind, ...]] = (WORDS, KEYS)
-"""What use teaches: words of questions (rule 5), and questions as keys to what they led to (rule 7)."""
+"""Kinds of learning: learned terms (rule 5) and search keys (rule 7)."""
 
 RATINGS: Final = "ratings"
 USE: Final = "use"
 Measured = Literal["words", "keys", "ratings", "use"]
 MEASURED: Final[tuple[Measured, ...]] = (WORDS, KEYS, RATINGS, USE)
-"""What searches are measured without: words and search keys, which a gate lets in; ratings (rule 8), which
-count at once; and all use together, as if nobody had ever given feedback (rule 8.3)."""
+"""Ablations of searches: without learned terms or search keys, which pass the learning gate; without ratings
+(rule 8), which count at once; and without any feedback (`use`)."""
 SWITCHED: Final[tuple[Measured, ...]] = (WORDS, KEYS, RATINGS)
-"""What a person or the regression guard switches on and off."""
+"""Kinds that a person or the regression guard switches on and off."""
 
 Scope = Literal["everything", "memory", "search", "principal", "since"]
 SCOPES: Final[tuple[Scope, ...]] = ("everything", "memory", "search", "principal", "since")
@@ -54,14 +53,13 @@ _NAMES_OF: Final = {"memory": "memory_id", "search": "search_id", "principal": "
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """Something learned that was taken back (safeguard 6).
+    """Rollback of something learned (rule 5.6, safeguard 6).
 
     Attributes:
-        at: when; it says nothing of what was known before.
-        scope: what was taken back.
-        value: the memory's, search's or principal's id, or a moment (ISO); empty for everything.
-        order: its moment among all acts, which is `at` where the clock stood right; what is taught later
-            stands.
+        at: moment of the rollback; it does not affect earlier moments.
+        scope: kind of selection that it takes back.
+        value: id of the memory, search or principal, or a moment (ISO); empty for everything.
+        order: its place among all events, which is `at` if the clock was right; later lessons stand.
     """
 
     namespace: str
@@ -72,17 +70,17 @@ class Rollback:
 
     @property
     def covers(self) -> datetime:
-        """The last moment of what it takes back."""
+        """Return the last moment whose lessons it takes back."""
         return self.order or self.at
 
     def hits(self) -> pl.Expr:
-        """Whether a lesson is taken back by it."""
-        mine = pl.lit(value=True)
+        """Whether the rollback takes a lesson back."""
+        in_scope = pl.lit(value=True)
         if self.scope == "since":
-            mine = pl.col("taught_at") >= datetime.fromisoformat(self.value)
+            in_scope = pl.col("taught_at") >= datetime.fromisoformat(self.value)
         elif self.scope != "everything":
-            mine = pl.col(_NAMES_OF[self.scope]) == self.value
-        return (pl.col("namespace") == self.namespace) & (pl.col("taught_at") <= self.covers) & mine
+            in_scope = pl.col(_NAMES_OF[self.scope]) == self.value
+        return (pl.col("namespace") == self.namespace) & (pl.col("taught_at") <= self.covers) & in_scope
 
 
 _MOMENT: Final = pl.Datetime("us", "UTC")
@@ -95,10 +93,10 @@ PROPOSAL: Final[dict[str, pl.DataType]] = {
     "terms": pl.List(pl.String()),
     **dict.fromkeys(("refusal", "text"), pl.String()),
 }
-"""Columns of a proposal. question: the query's learnable words, sorted: two queries with the same ones teach
-as one. terms: that it could teach, the best first; of a refused one all but the memory's own. refusal: a
-reason that needs no look at the others. text: which of the memory's texts was selected; what one is taught,
-another one does not know (rule 7.6)."""
+"""Columns of a proposal. question: the query's learnable words, sorted; queries with the same words are one
+query. terms: candidate terms, the best first; for a refused proposal, all but the memory's own. refusal: a
+reason that needs no other selection. text: the revision of the memory that was selected; revisions learn
+separately (rule 7.6)."""
 
 LESSON: Final[dict[str, pl.DataType]] = {
     **dict.fromkeys(
@@ -117,16 +115,16 @@ def refusal(
     order: pl.Expr | None = None,
     enabled: bool = True,
 ) -> pl.Expr:
-    """Why a selection teaches nothing, as far as it says itself; null where it may.
+    """Return the reason for which a selection teaches nothing, null if it may teach.
 
-    Of ``rank`` (null where nobody knows it), ``born_at`` and ``gone_at`` (of the text that was selected; see
-    `propose`).
+    Only reasons that need no other selection. Reads ``rank`` (null if not logged), ``born_at`` and
+    ``gone_at`` (of the selected text; see `propose`).
 
     Args:
         policy: bounds.
-        at: column of its moment.
-        order: whether its query is an order to an assistant; None: column ``order``.
-        enabled: whether anything may be learned at all.
+        at: column with the moment of the selection.
+        order: whether the query gives orders to an assistant; None: column ``order``.
+        enabled: whether learning is on.
     """
     gone = pl.col("gone_at").is_not_null() & (pl.col("gone_at") <= pl.col(at))
     young = pl.col(at) - pl.col("born_at") < timedelta(hours=policy.eligible_hours)
@@ -142,20 +140,18 @@ def refusal(
 
 def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPolicy, *, enabled: bool = True
             ) -> pl.DataFrame:  # fmt: skip
-    """Look at every selection by itself.
+    """Check every selection on its own and list its candidate terms.
 
     Args:
         selections: ``proposal_id``, ``namespace``, ``memory_id``, ``search_id``, ``principal``,
-            ``selected_at``, ``rank`` (null where the search is not logged, was imported, or did not show the
-            memory), ``text`` (that was selected), ``born_at`` (when the memory first said so; null where
-            there is none),
+            ``selected_at``, ``rank`` (null if the search was not logged, was imported, or did not return the
+            memory), ``text`` (selected revision), ``born_at`` (when the memory first had it; null if never),
             ``gone_at`` (when it was retired, else null), ``asked`` (the query's learnable terms, in order;
-            empty where the query is no question but an order to an assistant), ``triggers`` (terms of the
-            memory's own trigger phrases).
-        frequent: ``namespace``, ``term``, ``memories`` (that have it) and ``share`` of all; where both frames
-            have ``day``, as that day ended.
+            empty for an order to an assistant), ``triggers`` (terms of the memory's own trigger phrases).
+        frequent: ``namespace``, ``term``, ``memories`` (with the term, count) and ``share`` of all; joined by
+            ``day``, too, if both frames have it.
         policy: bounds.
-        enabled: whether anything may be learned at all.
+        enabled: whether learning is on.
 
     Returns:
         Rows as in `PROPOSAL`, one a selection.
@@ -169,7 +165,7 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
         .drop_nulls("asked")
     )
     words = words.with_columns(place=pl.int_range(pl.len()).over("proposal_id"))
-    known = words.join(frequent, left_on=[*of, "asked"], right_on=[*of, "term"], how="left")
+    counted = words.join(frequent, left_on=[*of, "asked"], right_on=[*of, "term"], how="left")
     common = (
         ~pl.col("refused")
         & (pl.col("share") > policy.frequent_share)
@@ -178,7 +174,7 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
     own = pl.col("triggers").list.contains(pl.col("asked"))
     order = ["place"] if policy.preference == "question" else ["memories", "place"]
     kept = (
-        known.filter(~common.fill_null(value=False), ~own.fill_null(value=False))
+        counted.filter(~common.fill_null(value=False), ~own.fill_null(value=False))
         .with_columns(pl.col("memories").fill_null(0))
         .sort("proposal_id", *order)
         .group_by("proposal_id", maintain_order=True)
@@ -198,11 +194,11 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What became of proposals.
+    """Decisions on proposals, and their lessons.
 
     Attributes:
-        reasons: ``proposal_id`` and ``reason`` (one of `REASONS`, or `PROPOSED`), a row a proposal.
-        lessons: what those that passed teach, rows as in `LESSON`; also what was taken back since.
+        reasons: ``proposal_id`` and ``reason`` (one of `REASONS`, or `PROPOSED`), one row a proposal.
+        lessons: lessons of the proposals that passed, rows as in `LESSON`, those taken back since included.
     """
 
     reasons: pl.DataFrame
@@ -211,7 +207,7 @@ class Decided:
 
 @dataclass(slots=True)
 class _Learning:
-    """What a memory learned lately."""
+    """Recent lessons of a memory."""
 
     events: deque[datetime] = field(default_factory=deque)
     # term, when it was taught, search, who, text
@@ -219,52 +215,54 @@ class _Learning:
 
 
 def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: LearningPolicy) -> Decided:
-    """Go through proposals in the order of their selections.
+    """Decide proposals in the order of their selections.
 
-    What was taken back makes room from that moment on. It is a loop over those that nothing refused, of which
-    the rate limit lets few through.
+    A rollback frees terms from its moment on. The loop runs over eligible proposals only, and the rate cap
+    lets few of them pass.
 
     Args:
-        proposals: all up to a moment, of any namespaces, rows as in `PROPOSAL`.
-        rollbacks: of these namespaces.
+        proposals: all up to a moment, rows as in `PROPOSAL`.
+        rollbacks: of the same namespaces.
         policy: bounds.
     """
     reasons = proposals.select("proposal_id", reason="refusal")
     eligible = proposals.filter(pl.col("refusal").is_null()).sort("selected_at", "proposal_id")
-    taken_back = sorted(rollbacks, key=lambda one: one.covers)
+    taken_back = sorted(rollbacks, key=lambda lesson: lesson.covers)
     memories: dict[tuple[str, str], _Learning] = {}
     decided: list[tuple[str, str]] = []
     taught: list[tuple[str, str]] = []
     window = timedelta(hours=policy.window_hours)
     columns = ["proposal_id", "namespace", "memory_id", "search_id", "principal", "selected_at", "terms"]
-    said = pl.col("text").fill_null("")
+    text_column = pl.col("text").fill_null("")
     done = 0
-    for name, namespace, memory, search, who, at, terms, text in eligible.select(*columns, said).iter_rows():
+    for name, namespace, memory, search, principal, at, terms, text in eligible.select(
+        *columns, text_column
+    ).iter_rows():
         while done < len(taken_back) and taken_back[done].covers < at:
             _take_back(memories, taken_back[done])
             done += 1
-        here = memories.setdefault((namespace, memory), _Learning())
-        while here.events and here.events[0] <= at - window:
-            here.events.popleft()
-        if len(here.events) >= policy.events:
+        learning = memories.setdefault((namespace, memory), _Learning())
+        while learning.events and learning.events[0] <= at - window:
+            learning.events.popleft()
+        if len(learning.events) >= policy.events:
             decided.append((name, RATE_LIMITED))
             continue
-        here.lessons = [one for one in here.lessons if one[1] > at - policy.ttl]
-        chosen = _choose(terms, {one[0] for one in here.lessons if one[4] == text}, policy)
+        learning.lessons = [lesson for lesson in learning.lessons if lesson[1] > at - policy.ttl]
+        chosen = _choose(terms, {lesson[0] for lesson in learning.lessons if lesson[4] == text}, policy)
         if not chosen:
             decided.append((name, NO_TERMS))
             continue
         decided.append((name, PROPOSED))
-        here.events.append(at)
-        here.lessons += [(term, at, search, who, text) for term in chosen]
+        learning.events.append(at)
+        learning.lessons += [(term, at, search, principal, text) for term in chosen]
         taught += [(name, term) for term in chosen]
-    found = pl.DataFrame(decided, schema={"proposal_id": pl.String, "found": pl.String}, orient="row")
+    outcomes = pl.DataFrame(decided, schema={"proposal_id": pl.String, "found": pl.String}, orient="row")
     terms = pl.DataFrame(taught, schema={"proposal_id": pl.String, "term": pl.String}, orient="row")
     lessons = terms.join(
         eligible.drop("terms"), on="proposal_id", how="left", maintain_order="left"
     ).with_columns(taught_at="selected_at", expires_at=pl.col("selected_at") + policy.ttl)
     return Decided(
-        reasons.join(found, on="proposal_id", how="left", maintain_order="left").select(
+        reasons.join(outcomes, on="proposal_id", how="left", maintain_order="left").select(
             "proposal_id", reason=pl.coalesce("reason", "found")
         ),
         lessons.select(pl.col(name).cast(kind) for name, kind in LESSON.items()),
@@ -272,7 +270,7 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
 
 
 def _choose(terms: Sequence[str], known: set[str], policy: LearningPolicy) -> list[str]:
-    """The terms that a selection teaches a memory, which has room for so many."""
+    """Choose the terms that a selection teaches, within the limits of the memory."""
     room = policy.terms_per_memory - len(known)
     ordered = sorted(terms, key=lambda term: term not in known) if policy.known_first else terms
     chosen: list[str] = []
@@ -285,38 +283,41 @@ def _choose(terms: Sequence[str], known: set[str], policy: LearningPolicy) -> li
     return chosen
 
 
-def _take_back(memories: dict[tuple[str, str], _Learning], act: Rollback) -> None:
-    """Forget what a rollback takes back; that a memory learned so often in some hours stays counted."""
-    moment = datetime.fromisoformat(act.value) if act.scope == "since" else None
-    for (namespace, memory), here in memories.items():
-        if namespace != act.namespace or (act.scope == "memory" and memory != act.value):
+def _take_back(memories: dict[tuple[str, str], _Learning], rollback: Rollback) -> None:
+    """Remove the lessons that a rollback takes back.
+
+    Their events still count for the rate cap.
+    """
+    moment = datetime.fromisoformat(rollback.value) if rollback.scope == "since" else None
+    for (namespace, memory), learning in memories.items():
+        if namespace != rollback.namespace or (rollback.scope == "memory" and memory != rollback.value):
             continue
-        here.lessons = [
-            one
-            for one in here.lessons
+        learning.lessons = [
+            lesson
+            for lesson in learning.lessons
             if not (
-                act.scope in ("everything", "memory")
-                or (act.scope == "search" and one[2] == act.value)
-                or (act.scope == "principal" and one[3] == act.value)
-                or (moment is not None and one[1] >= moment)
+                rollback.scope in ("everything", "memory")
+                or (rollback.scope == "search" and lesson[2] == rollback.value)
+                or (rollback.scope == "principal" and lesson[3] == rollback.value)
+                or (moment is not None and lesson[1] >= moment)
             )
         ]
 
 
 def standing(lessons: pl.DataFrame, rollbacks: Sequence[Rollback], as_of: datetime) -> pl.DataFrame:
-    """Lessons taught before a moment that were not taken back by then, the expired among them."""
+    """Return the lessons before a moment without those taken back; expired ones stay."""
     kept = lessons.filter(pl.col("taught_at") < as_of)
-    for act in rollbacks:
-        if act.at <= as_of:
-            kept = kept.filter(~act.hits())
+    for rollback in rollbacks:
+        if rollback.at <= as_of:
+            kept = kept.filter(~rollback.hits())
     return kept
 
 
 def live(lessons: pl.DataFrame, as_of: datetime, policy: LearningPolicy) -> pl.DataFrame:
-    """Terms that have an effect at a moment: `well_taught` by lessons that have not expired.
+    """Return the terms with an effect at a moment: `well_taught`, not expired.
 
     Args:
-        lessons: standing ones.
+        lessons: standing lessons.
         as_of: the moment.
         policy: bounds.
 
@@ -328,16 +329,15 @@ def live(lessons: pl.DataFrame, as_of: datetime, policy: LearningPolicy) -> pl.D
 
 
 def well_taught(lessons: pl.DataFrame, policy: LearningPolicy) -> pl.DataFrame:
-    """Terms that enough distinct questions and people have taught.
+    """Return the terms that enough distinct questions and users taught.
 
     Args:
-        lessons: that count.
+        lessons: lessons that count.
         policy: bounds.
 
     Returns:
-        ``namespace``, ``memory_id``, ``term``, ``added_at`` (first lesson that counts), ``expires_at`` (of
-        the last), ``questions`` and ``principals`` (distinct, count), ``searches`` (their ids), sorted by
-        the first three.
+        ``namespace``, ``memory_id``, ``term``, ``added_at`` (first lesson), ``expires_at`` (of the last),
+        ``questions`` and ``principals`` (distinct, count), ``searches`` (ids), sorted by the first three.
     """
     return (
         lessons.group_by("namespace", "memory_id", "term")

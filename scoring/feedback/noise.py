@@ -1,4 +1,4 @@
-"""How much of what was learned brings up what nobody wants there (rule 6.7)."""
+"""Noise of learned terms and search keys: matches of unwanted memories (rule 6.7)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Final
 
 import polars as pl
 
-LEAST_HEARD: Final = 2
-"""Questions that say whether the memory was wanted, from which a key has a verdict (count)."""
+MIN_JUDGED: Final = 2
+"""Minimum judged questions of a key with a verdict (count)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What was noisy of what has a verdict.
+    """Noise of the terms or keys that have a verdict.
 
     Attributes:
-        noisy: words or keys whose memory was mostly not wanted where they brought it up (count).
-        judged: those with a verdict (count).
-        share: part that the noisy ones have of what those with a verdict did; NaN where there are none.
+        noisy: terms or keys whose memory was mostly not wanted in their matches (count).
+        judged: terms or keys with a verdict (count).
+        share: noisy share of the effect of all with a verdict; NaN without any.
     """
 
     noisy: int
@@ -27,12 +27,14 @@ class Noise:
 
     @classmethod
     def of_counts(cls, noisy: int, judged: int) -> Noise:
-        """Each one alike."""
+        """Return the noise with each term of equal weight."""
         return cls(noisy, judged, noisy / judged if judged else float("nan"))
 
 
 def of_terms(matches: pl.DataFrame) -> Noise:
-    """Of learned words: noisy is a word of a memory that was wanted in less than half of its matches.
+    """Compute the noise of learned terms.
+
+    A term is noisy if its memory was relevant in less than half of its matches.
 
     Args:
         matches: ``memory_id``, ``term``, ``relevant``.
@@ -42,32 +44,32 @@ def of_terms(matches: pl.DataFrame) -> Noise:
 
 
 def of_keys(matches: pl.DataFrame) -> Noise:
-    """Of search keys: noisy is one whose memory at least two more questions did not want than did.
+    """Compute the noise of search keys.
 
-    A key brings a memory up for many questions, some of which want another one: that alone is no noise. A
-    question counts once a day, by what was mostly said of it, and it takes `LEAST_HEARD` to be a verdict.
-    What a key did is what it added to the scores.
+    A key is noisy if at least two more questions did not want its memory than did. A key matches many
+    questions, and some want another memory: that alone is no noise. A question counts once a day, by its
+    majority, and a verdict takes `MIN_JUDGED` questions. A key is weighted by what it added to scores.
 
     Args:
-        matches: ``memory_id``, ``term`` (the past question), ``day``, ``query_id`` (the question that was
-            brought there), ``relevant``, ``share`` (of the score, that the key added).
+        matches: ``memory_id``, ``term`` (the past question), ``day``, ``query_id`` (the boosted question),
+            ``relevant``, ``share`` (of the score that the key added).
     """
     key = ["memory_id", "term"]
     question = [*key, "day", "query_id"]
-    ordered = matches.sort(*question, "share", "relevant")  # the same sums in whatever order they come
-    heard = ordered.group_by(question, maintain_order=True).agg(
+    ordered = matches.sort(*question, "share", "relevant")  # sums do not depend on the order of rows
+    questions = ordered.group_by(question, maintain_order=True).agg(
         wanted=pl.col("relevant").mean() >= 0.5, share=pl.col("share").mean()
     )
     verdicts = (
-        heard.group_by(key, maintain_order=True)
+        questions.group_by(key, maintain_order=True)
         .agg(
             heard=pl.len(),
             margin=(~pl.col("wanted")).sum().cast(pl.Int64) - pl.col("wanted").sum().cast(pl.Int64),
             share=pl.col("share").sum(),
         )
-        .filter(pl.col("heard") >= LEAST_HEARD)
+        .filter(pl.col("heard") >= MIN_JUDGED)
     )
-    noisy = verdicts.filter(pl.col("margin") >= LEAST_HEARD)
+    noisy = verdicts.filter(pl.col("margin") >= MIN_JUDGED)
     whole = float(verdicts["share"].sum())
     part = float(noisy["share"].sum()) / whole if whole > 0 else float("nan")
     return Noise(noisy.height, verdicts.height, round(part, 9))

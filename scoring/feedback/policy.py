@@ -1,4 +1,4 @@
-"""Constants of rules 4, 5 and 7; each one is a setting with this default."""
+"""Constants of rules 4, 5, 7 and 8; each one is a setting with this default."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _FITTED = "fitted to labelled answers; it counts only if a program passes its ow
 class UsagePolicy:
     """Thresholds of use (rule 4.1); every number is a share in [0, 1].
 
-    The grey band and the similarity are read off labelled answers with bge-small-en-v1.5; the cosines of
-    another model mean other things (docs/benchmarks/evaluation-validity.md).
+    The grey band and the similarity are fitted to labelled answers with bge-small-en-v1.5; cosines of another
+    model differ (docs/benchmarks/evaluation-validity.md).
     """
 
     # fmt: off
@@ -41,10 +41,10 @@ class UsagePolicy:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackPolicy:
-    """How much feedback counts.
+    """Constants of feedback (rules 4.2 to 4.4 and 8.1).
 
     Raises:
-        ValueError: it goes beyond what the rules promise, or its thresholds are out of order.
+        ValueError: a value is out of its range, or thresholds are out of order.
     """
 
     # fmt: off
@@ -103,7 +103,7 @@ Preference = Literal["question", "rare"]
 
 @dataclass(frozen=True, slots=True)
 class LearningPolicy:
-    """The constants of rule 5."""
+    """Constants of learned terms (rule 5)."""
 
     # fmt: off
     excluded_ranks: Annotated[int, Parameter(
@@ -160,17 +160,17 @@ class LearningPolicy:
 
     @property
     def ttl(self) -> timedelta:
-        """Life of a term."""
+        """Return the life of a term."""
         return timedelta(days=self.ttl_days)
 
 
 SEEDS = LearningPolicy(preference="question", known_first=False)
-"""The constants of the seed documents, which do not say which three terms of a question are taught."""
+"""Constants of the seeds, which teach the first terms of the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTeaching:
-    """Constants by which a search teaches a search key (rule 7)."""
+    """Constants of teaching search keys (rule 7)."""
 
     # fmt: off
     used: Annotated[float, Parameter(
@@ -208,5 +208,5 @@ class KeyTeaching:
 
     @property
     def ttl(self) -> timedelta:
-        """Life of a key."""
+        """Return the life of a key."""
         return timedelta(days=self.ttl_days)

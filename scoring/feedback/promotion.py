@@ -1,10 +1,10 @@
-"""What useful votes promote a memory to (rule 4.4): normal, important, critical; a few at a time.
+"""Promotion of memories by helpful ratings: normal, important, critical (rule 4.4).
 
-Only explicit useful votes count, not those of the memory's authors, and of one principal only so many. In a
-namespace that has one principal only nobody else could ever vote: there each of its votes counts, and the
-decision says so (`SOLE`). Once a second one is seen, the author's votes count no more; what was promoted
-stays. Nothing is ever demoted by a vote. It is decided at the end of each day that brings a useful vote; who
-has to wait because others were promoted is asked again the next day.
+Only explicit helpful ratings count, at most a few of one user and none of the memory's authors. In a
+namespace with one user, all of that user's ratings count, and the decision has the detail `SOLE`. Once there
+is a second user, the author's ratings no longer count; promotions stay. No rating demotes a memory. Decisions
+are made at the end of each day with a helpful rating. A memory that the rate limit stops is decided again the
+next day.
 """
 
 from __future__ import annotations
@@ -24,19 +24,18 @@ TIERS = ("normal", "important", "critical")
 PROMOTED, RATE_LIMITED = "promoted", "rate_limited"
 BELOW_THRESHOLD, NOT_PROMOTABLE = "below_threshold", "tier_not_promotable"
 SOLE = "sole_principal"
-"""Detail of a decision that counts the votes of the only principal of its namespace, the author's too."""
+"""Detail of a decision that counts the ratings of the only user of the namespace, the author's included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that may be promoted.
+    """Memory that may be promoted.
 
     Attributes:
-        tier: that it has: one of `TIERS`; anything else, and what is superseded or not there, is never
-            promoted.
-        useful: votes (count), the authors' left out and each principal's capped.
-        voters: principals that they are of (count).
-        detail: `SOLE`, or nothing.
+        tier: current tier. Outside `TIERS`, superseded or absent, it is never promoted.
+        useful: helpful ratings (count), without the authors' and capped per user.
+        voters: users who gave them (count).
+        detail: `SOLE`, or empty.
     """
 
     memory_id: str
@@ -48,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """What was decided about a candidate, and why."""
+    """Decision on a candidate, with its reason."""
 
     memory_id: str
     from_tier: str
@@ -61,9 +60,9 @@ class Promotion:
 
 
 def effective_tier(own: str, promoted: str | None) -> str:
-    """The higher one of the tier that a note gives itself and the one that it was promoted to.
+    """Return the higher of a note's own tier and its promoted tier.
 
-    A note that calls itself temporary is temporary.
+    A temporary note stays temporary.
     """
     if promoted is None or own not in TIERS:
         return own
@@ -73,43 +72,51 @@ def effective_tier(own: str, promoted: str | None) -> str:
 def promote(
     candidates: Iterable[Candidate], earlier: Sequence[datetime], as_of: datetime, policy: FeedbackPolicy
 ) -> list[Promotion]:
-    """Decide about the candidates of one namespace, the most useful first.
+    """Decide on the candidates of one namespace, the most useful first.
 
     Args:
         candidates: of one namespace.
-        earlier: moments of its promotions.
-        as_of: the moment of the decision.
-        policy: thresholds, and how many promotions a window of hours may have.
+        earlier: moments of earlier promotions.
+        as_of: moment of the decision.
+        policy: thresholds, and the rate limit.
     """
     window = timedelta(hours=policy.promotion_hours)
     free = policy.promotions - sum(as_of - window < moment <= as_of for moment in earlier)
     wanted = {"normal": policy.important_at, "important": policy.critical_at}
     decided = []
-    for one in sorted(candidates, key=lambda one: (-one.useful, one.memory_id)):
-        if one.tier not in wanted:
+    for candidate in sorted(candidates, key=lambda candidate: (-candidate.useful, candidate.memory_id)):
+        if candidate.tier not in wanted:
             reason = NOT_PROMOTABLE
-        elif one.useful < wanted[one.tier]:
+        elif candidate.useful < wanted[candidate.tier]:
             reason = BELOW_THRESHOLD
         elif free <= 0:
             reason = RATE_LIMITED
         else:
             reason, free = PROMOTED, free - 1
-        to = TIERS[TIERS.index(one.tier) + 1] if reason in (PROMOTED, RATE_LIMITED) else one.tier
+        to = TIERS[TIERS.index(candidate.tier) + 1] if reason in (PROMOTED, RATE_LIMITED) else candidate.tier
         decided.append(
-            Promotion(one.memory_id, one.tier, to, reason, one.useful, one.voters, as_of, one.detail)
+            Promotion(
+                candidate.memory_id,
+                candidate.tier,
+                to,
+                reason,
+                candidate.useful,
+                candidate.voters,
+                as_of,
+                candidate.detail,
+            )
         )
     return decided
 
 
 def principals(seen: pl.DataFrame) -> pl.DataFrame:
-    """How long each namespace had one principal only.
+    """Return the day from which each namespace had a second user.
 
     Args:
-        seen: namespace, principal, day: who saved, searched or gave feedback there, and was not imported.
+        seen: namespace, principal, day of every save, search and rating that was not imported.
 
     Returns:
-        namespace, and shared_from: the day on which a second principal was first seen; null while there is
-        one.
+        namespace, and shared_from: first day of a second user; null if there is none.
     """
     first = seen.filter(pl.col("principal") != "").group_by("namespace", "principal").agg(pl.col("day").min())
     days = pl.col("day").sort()
@@ -119,21 +126,19 @@ def principals(seen: pl.DataFrame) -> pl.DataFrame:
 def useful_votes(
     votes: pl.DataFrame, authors: pl.DataFrame, principals: pl.DataFrame, policy: FeedbackPolicy
 ) -> pl.DataFrame:
-    """How many useful votes each memory has after each day that brings it one.
+    """Count the helpful ratings of each memory after each day with one.
 
     Args:
-        votes: every rating so far: memory_id, namespace, `WHO`, search_id, verdict, day,
-            occurred_at, signal_id. The last word of a principal on a search counts; all that was imported is
-            of one.
-        authors: memory_id and principal of those who wrote a memory, and the day (`since`) on which they
-            first did.
-        principals: of the function of that name. By the end of a day on which a namespace has one, the
-            author's votes count and no number of them is too many.
-        policy: how many votes of one principal count.
+        votes: every rating so far: memory_id, namespace, `WHO`, search_id, verdict, day, occurred_at,
+            signal_id. The last rating of a user on a search counts; all imported ratings are one user's.
+        authors: memory_id and principal of the authors, and the day (`since`) of their first version.
+        principals: result of `principals`. While a namespace has one user, the author's ratings count without
+            a cap.
+        policy: maximum ratings of one user.
 
     Returns:
-        namespace, memory_id, day, useful, voters (counts), detail (`SOLE` or nothing), sorted by day and
-        memory; no day without a useful vote.
+        namespace, memory_id, day, useful, voters (counts), detail (`SOLE` or empty), sorted by day and
+        memory; no day without a helpful rating.
     """
     shared = pl.col("shared_from")
     rows = votes.join(principals, on="namespace", how="left")
@@ -155,7 +160,7 @@ def useful_votes(
 
 
 def _counted(rows: pl.DataFrame, most: pl.Expr) -> pl.DataFrame:
-    """Useful votes after each day that brings one, of a voice at most so many."""
+    """Count helpful ratings after each day with one, at most `most` per user."""
     helpful = (pl.col("verdict") == "helpful").cast(pl.Int32)
     before = pl.col("all").shift(fill_value=0).over("mine")
     rows = rows.with_columns(voice=VOICE, most=most).sort("occurred_at", "signal_id")
@@ -185,35 +190,39 @@ def _counted(rows: pl.DataFrame, most: pl.Expr) -> pl.DataFrame:
 def fold_promotions(
     counts: pl.DataFrame, own_tier: Callable[[str, str], str], before: pl.DataFrame, policy: FeedbackPolicy
 ) -> list[Promotion]:
-    """What is decided at the end of each day of one namespace that brings useful votes.
+    """Decide promotions at the end of each day with helpful ratings, for one namespace.
 
     Args:
-        counts: rows of `useful_votes`, of one namespace.
-        own_tier: tier of a memory as of the end of a day (YYYY-MM-DD), without promotions; what is no tier is
-            never promoted.
-        before: rows of ``promotions`` of that namespace before these days.
+        counts: rows of `useful_votes` of the namespace.
+        own_tier: function of memory and day (YYYY-MM-DD): tier at the day's end without promotions; any other
+            value is never promoted.
+        before: earlier rows of ``promotions`` of the namespace.
         policy: thresholds and limits.
     """
     promoted = before.filter(pl.col("reason") == PROMOTED).sort("decided_at")
-    given = dict(promoted.select("memory_id", "to_tier").iter_rows())
+    promoted_tiers = dict(promoted.select("memory_id", "to_tier").iter_rows())
     moments = promoted["decided_at"].to_list()
     last_day = before.filter((pl.col("day") == pl.col("day").max()) & (pl.col("reason") == RATE_LIMITED))
     waiting = _by_name(last_day)
     decided: list[Promotion] = []
     for (day,), rows in counts.sort("day").group_by("day", maintain_order=True):
-        asked = _by_name(rows)
-        if not any(detail for *_, detail in asked.values()):  # its author is not the only one any more
+        rated_today = _by_name(rows)
+        if not any(detail for *_, detail in rated_today.values()):  # the author is no longer the only user
             waiting = {name: votes for name, votes in waiting.items() if not votes[-1]}
-        today = waiting | asked
+        today = waiting | rated_today
         candidates = [
-            Candidate(name, effective_tier(own_tier(name, str(day)), given.get(name)), *votes)
+            Candidate(name, effective_tier(own_tier(name, str(day)), promoted_tiers.get(name)), *votes)
             for name, votes in today.items()
         ]
         news = promote(candidates, moments, day_end(str(day)), policy)
-        given |= {one.memory_id: one.to_tier for one in news if one.reason == PROMOTED}
-        moments += [one.decided_at for one in news if one.reason == PROMOTED]
+        promoted_tiers |= {
+            promotion.memory_id: promotion.to_tier for promotion in news if promotion.reason == PROMOTED
+        }
+        moments += [promotion.decided_at for promotion in news if promotion.reason == PROMOTED]
         waiting = {
-            one.memory_id: (one.useful, one.voters, one.detail) for one in news if one.reason == RATE_LIMITED
+            promotion.memory_id: (promotion.useful, promotion.voters, promotion.detail)
+            for promotion in news
+            if promotion.reason == RATE_LIMITED
         }
         decided += news
     return decided
@@ -223,6 +232,6 @@ _VOTES = ("memory_id", "useful", "voters", "detail")
 
 
 def _by_name(rows: pl.DataFrame) -> dict[str, tuple[int, int, str]]:
-    """Useful votes, voters and detail of each memory."""
-    told = rows.select(_VOTES).with_columns(pl.col("detail").fill_null(""))
-    return {name: (useful, voters, detail) for name, useful, voters, detail in told.iter_rows()}
+    """Return helpful ratings, voters and detail by memory."""
+    filled = rows.select(_VOTES).with_columns(pl.col("detail").fill_null(""))
+    return {name: (useful, voters, detail) for name, useful, voters, detail in filled.iter_rows()}

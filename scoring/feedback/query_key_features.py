@@ -1,4 +1,4 @@
-"""What searches teach as keys (rule 7): how far a memory was taken from a question, and how far looked at."""
+"""Search-key features: evidence of selection and chance of examination (rule 7.3)."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ VIEW: Final[dict[str, pl.DataType]] = {
     name: SEEN[name]
     for name in ("namespace", "query_id", "principal", "memory_id", "at", "taken", "examined")
 }
-"""Columns of a view: one result of one search of which anything was said. taken: `taken` of it, 0 where it
-was only shown or may teach nothing. examined: chance that its rank was looked at."""
+"""Columns of a view: one result of a search with any feedback. taken: `is_selected` of the result, 0 if it
+was only returned or may teach nothing. examined: chance that its rank was looked at."""
 
 
 def is_selected(evidence: pl.Expr, share: pl.Expr, policy: KeyTeaching) -> pl.Expr:
-    """How far a result was what was looked for, in [0, 1] (rule 7.3).
+    """Return the evidence that a result was selected, in [0, 1] (rule 7.3).
 
     Args:
-        evidence: that it was, in [0, 1].
-        share: its score, of that of the first result.
+        evidence: evidence of use, in [0, 1].
+        share: score divided by the score of the first result.
         policy: constants.
     """
     return evidence * share.clip(0.0, 1.0) ** policy.power
 
 
 def is_examined(rank: pl.Expr, policy: KeyTeaching) -> pl.Expr:
-    """The chance that a result was looked at, in (0, 1] (rule 7.3).
+    """Return the chance that a result was examined, in (0, 1] (rule 7.3).
 
     Args:
-        rank: at which it was shown, from 1.
+        rank: rank of the result, from 1.
         policy: constants.
     """
     return rank.cast(pl.Float64) ** -policy.bias
 
 
 def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFrame:
-    """What is known of each question, memory and principal at a moment.
+    """Aggregate views into key features per question, memory and user.
 
-    Who asks the same again has one voice, the mean of what was done each time, with the age of the last. Of
-    a memory's keys a few stay, the newest of each principal in turn, so that nobody pushes out what others
-    taught; where it was taken by one that does not stay, it was not looked at either.
+    A user's repeats of a question are one row: the mean of each time, with the age of the latest. A memory
+    keeps a few keys, the newest of each user in turn, so no user pushes out what others taught. A dropped key
+    does not count as examined either.
 
     Args:
-        views: rows as in `VIEW`, of any namespaces, none of a later moment.
+        views: rows as in `VIEW`, none after the moment.
         as_of: the moment.
         policy: constants.
 
     Returns:
         ``namespace``, ``query_id``, ``memory_id``, ``principal``, ``taken`` and ``examined`` (weighted by
-        age), ``last`` (that the principal asked), ``crowd`` (principals of the namespace that taught any
-        key, also one that does not stay); sorted. Only memories that have a key, in questions that are one.
+        age), ``last`` (moment of the user's latest search), ``crowd`` (users of the namespace that taught any
+        key, dropped ones included); sorted. Only memories that have a key, and questions that are one.
     """
     voice = ["namespace", "query_id", "memory_id", "principal"]
     left = (1 - (pl.lit(as_of) - pl.col("last")) / policy.ttl).clip(0.0, 1.0)
@@ -76,11 +76,11 @@ def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) ->
         pl.col("place").is_null() | (pl.col("place") <= policy.per_memory)
     )
     keys = kept.filter(key)
-    known = kept.join(keys, on=["namespace", "query_id"], how="semi").join(
+    relevant = kept.join(keys, on=["namespace", "query_id"], how="semi").join(
         keys, on=["namespace", "memory_id"], how="semi"
     )
     return (
-        known.join(crowd, on="namespace")
+        relevant.join(crowd, on="namespace")
         .select(
             *voice,
             taken=pl.col("taken") * pl.col("left"),
@@ -93,19 +93,19 @@ def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) ->
 
 
 def search_keys_of(folded: pl.DataFrame, memory: dict[str, int]) -> Keys:
-    """The keys of one namespace as arrays; their questions are in the order of their ids.
+    """Convert the aggregated keys of one namespace to arrays, questions by id.
 
     Args:
-        folded: rows of `fold`, of one namespace.
-        memory: number of each memory; those that have none are left out.
+        folded: rows of `aggregate_keys`, of one namespace.
+        memory: number of each memory; others are dropped.
     """
-    there = folded.filter(pl.col("memory_id").is_in(list(memory))).sort("query_id", "memory_id", "principal")
-    questions = there.group_by("query_id", maintain_order=True).len()
+    rows = folded.filter(pl.col("memory_id").is_in(list(memory))).sort("query_id", "memory_id", "principal")
+    questions = rows.group_by("query_id", maintain_order=True).len()
     return Keys(
         np.concatenate([[0], np.cumsum(questions["len"].to_numpy(), dtype=np.int64)]),
-        np.array([memory[one] for one in there["memory_id"]], dtype=np.int64),
-        (there["principal"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
-        there["taken"].to_numpy(),
-        there["examined"].to_numpy(),
+        np.array([memory[memory_id] for memory_id in rows["memory_id"]], dtype=np.int64),
+        (rows["principal"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
+        rows["taken"].to_numpy(),
+        rows["examined"].to_numpy(),
         int(folded["crowd"].max() or 0),  # type: ignore[arg-type]
     )

@@ -1,8 +1,7 @@
-"""Which selections make a search a key (rule 7.5), and what of searches stands at a moment.
+"""Selections that teach search keys, within the rate cap (rule 7.5).
 
-`slowwave.scoring.feedback.learned.refusal` looks at every selection by itself. `decide_views` goes through
-them in their order, because only so many keys are taught to a memory in some hours. What a refused selection
-says counts neither for nor against the memory.
+`slowwave.scoring.feedback.learned.refusal` checks every selection on its own. `decide_views` processes them
+in time order, because of the rate cap. A refused selection counts neither for nor against the memory.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ SEEN: Final[dict[str, pl.DataType]] = {
     **dict.fromkeys(("taken", "examined"), pl.Float64()),
     **dict.fromkeys(("refusal", "text"), pl.String()),
 }
-"""Columns of what is looked at: a row a search and result. refusal: a reason that needs no look at others."""
+"""Columns of the input: one row a search and result. refusal: a reason that needs no other selection."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedViews:
-    """What became of what was seen.
+    """Decisions on selections, and the views that count.
 
     Attributes:
-        reasons: ``view_id`` and ``reason`` (a refusal, or `PROPOSED`), a row a selection.
-        views: what counts, for or against: the rows of `SEEN` with ``taught_at`` and ``expires_at``.
+        reasons: ``view_id`` and ``reason`` (a refusal, or `PROPOSED`), one row a selection.
+        views: views that count for or against a memory: rows of `SEEN` with ``taught_at`` and ``expires_at``.
     """
 
     reasons: pl.DataFrame
@@ -41,27 +40,27 @@ class DecidedViews:
 
 
 def decide_views(seen: pl.DataFrame, policy: KeyTeaching) -> DecidedViews:
-    """Go through selections in their order; it is a loop over those that nothing refused.
+    """Apply the rate cap to eligible selections, in time order.
 
     Args:
-        seen: all up to a moment, of any namespaces, rows as in `SEEN`.
+        seen: all up to a moment, rows as in `SEEN`.
         policy: bounds.
     """
     selected = seen.filter("selected")
     eligible = selected.filter(pl.col("refusal").is_null()).sort("at", "view_id")
     window, recent = timedelta(hours=policy.window_hours), dict[tuple[str, str], deque[object]]()
-    found = []
+    outcomes = []
     for namespace, memory, at in eligible.select("namespace", "memory_id", "at").iter_rows():
         events = recent.setdefault((namespace, memory), deque())
         while events and events[0] <= at - window:
             events.popleft()
         if len(events) < policy.events:
             events.append(at)
-            found.append(PROPOSED)
+            outcomes.append(PROPOSED)
         else:
-            found.append(RATE_LIMITED)
-    became = eligible.select("view_id", found=pl.Series(found, dtype=pl.String))
-    reasons = selected.join(became, on="view_id", how="left", maintain_order="left").select(
+            outcomes.append(RATE_LIMITED)
+    decided = eligible.select("view_id", found=pl.Series(outcomes, dtype=pl.String))
+    reasons = selected.join(decided, on="view_id", how="left", maintain_order="left").select(
         "view_id", reason=pl.coalesce("refusal", "found")
     )
     refused = reasons.filter(pl.col("reason") != PROPOSED)

@@ -1,9 +1,9 @@
-"""What each act of feedback says of each memory: rows of ``usage_signals`` (rule 4).
+"""Feedback signals: rows of ``usage_signals`` from feedback events (rule 4).
 
-A rating says one thing of one memory. An observed answer says of every memory that was shown whether it was
-used; words of the query are no evidence of that, so a use that rests on them alone moves a memory's strength
-and not its effectiveness. An ignored result says little: it was not needed this time, and counts as neutral.
-The outcome of a project is credited to what its searches brought (see `credits`).
+A rating is one signal of one memory. An observed answer gives each returned memory a signal: used or ignored.
+Words of the query are no evidence of use: a use that rests on them alone moves a memory's strength, not its
+effectiveness. An ignored result counts as neutral. The outcome of a project is credited to the results of its
+searches (see `outcome_signals`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy
 VALUES = {"helpful": 1.0, "neutral": 0.5, "unhelpful": 0.0, "success": 1.0, "failure": 0.0}
 RATINGS, OUTCOMES = ("helpful", "neutral", "unhelpful"), ("success", "failure")
 TIERS = {"observation": "implicit", "feedback": "quick", "outcome": "detailed"}
-"""Tier of each kind of act."""
+"""Tier of each kind of event."""
 USED_RATIO = 0.30
 CERTAINTY = {"none": 0, "words": 1, "similarity": 2, "citation": 3}
-"""How far each evidence of use can be trusted: the greater takes the place of the lesser (rule 4.1)."""
+"""Certainty of each evidence of use; the greater replaces the lesser (rule 4.1)."""
 
 _COLUMNS = (
     "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "event_id",
@@ -30,10 +30,10 @@ _IMPORTED = pl.col("imported_from").is_not_null()
 
 
 def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
-    """Signals of ratings: one vote each.
+    """Return the signals of ratings, one vote each.
 
     Args:
-        events: rows of ``events``; those of other kinds are left out.
+        events: rows of ``events``; other kinds are ignored.
     """
     return events.filter(pl.col("kind") == "feedback").with_columns(
         signal_id="event_id",
@@ -50,21 +50,21 @@ def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
 def usage_signals(
     events: pl.DataFrame, policy: FeedbackPolicy, *, used_ratio: float = USED_RATIO
 ) -> pl.DataFrame:
-    """Signals of observed answers: the most certain one for each answer and memory shown (rule 4.1).
+    """Return the signals of observed answers, the most certain per answer and memory (rule 4.1).
 
     Args:
-        events: rows of ``events``; those of other kinds are left out.
+        events: rows of ``events``; other kinds are ignored.
         policy: weight of a use.
-        used_ratio: above which words beyond the query's are evidence of use.
+        used_ratio: minimum share of words beyond the query's that is evidence of use, exclusive.
     """
     verdicts = events.filter(pl.col("kind") == "observation").drop("memory_id", "chunk_id", "verdict")
-    told = verdicts.explode("verdicts").filter(pl.col("verdicts").is_not_null()).unnest("verdicts")
-    told = most_certain(told)
+    rows = verdicts.explode("verdicts").filter(pl.col("verdicts").is_not_null()).unnest("verdicts")
+    rows = most_certain(rows)
     used = pl.col("verdict") == "used"
     by_words = pl.col("evidence") == "words"
     beyond = pl.col("ratio_beyond_query").fill_null(0.0) > used_ratio
     counts = (pl.col("evidence") != "none") & (~used | ~by_words | beyond)
-    return told.with_columns(
+    return rows.with_columns(
         signal_id=pl.concat_str("event_id", pl.lit(":"), "memory_id"),
         value=pl.when(used).then(1.0).otherwise(0.5),
         weight=pl.when(counts).then(policy.implicit_weight).otherwise(0.0),
@@ -74,18 +74,18 @@ def usage_signals(
 
 
 def most_certain(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Of several verdicts of a day on one memory in one answer to a search the most certain, in their order.
+    """Return the most certain verdict of each memory, answer, search and day, in order.
 
-    Of equally certain ones an observed goes before an imported, and then the first before a later.
+    Of equally certain ones, observed goes before imported, then the first before later ones.
 
     Args:
-        verdicts: day, namespace, search_id, memory_id, response (null: an answer of its own), event_id,
-            evidence, occurred_at, and imported_from where it is known.
+        verdicts: day, namespace, search_id, memory_id, response (null: a separate answer), event_id,
+            evidence, occurred_at, and optionally imported_from.
     """
-    known = "imported_from" in verdicts.columns
+    has_origin = "imported_from" in verdicts.columns
     order = {
         "certainty": pl.col("evidence").replace_strict(CERTAINTY, default=-1, return_dtype=pl.Int8),
-        "imported": pl.col("imported_from").is_not_null() if known else pl.lit(value=False),
+        "imported": pl.col("imported_from").is_not_null() if has_origin else pl.lit(value=False),
     }
     return (
         verdicts.with_row_index("place")
@@ -98,20 +98,21 @@ def most_certain(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
-    """Signals of outcomes, credited to what the searches of their projects brought.
+    """Return the signals of outcomes, credited to results of the project's searches.
 
-    What was used or rated helpful in a search gets a vote. Where nothing was, nobody knows what helped, and
-    what was shown shares one vote. An outcome says how a project ended, not what it was due to: so it is the
-    word of whoever said that (of who searched, where nobody did), unless the one who reports it did as well.
+    Each result that was used or rated helpful in a search gets one vote. If there was none, the returned
+    results share one vote. An outcome does not show what caused it. So the vote counts as that of the user
+    who used or rated the result, or who searched if nobody did. If the reporter did it too, the vote is the
+    reporter's.
 
     Args:
         outcomes: rows of ``events`` of kind outcome.
         covered: of `covered_searches`: event_id of the outcome, search_id.
         evidence: of these searches: search_id, memory_id, chunk_id, searcher, searched_elsewhere (whether the
-            search was imported), and, a row each for who used it or rated it helpful: used_by, used_at (the
-            first time) and used_elsewhere (whether that was imported); null where nobody did.
+            search was imported). One row for each user who used the result or rated it helpful: used_by,
+            used_at (first time) and used_elsewhere (whether imported); null if nobody did.
     """
-    about = (
+    credited = (
         outcomes.drop("search_id", "memory_id", "chunk_id")
         .join(covered, on="event_id", how="inner")
         .join(evidence, on="search_id", how="inner")
@@ -121,18 +122,18 @@ def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.
         )
     )
     search = ["event_id", "search_id"]
-    about = about.filter("helped" | ~pl.col("helped").any().over(search)).with_columns(
+    credited = credited.filter("helped" | ~pl.col("helped").any().over(search)).with_columns(
         by=pl.when("helped").then("used_by").otherwise("searcher"),
         elsewhere=pl.when("helped").then("used_elsewhere").otherwise("searched_elsewhere"),
     )
     own = (pl.col("by") == pl.col("principal")) & (pl.col("elsewhere") == pl.col("reported_elsewhere"))
-    about = (
-        about.with_columns(own=own.fill_null(value=False))
+    credited = (
+        credited.with_columns(own=own.fill_null(value=False))
         .sort("own", "elsewhere", "used_at", "by", descending=[True, False, False, False])
         .unique([*search, "memory_id"], keep="first", maintain_order=True)
     )
     share = pl.when("helped").then(1.0).otherwise(1.0 / pl.len().over(search))
-    return about.with_columns(
+    return credited.with_columns(
         signal_id=pl.concat_str("event_id", "search_id", "memory_id", separator=":"),
         behind=pl.when(pl.col("by") != pl.col("principal")).then("by"),
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),
@@ -147,14 +148,13 @@ def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.
 def covered_searches(
     outcomes: pl.DataFrame, all_outcomes: pl.DataFrame, searches: pl.DataFrame
 ) -> pl.DataFrame:
-    """The searches that each outcome is about: those of its project since the outcome before.
+    """Return the searches that each outcome covers: those since the project's previous outcome.
 
-    An outcome that follows another one without a search between them corrects it: it is about the same
-    searches.
+    An outcome that follows another one without a search between corrects it, and covers the same searches.
 
     Args:
         outcomes: event_id, namespace, project, principal, occurred_at, imported_from.
-        all_outcomes: the same of every outcome of these projects, these among them.
+        all_outcomes: the same columns of every outcome of these projects.
         searches: of these projects: search_id, namespace, project, occurred_at.
 
     Returns:
@@ -175,5 +175,5 @@ def covered_searches(
         .agg(since=pl.col("occurred_at").max())
     )
     pairs = pairs.join(earlier, on="event_id", how="left")
-    mine = pl.col("since").is_null() | (pl.col("searched") > pl.col("since"))
-    return pairs.filter(mine).select("event_id", "search_id")
+    since_previous = pl.col("since").is_null() | (pl.col("searched") > pl.col("since"))
+    return pairs.filter(since_previous).select("event_id", "search_id")

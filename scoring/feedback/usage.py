@@ -1,4 +1,4 @@
-"""Whether an answer used the memories that it was given (rule 4.1)."""
+"""Verdicts on use: whether an answer used the returned memories (rule 4.1)."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ DEFAULT = UsagePolicy()
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one answer says of one memory.
+    """Verdict on one memory for one answer.
 
     Attributes:
         verdict: used or ignored.
-        evidence: what the verdict rests on; ``none`` where the memory has no keywords, so that nobody can
-            tell, and ``similarity`` only where that made it used.
+        evidence: basis of the verdict; ``none`` if the memory has no keywords, ``similarity`` only if that
+            made it used.
         keywords: distinct keywords of the memory (count).
-        ratio: share of them that is in the answer; None where there are none.
-        ratio_beyond_query: the same of those that the query does not have; None where there are none.
-        similarity: of memory and answer, where it was asked for.
-        beyond_query: whether it was used, and not only by the words of the query: by citation or similarity,
-            or with a `ratio_beyond_query` above the policy's `used_ratio`. Weights rest on this.
+        ratio: share of the keywords that the answer has; None without keywords.
+        ratio_beyond_query: the same for keywords that the query does not have; None without any.
+        similarity: of memory and answer, if it was computed.
+        beyond_query: whether it was used by citation, by similarity, or with a `ratio_beyond_query` above the
+            policy's `used_ratio`. Signal weights rest on this.
     """
 
     verdict: Verdict
@@ -55,57 +55,59 @@ def usage(
     similarity: Similarity | None = None,
     policy: UsagePolicy = DEFAULT,
 ) -> tuple[Usage, ...]:
-    """One verdict for each memory shown; none depends on the other memories.
+    """Return one verdict for each returned memory, independent of the others.
 
     Args:
-        shown: the text of each memory as it was shown, (n,).
+        shown: text of each memory as returned, (n,).
         response: the whole answer.
-        query: of the search; its words in the answer say nothing of a memory.
+        query: query of the search; its words in the answer are no evidence.
         cited: positions in `shown`, from 0, that the answer cites: used with certainty.
-        similarity: of a memory's text and the answer, in [0, 1]; asked only in the grey band. It can add a
-            use and never takes one away.
-        policy: what counts as used.
+        similarity: function of a memory's text and the answer, in [0, 1]; called only in the grey band. It
+            can add a use and never takes one away.
+        policy: thresholds of use.
 
     Returns:
         (n,) verdicts in the order of `shown`.
 
     Raises:
-        ValueError: `cited` has a position that was not shown, or `similarity` failed or gave no number in
-            [0, 1].
+        ValueError: `cited` has a position outside `shown`, or `similarity` failed or gave no number in [0,
+            1].
     """
     for position in cited:
         if not 0 <= position < len(shown):
             raise ValueError(
                 f"cited has {position!r}, but the {len(shown)} memories shown are counted from 0"
             )
-    said, asked, named = keywords(response), keywords(query), frozenset(cited)
-    found = []
+    answer_words, query_words, cited_positions = keywords(response), keywords(query), frozenset(cited)
+    verdicts = []
     for at, text in enumerate(shown):
         own = keywords(text)
-        ratio, beyond = _share(own, said), _share(own - asked, said)
-        near = None
-        if similarity is not None and at not in named and _is_grey(beyond, policy):
-            near = _asked_for(similarity, at, text, response)
-        verdict, evidence = _judged(at in named, ratio, near, policy)
+        ratio, beyond = _share(own, answer_words), _share(own - query_words, answer_words)
+        similarity_value = None
+        if similarity is not None and at not in cited_positions and _is_grey(beyond, policy):
+            similarity_value = _asked_for(similarity, at, text, response)
+        verdict, evidence = _judged(at in cited_positions, ratio, similarity_value, policy)
         counts = evidence != "words" or (beyond is not None and beyond > policy.used_ratio)
-        found.append(Usage(verdict, evidence, len(own), ratio, beyond, near, verdict == "used" and counts))
-    return tuple(found)
+        verdicts.append(
+            Usage(verdict, evidence, len(own), ratio, beyond, similarity_value, verdict == "used" and counts)
+        )
+    return tuple(verdicts)
 
 
 def cited_in(response: str, ids: Collection[str]) -> frozenset[str]:
-    """Those of the ids that an answer names, whole and letter by letter.
+    """Return the ids that an answer contains, whole and case-sensitive.
 
     Args:
         response: the whole answer.
-        ids: of memories, or of chunks (``memory:00000``). A chunk that is named names its memory, too.
+        ids: of memories, or of chunks (``memory:00000``). A cited chunk cites its memory, too.
     """
     tokens = set(_TOKEN.findall(response))
     tokens |= {token.partition(":")[0] for token in tokens}
-    return frozenset(one for one in ids if one in tokens)
+    return frozenset(item for item in ids if item in tokens)
 
 
-def _share(own: frozenset[str], said: frozenset[str]) -> float | None:
-    return len(own & said) / len(own) if own else None
+def _share(own: frozenset[str], answer_words: frozenset[str]) -> float | None:
+    return len(own & answer_words) / len(own) if own else None
 
 
 def _is_grey(beyond: float | None, policy: UsagePolicy) -> bool:

@@ -1,8 +1,8 @@
-"""Which votes are in force: the last word on each search, and of each principal only so many on a memory.
+"""Votes in force: each user's latest rating per search, capped per memory.
 
-A vote is a rating or the outcome of a project. Somebody who rates the same result of a search again corrects
-himself. And of what one principal has said of one memory only the newest votes count, so that a flood of them
-moves no more than those. All that was imported is of one principal: names are free there.
+A vote is a rating or the outcome of a project. A later rating of the same result of the same search replaces
+the earlier one. Only the newest votes of one user on one memory count, so a flood of them has no more effect.
+All imported votes are one user's, because an import can contain any names.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from slowwave.scoring.feedback.columns import codes, dense, turns
 
 NONE = -1
 IMPORTED = "\0imported"
-"""Voice of all that was imported; the journal takes no principal with a NUL character, so nobody has it."""
+"""User of all imported feedback. The journal accepts no principal with a NUL character, so the name is free.
+"""
 VOICE = (
     pl.when(pl.col("imported").fill_null(value=False))
     .then(pl.lit(IMPORTED))
     .otherwise(pl.coalesce("behind", "principal", pl.lit("")))
 )
-"""Whose word a row of ``usage_signals`` is: all that was imported is of one, and an outcome of whoever it
-rests on."""
+"""User of a row of ``usage_signals``: `IMPORTED`, else the user an outcome rests on (``behind``), else the
+principal."""
 WHO = ("principal", "behind", "imported")
-"""Columns that say so."""
+"""Columns that `VOICE` reads."""
 
 
 def displaced(pair: Integers, subject: Integers, *, most: int) -> Integers:
-    """The vote that each vote puts out of force.
+    """Return the vote that each vote displaces.
 
     Args:
-        pair: (n,) code of principal and memory, from 0; the votes are in the order in which they were given.
-        subject: (n,) code of what was voted on within a pair: the search.
-        most: votes of a pair that are in force together.
+        pair: (n,) code of user and memory, from 0; votes sorted by time.
+        subject: (n,) code of the search within a pair.
+        most: maximum votes of a pair in force.
 
     Returns:
         (n,) row of the displaced vote, or -1: an earlier one on the same subject, else the oldest one in
@@ -52,22 +53,22 @@ def displaced(pair: Integers, subject: Integers, *, most: int) -> Integers:
     places = np.arange(most)
     for first, last in pairwise(starts.tolist()):
         rows = by_turn[first:last]
-        held = ring[pair[rows]]
-        same = (held != NONE) & (subject[held] == subject[rows][:, None])
+        current = ring[pair[rows]]
+        same = (current != NONE) & (subject[current] == subject[rows][:, None])
         leaves = np.where(same.any(axis=1), same.argmax(axis=1), 0)
-        out[rows] = held[np.arange(len(rows)), leaves]
+        out[rows] = current[np.arange(len(rows)), leaves]
         after = np.minimum(places + (places >= leaves[:, None]), most - 1)
-        held = np.take_along_axis(held, after, axis=1)
-        held[:, -1] = rows
-        ring[pair[rows]] = held
+        current = np.take_along_axis(current, after, axis=1)
+        current[:, -1] = rows
+        ring[pair[rows]] = current
     return out
 
 
 def with_displaced(votes: pl.DataFrame, most: int) -> pl.DataFrame:
-    """The votes as they were given, each with its `row` and the row that it displaces (`displaces`).
+    """Sort votes by time, with their `row` and the row that each `displaces`.
 
     Args:
-        votes: memory_id, those of `WHO`, search_id, tier, occurred_at, signal_id.
+        votes: memory_id, `WHO`, search_id, tier, occurred_at, signal_id.
         most: see `displaced`.
     """
     votes = votes.sort("occurred_at", "signal_id")
@@ -80,6 +81,6 @@ def with_displaced(votes: pl.DataFrame, most: int) -> pl.DataFrame:
 
 
 def in_force(votes: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Of these votes, those that no later one of them has displaced."""
+    """Return the votes that no later vote displaced."""
     placed = with_displaced(votes, most)
     return placed.join(placed.select(row="displaces"), on="row", how="anti").drop("row", "displaces")

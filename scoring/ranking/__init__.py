@@ -1,4 +1,4 @@
-"""The maths of one search (rule 3): candidates in, ranked memories out, the same on every machine."""
+"""Ranking of one search (rule 3): pure functions with the same result on every machine."""
 
 from slowwave.scoring.ranking.breakdown import Contribution
 from slowwave.scoring.ranking.candidates import Candidates, MemoryState

@@ -1,4 +1,4 @@
-"""The breakdown of a score: rows that sum to it, one for every term that had a part in it (rule 3)."""
+"""Score breakdown: contributions that sum to a result's score (rule 3)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class Contribution(NamedTuple):
-    """One row of a breakdown.
+    """One contribution to a score.
 
     Attributes:
-        source: the channel or the stage.
-        field: what of the memory it looked at.
-        term: the word, phrase, label or count that did it.
-        value: what it adds to the score; a multiplier enters as the difference that it makes.
+        source: channel or stage.
+        field: field of the memory that was matched.
+        term: word, phrase, label or count that matched.
+        value: amount added to the score; a multiplier enters as the difference that it makes.
     """
 
     source: str
@@ -25,20 +25,20 @@ class Contribution(NamedTuple):
 def split_by_term(
     rows: Sequence[Contribution], source: str, shares: Mapping[str, float]
 ) -> tuple[Contribution, ...]:
-    """The rows, with the one of a source split over its terms; the sum stays what it was.
+    """Split the contribution of one source over its terms; the sum does not change.
 
     Args:
-        rows: a breakdown.
-        source: the channel whose row is to be split, for instance ``bm25``.
-        shares: each term's part of the channel's score, on any scale; none leaves the row as it is.
+        rows: breakdown of one result.
+        source: channel whose contribution is split, for instance ``bm25``.
+        shares: part of each term in the channel's score, on any scale; an empty mapping changes nothing.
     """
     shares = {term: share for term, share in shares.items() if share > 0}
     total = sum(shares.values())
-    found: list[Contribution] = []
+    parts: list[Contribution] = []
     for row in rows:
         if row.source != source or not shares:
-            found.append(row)
+            parts.append(row)
             continue
         best = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
-        found += [row._replace(term=term, value=row.value * share / total) for term, share in best]
-    return tuple(found)
+        parts += [row._replace(term=term, value=row.value * share / total) for term, share in best]
+    return tuple(parts)

@@ -1,4 +1,4 @@
-"""What one search found (rule 3.1), and what is known of the memories that it found."""
+"""Candidates of one search (rule 3.1), with the feedback state of their memories."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ LEARNED = "learned"
 KEYS = "keys"
 TITLE = "title"
 RATED = "ratings"
-"""Feedback on memories; it finds none, but a search can be ranked without it."""
+"""Feedback on memories. It finds no candidates, but `Columns.without` can leave it out."""
 
-_QUERY_CHARACTERS = 60  # of a past query, that are shown
+_QUERY_CHARACTERS = 60  # shown of a past query
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """What use has taught of a memory; one that nobody used yet has none and is neutral.
+    """Feedback and learning state of a memory; the default is neutral.
 
     Attributes:
         effectiveness: in [0, 1], .5 is neutral (rule 4.3).
         feedback_count: data points behind it (count).
-        not_useful_at: moments of not-useful votes (rule 3.7), any order.
-        learned: boost of learned triggers for this query, in [0, 1] (rule 5).
-        key: what search keys add for this query, at most `key_weight` (rule 7.3).
-        strength: in [0, 1]; shown, without weight in a ranking (rule 4.2).
-        question_effectiveness: of feedback on questions near to this query, in [0, 1] (rule 8.1).
-        question_count: votes and uses behind it (count).
+        not_useful_at: moments of not-useful votes (rule 3.7), in any order.
+        learned: boost of learned terms for this query, in [0, 1] (rule 5).
+        key: query boost of search keys, at most `key_weight` (rule 7.3).
+        strength: in [0, 1]; shown, without weight in ranking (rule 4.2).
+        question_effectiveness: effectiveness for questions near this query, in [0, 1] (rule 8.1).
+        question_count: votes and uses behind that (count).
         question_not_useful: moment of each not-useful vote on such a question, and its nearness in (0, 1].
     """
 
@@ -57,13 +57,13 @@ NEUTRAL = MemoryState()
 
 @dataclass(frozen=True, slots=True)
 class _NearQuestions:
-    """Evidence from past questions near to a query, for people; no ranking needs it.
+    """Past questions near a query, shown to users; ranking does not read it.
 
     Attributes:
-        count: of what the class is about (count).
-        nearest: greatest cosine of this query and one of theirs.
-        query: text of the nearest, where who asks now may see it; else empty.
-        at: its moment; None where nobody knows.
+        count: searches or ratings, as the subclass says (count).
+        nearest: greatest cosine of this query and a past one.
+        query: text of the nearest one if the user may see it; else empty.
+        at: its moment; None if unknown.
     """
 
     count: int
@@ -73,7 +73,7 @@ class _NearQuestions:
 
     @property
     def quoted(self) -> str:
-        """The nearest question in quotation marks and its day; a long one is cut, none is empty."""
+        """Return the nearest question in quotation marks with its day, shortened; empty without one."""
         query = _short(self.query)
         if not query or self.at is None:
             return f"“{query}”" if query else ""
@@ -82,26 +82,26 @@ class _NearQuestions:
 
 
 class Led(_NearQuestions):
-    """Why search keys lift a memory (rule 7.5): `count` past searches like this one led to it."""
+    """Evidence of a query boost: `count` similar past searches led to the memory (rule 7.3)."""
 
     __slots__ = ()
 
     def describe(self) -> str:
-        """In a few words; a long query is cut."""
-        said = f"{self.count:,} similar search{'' if self.count == 1 else 'es'}, nearest {self.nearest:.2f}"
-        return f"{said} ({self.quoted})" if self.quoted else said
+        """Describe the evidence in a few words."""
+        text = f"{self.count:,} similar search{'' if self.count == 1 else 'es'}, nearest {self.nearest:.2f}"
+        return f"{text} ({self.quoted})" if self.quoted else text
 
 
 class QuestionRating(_NearQuestions):
-    """Feedback on a memory for questions near to this query (rule 8.2): `count` votes and uses."""
+    """Feedback on a memory for questions near this query (rule 8.1): `count` votes and uses."""
 
     __slots__ = ()
 
     def describe(self, others: int) -> str:
-        """The counts in a few words; a long query is cut.
+        """Describe the counts in a few words.
 
         Args:
-            others: votes and uses of the memory on other questions (count).
+            others: votes and uses of the memory for other questions (count).
         """
         text = f"{self.count:,} rating{'' if self.count == 1 else 's'} on questions like this"
         nearest = f"nearest {self.nearest:.2f}" + (f": {self.quoted}" if self.quoted else "")
@@ -110,44 +110,44 @@ class QuestionRating(_NearQuestions):
 
 
 OPTIONAL: Final = {"title": 0.0, "coverage": 0.0, "rerank": math.nan}
-"""Columns of `Candidates` that are not kept where they have nothing but this value."""
-_ABSENT: Final = {"ordinal": 0, "chunk_count": 1, **OPTIONAL}  # what a column has that is not given
+"""Columns of `Candidates` that `to_dict` omits where every row has this value."""
+_ABSENT: Final = {"ordinal": 0, "chunk_count": 1, **OPTIONAL}  # value of a column that is not given
 KINDS: Final[dict[str, type]] = {
     **dict.fromkeys(("cosine", "bm25"), np.float64),
     **dict.fromkeys(("vector_rank", "bm25_rank", "ordinal", "chunk_count"), np.int64),
     **dict.fromkeys(OPTIONAL, np.float64),
 }
-"""Columns of numbers of `Candidates`, with their types."""
+"""Numeric columns of `Candidates`, with their types."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """n candidate chunks, one row each chunk, whichever channels found it.
+    """Candidate chunks of one search, one row a chunk, from all channels.
 
     Attributes:
         chunk_ids: n distinct ids.
-        memory_ids: n ids of the memories that the chunks belong to.
+        memory_ids: memory of each chunk.
         cosine: (n,) cosine of query and chunk; NaN where there is no vector.
         bm25: (n,) BM25 score; NaN where the full-text channel did not find the chunk.
         vector_rank: (n,) rank from 1 in the vector channel; 0 where that channel did not find it.
         bm25_rank: (n,) rank from 1 in the full-text channel; 0 where that channel did not find it.
         ordinal: (n,) place of the chunk in its memory, from 0; zeros where not given.
         chunk_count: (n,) chunks that its memory has; ones where not given.
-        title: (n,) share of the words of a title that somebody gave that the query has, in [0, 1]; 0 where it
-            is only the first words of the text, zeros where not given.
-        coverage: (n,) share of the query's words that the chunk has, in [0, 1]; 0 where it was not looked
-            at, which is beyond the best of each channel.
-        rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it was not asked.
-        triggers: phrase of each memory that the query triggered, and how strongly, in (0, 1].
-        follows: the memory that a memory comes after, as a turn of a chat does; only where it does.
-        states: what use has taught, by memory; absent is neutral.
+        title: (n,) share of the words of a title that the query has, in [0, 1]; 0 for a title that is only
+            the first words of the text, zeros where not given.
+        coverage: (n,) share of the query's words that the chunk has, in [0, 1]; computed for the best of each
+            channel only, else 0.
+        rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it did not read the chunk.
+        triggers: triggered phrase of each memory, and its strength in (0, 1].
+        follows: the memory before a memory, as turns of a chat follow each other.
+        states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
-        superseded: memories that a newer one has superseded; only where they were asked for.
-        led: why search keys lift a memory, where they do; for people alone, so it is not kept.
-        rated: feedback on a memory for questions near to this one; for people alone, so it is not kept.
-        vector_say: how well the embedding model knows the query's language, in [0, 1]; the vector channel
-            has so much of its weight.
-        bm25_bound: BM25 that no chunk exceeds for this query (`Bm25.scores`); NaN where nobody knows.
+        superseded: memories that a newer one superseded; present only if the search includes them.
+        led: evidence of query boosts, by memory; shown only, not in `to_dict`.
+        rated: feedback for near questions, by memory; shown only, not in `to_dict`.
+        vector_say: how well the embedding model knows the query's language, in [0, 1]; the weight of the
+            vector channel is multiplied with it.
+        bm25_bound: BM25 that no chunk exceeds for this query (`Bm25.scores`); NaN if unknown.
     """
 
     chunk_ids: Sequence[str]
@@ -185,25 +185,28 @@ class Candidates:
         return len(self.chunk_ids)
 
     def channels(self, at: int) -> tuple[str, ...]:
-        """Every channel that found the candidate."""
+        """Return every channel that found the candidate."""
         state = self.states.get(self.memory_ids[at], NEUTRAL)
-        found = (
+        channels = (
             (VECTOR, self.vector_rank[at] > 0),
             (BM25, self.bm25_rank[at] > 0),
             (TRIGGER, self.memory_ids[at] in self.triggers),
             (LEARNED, state.learned > 0),
             (KEYS, state.key > 0),
         )
-        return tuple(name for name, here in found if here)
+        return tuple(name for name, present in channels if present)
 
     def origins(
         self, best: Sequence[int], chunks: Sequence[Sequence[int]]
     ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
-        """Channels that found any chunk of each result, by name, and the scores of its best chunk.
+        """Return the channels and the channel scores of each result.
+
+        A result has every channel that found any of its chunks, by name, and the scores of its best chunk.
+        Scores that no channel gave are absent.
 
         Args:
-            best: the best chunk of each result; scores that no channel gave it are absent.
-            chunks: all of its chunks.
+            best: best chunk of each result.
+            chunks: all chunks of each result.
         """
         columns = {"cosine": self.cosine, "bm25": self.bm25, "rerank": self.rerank}
         return [
@@ -215,22 +218,22 @@ class Candidates:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold and `from_dict` takes back exactly; without `led` and `rated`."""
+        """Return plain JSON data that `from_dict` restores exactly; without `led` and `rated`."""
         return {
             "chunk_id": list(self.chunk_ids),
             "memory_id": list(self.memory_ids),
             **{name: self._kept(name) for name in KINDS},
-            "triggers": {memory: list(found) for memory, found in self.triggers.items()},
+            "triggers": {memory: list(trigger) for memory, trigger in self.triggers.items()},
             "follows": dict(self.follows),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
-            "confidence": {memory: list(one) for memory, one in self.confidence.items()},
+            "confidence": {memory: list(confidence) for memory, confidence in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
             "vector_say": None if self.vector_say == 1.0 else self.vector_say,
             "bm25_bound": None if math.isnan(self.bm25_bound) else self.bm25_bound,
         }
 
     def _kept(self, name: str) -> list[float | None] | None:
-        """A column as `to_dict` has it; None where it has nothing but what an absent one has."""
+        """Return a column for `to_dict`; None where all rows have the default."""
         column = getattr(self, name)
         if name in OPTIONAL and np.array_equal(column, np.full(len(self), OPTIONAL[name]), equal_nan=True):
             return None
@@ -238,7 +241,7 @@ class Candidates:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Candidates:
-        """The candidates that `to_dict` gave."""
+        """Restore candidates from the data of `to_dict`."""
         columns: dict[str, Any] = {
             name: np.array(data[name] or [], dtype=kind) for name, kind in KINDS.items()
         }
@@ -248,8 +251,8 @@ class Candidates:
             **columns,
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
-            states={memory: _state(one) for memory, one in data["states"].items()},
-            confidence={memory: Confidence(*one) for memory, one in data["confidence"].items()},
+            states={memory: _state(entry) for memory, entry in data["states"].items()},
+            confidence={memory: Confidence(*entry) for memory, entry in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),
             vector_say=1.0 if data["vector_say"] is None else float(data["vector_say"]),
             bm25_bound=math.nan if data["bm25_bound"] is None else float(data["bm25_bound"]),
@@ -257,7 +260,7 @@ class Candidates:
 
 
 def _short(query: str) -> str:
-    """A query on one line, cut where it is long."""
+    """Return a query on one line, shortened."""
     query = " ".join(query.split())
     if len(query) > _QUERY_CHARACTERS:
         return f"{query[: _QUERY_CHARACTERS - 1].rstrip()}…"

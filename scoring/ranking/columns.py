@@ -1,7 +1,7 @@
-"""The candidates of n searches as columns, which every rule of a ranking reads; one search is a batch of one.
+"""Columnar candidates of n searches, read by every ranking rule.
 
-Chunks are in the order of (search, memory id, place in the document), memories in that of (search, memory
-id). So what belongs together stands together, and the place of a memory is the place of its id.
+Chunks are sorted by (search, memory id, place in the document), memories by (search, memory id). So the
+chunks of a memory are adjacent. One search is a batch of one.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, RATED, TRIG
 Codes = npt.NDArray[np.uint8]
 
 CHANNELS = (BM25, KEYS, LEARNED, TRIGGER, VECTOR)
-"""Every channel, by name; the first is bit 1 of a code, the next bit 2, and so on."""
+"""Every channel, by name. The first is bit 1 of a code, the next bit 2, and so on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """c chunks of m memories that n searches found.
+    """Candidate columns: c chunks of m memories that n searches found.
 
     Attributes:
         starts: (n + 1,) first memory of each search, and m at the end; a search may have none.
         first: (m + 1,) first chunk of each memory, and c at the end; every memory has a chunk.
         as_of: (n,) moment of each search, in seconds since 1970.
-        phrase_said: (n,) whether the query says a trigger phrase whole.
+        phrase_said: (n,) whether the query contains a whole trigger phrase.
         vector_say, bm25_bound: (n,) as in `Candidates`.
-        position: (c,) place of the chunk in the candidates as they were given.
+        position: (c,) place of the chunk in the given candidates.
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
-        number: (m,) place of the memory's id in the list of ids that came with the columns.
-        trigger: (m,) strength of the triggered phrase, 0 where none was.
+        number: (m,) place of the memory's id in the list returned with the columns.
+        trigger: (m,) strength of the triggered phrase, 0 without one.
         effectiveness, feedback_count, question_effectiveness, question_count, learned, key: (m,) as in
             `MemoryState`.
-        points: (m,) of confidence.
-        superseded: (m,) whether a newer memory has superseded it.
+        points: (m,) confidence points.
+        superseded: (m,) whether a newer memory superseded it.
         voted: (v,) memory of each not-useful vote.
         voted_at: (v,) its moment, in seconds since 1970.
-        doubted: (d,) memory of each not-useful vote on a question near to the search's.
+        doubted: (d,) memory of each not-useful vote on a question near the search's.
         doubted_at: (d,) its moment, in seconds since 1970.
         doubted_near: (d,) nearness of that question, in (0, 1].
-        follower: (f,) a memory that comes after another one of the same search.
-        followed: (f,) that other one.
+        follower: (f,) a memory that follows another one of the same search.
+        followed: (f,) the memory before it.
     """
 
     starts: Integers
@@ -90,81 +90,85 @@ class Columns:
 
     @cached_property
     def count(self) -> Integers:
-        """Chunks of each memory, (m,)."""
+        """Count the chunks of each memory, (m,)."""
         return self.first[1:] - self.first[:-1]
 
     @cached_property
     def memory(self) -> Integers:
-        """Memory of each chunk, (c,)."""
+        """Return the memory of each chunk, (c,)."""
         return np.repeat(np.arange(len(self.count)), self.count)
 
     @cached_property
     def search(self) -> Integers:
-        """Search of each memory, (m,)."""
+        """Return the search of each memory, (m,)."""
         return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
 
     @cached_property
     def say(self) -> Floats:
-        """`vector_say` of each chunk, (c,)."""
+        """Return `vector_say` for each chunk, (c,)."""
         return self.vector_say[self.search][self.memory]
 
     @cached_property
     def chunk_starts(self) -> Integers:
-        """First chunk of each search, and c at the end, (n + 1,)."""
+        """Return the first chunk of each search, and c at the end, (n + 1,)."""
         return self.first[self.starts]
 
     @cached_property
     def found_by(self) -> Codes:
-        """Channels that found each chunk, (c,), a bit each in the order of `CHANNELS`."""
+        """Return the channels that found each chunk as bits in the order of `CHANNELS`, (c,)."""
         taught = (self.learned > 0) * _bit(LEARNED) | (self.key > 0) * _bit(KEYS)
         of_memory = taught | (self.trigger > 0) * _bit(TRIGGER)
         own = (self.bm25_rank > 0) * _bit(BM25) | (self.vector_rank > 0) * _bit(VECTOR)
         return own | of_memory[self.memory]
 
     def without(self, channels: Collection[str]) -> Columns:
-        """What these searches would have found without some channels.
+        """Return the candidates that these searches would have without some channels.
 
-        Chunks that nothing else found are gone. Of the others the scores and ranks of these channels are
-        missing; what is known of words, titles and neighbours, and the cross-encoder's opinion, stay.
+        Chunks that no other channel found are dropped. The others lose the scores and ranks of these
+        channels. Words, titles, neighbours and the cross-encoder's scores stay.
 
         Raises:
-            ValueError: a channel is not known.
+            ValueError: a channel is unknown.
         """
         if unknown := sorted(set(channels).difference(CHANNELS, [RATED])):
-            raise ValueError(f"{', '.join(unknown)}: no channel. Known: {', '.join((*CHANNELS, RATED))}")
+            raise ValueError(
+                f"{', '.join(unknown)}: unknown channel. Use one of: {', '.join((*CHANNELS, RATED))}"
+            )
         if RATED in channels:
             return self.unrated().without([name for name in channels if name != RATED])
         if not channels:
             return self
         taken = np.bitwise_or.reduce([_bit(name) for name in channels])
         kept = self._only((self.found_by == 0) | (self.found_by & ~taken != 0))
-        return kept._filled({name: value for channel in channels for name, value in _SAID[channel].items()})
+        return kept._filled(
+            {name: value for channel in channels for name, value in _CHANNEL_DEFAULTS[channel].items()}
+        )
 
     def unrated(self) -> Columns:
-        """What these searches would have found if nobody had ever given feedback (rule 8.3)."""
+        """Return the candidates without any feedback (rule 8.3)."""
         votes = ("voted", "voted_at", "doubted", "doubted_at", "doubted_near")
         return replace(self._filled(_UNRATED), **{name: getattr(self, name)[:0] for name in votes})
 
     def _filled(self, values: Mapping[str, float]) -> Columns:
-        """With one value in the whole of some columns."""
+        """Return a copy in which some columns have one value in every row."""
         columns = {name: np.full_like(getattr(self, name), value) for name, value in values.items()}
         return replace(self, **columns)
 
     def _only(self, chunks: Flags) -> Columns:
-        """With these chunks alone, and the memories that have one of them."""
+        """Return a copy with some chunks and the memories that have one of them."""
         if chunks.all():
             return self
         count = np.add.reduceat(chunks, self.first[:-1], dtype=np.int64) if len(chunks) else self.count
-        there = count > 0
-        new_place = np.cumsum(there) - 1
-        votes, doubts = there[self.voted], there[self.doubted]
-        pairs = there[self.follower] & there[self.followed]
+        present = count > 0
+        new_place = np.cumsum(present) - 1
+        votes, doubts = present[self.voted], present[self.doubted]
+        pairs = present[self.follower] & present[self.followed]
         return replace(
             self,
-            starts=np.concatenate([[0], np.cumsum(there)])[self.starts],
-            first=np.concatenate([[0], np.cumsum(count[there])]),
+            starts=np.concatenate([[0], np.cumsum(present)])[self.starts],
+            first=np.concatenate([[0], np.cumsum(count[present])]),
             **{name: getattr(self, name)[chunks] for name in _OF_CHUNKS},
-            **{name: getattr(self, name)[there] for name in _OF_MEMORIES},
+            **{name: getattr(self, name)[present] for name in _OF_MEMORIES},
             voted=new_place[self.voted[votes]],
             voted_at=self.voted_at[votes],
             doubted=new_place[self.doubted[doubts]],
@@ -183,14 +187,14 @@ _OF_MEMORIES = (
     "number", "trigger", "effectiveness", "feedback_count", "question_effectiveness", "question_count",
     "learned", "key", "points", "superseded",
 )  # fmt: skip
-_SAID: dict[str, dict[str, float]] = {
+_CHANNEL_DEFAULTS: dict[str, dict[str, float]] = {
     VECTOR: {"cosine": np.nan, "vector_rank": 0},
     BM25: {"bm25": np.nan, "bm25_rank": 0},
     TRIGGER: {"trigger": 0.0, "phrase_said": False},
     LEARNED: {"learned": 0.0},
     KEYS: {"key": 0.0},
 }
-"""Columns that each channel fills, with the value where it said nothing."""
+"""Columns of each channel, with the value for a chunk that it did not find."""
 _UNRATED = {
     "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
 }  # fmt: skip
@@ -199,7 +203,7 @@ _POINTERS = ("voted", "doubted", "follower", "followed")
 
 
 def _kind(column: str) -> type[np.generic]:
-    """Type of the values of a column, as it is declared."""
+    """Return the declared value type of a column."""
     kinds = {"Floats": np.float64, "Integers": np.int64, "Flags": np.bool_}
     return kinds[Columns.__annotations__[column]]
 
@@ -209,7 +213,7 @@ def _bit(channel: str) -> np.uint8:
 
 
 def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[str]]:
-    """The candidates of one search, and the ids of its memories in the order of the columns."""
+    """Return the columns of one search, and its memory ids in their order."""
     ids, ordinal = candidates.memory_ids, candidates.ordinal.tolist()
     rows = sorted(zip(ids, ordinal, candidates.chunk_ids, range(len(ids)), strict=True))
     in_order = [row[0] for row in rows]
@@ -217,23 +221,27 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
     place = dict(zip(names, range(len(names)), strict=True))
     memory = np.array([place[name] for name in in_order], dtype=np.int64)
     size = len(names)
-    known = {name: np.full(size, value) for name, value in _UNKNOWN.items()}
+    filled = {name: np.full(size, value) for name, value in _UNKNOWN.items()}
     for name, (_, strength) in candidates.triggers.items():
         if name in place:
-            known["trigger"][place[name]] = strength
-    for name, said in candidates.confidence.items():
-        if said.points and name in place:
-            known["points"][place[name]] = said.points
+            filled["trigger"][place[name]] = strength
+    for name, confidence in candidates.confidence.items():
+        if confidence.points and name in place:
+            filled["points"][place[name]] = confidence.points
     votes, doubts = [], []
     for name, state in candidates.states.items():
         if name in place:
             at = place[name]
             for column in (*_UNRATED, "learned", "key"):
-                known[column][at] = getattr(state, column)
+                filled[column][at] = getattr(state, column)
             doubts += [(at, when.timestamp(), near) for when, near in state.question_not_useful]
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
     pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
-    turns = [(here, there) for here, there in pairs if here is not None and there is not None]
+    turns = [
+        (after_row, before_row)
+        for after_row, before_row in pairs
+        if after_row is not None and before_row is not None
+    ]
     position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
@@ -245,35 +253,35 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         position=position,
         **{name: getattr(candidates, name)[position] for name in _OF_CHUNKS[1:]},
         number=np.arange(size),
-        **known,
+        **filled,
         superseded=np.array([name in candidates.superseded for name in names], dtype=np.bool_),
         voted=np.array([at for at, _ in votes], dtype=np.int64),
         voted_at=np.array([when for _, when in votes], dtype=np.float64),
         doubted=np.array([at for at, _, _ in doubts], dtype=np.int64),
         doubted_at=np.array([when for _, when, _ in doubts], dtype=np.float64),
         doubted_near=np.array([near for _, _, near in doubts], dtype=np.float64),
-        follower=np.array([here for here, _ in turns], dtype=np.int64),
-        followed=np.array([there for _, there in turns], dtype=np.int64),
+        follower=np.array([after_row for after_row, _ in turns], dtype=np.int64),
+        followed=np.array([before_row for _, before_row in turns], dtype=np.int64),
     )
     return columns, names
 
 
 def concatenated(batches: Sequence[Columns]) -> Columns:
-    """Several batches as one, in their order."""
-    memories = np.cumsum([0, *(len(one.count) for one in batches)])
-    chunks = np.cumsum([0, *(len(one.cosine) for one in batches)])
+    """Concatenate several batches."""
+    memories = np.cumsum([0, *(len(batch.count) for batch in batches)])
+    chunks = np.cumsum([0, *(len(batch.cosine) for batch in batches)])
 
     def moved(name: str, by: Integers) -> Integers:
-        parts = [getattr(one, name) + add for one, add in zip(batches, by, strict=False)]
+        parts = [getattr(batch, name) + add for batch, add in zip(batches, by, strict=False)]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     def ends(name: str, by: Integers) -> Integers:
-        parts = [getattr(one, name)[1:] + add for one, add in zip(batches, by, strict=False)]
+        parts = [getattr(batch, name)[1:] + add for batch, add in zip(batches, by, strict=False)]
         return np.concatenate([np.zeros(1, dtype=np.int64), *parts])
 
     plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at", "doubted_at", "doubted_near")
     joined: dict[str, Any] = {
-        name: np.concatenate([np.zeros(0, dtype=_kind(name)), *(getattr(one, name) for one in batches)])
+        name: np.concatenate([np.zeros(0, dtype=_kind(name)), *(getattr(batch, name) for batch in batches)])
         for name in plain
     }
     joined |= {name: moved(name, memories) for name in ("number", *_POINTERS)}
@@ -281,22 +289,22 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
 
 
 def greatest(values: Floats, starts: Integers, initial: float = 0.0) -> Floats:
-    """The greatest value of each of n stretches, and at least `initial`; stretches may be empty.
+    """Return the maximum of each of n ranges, at least `initial`; ranges may be empty.
 
     Args:
-        values: (c,) of all of them.
-        starts: (n + 1,) where each begins, and c at the end.
-        initial: value of an empty one.
+        values: (c,) of all ranges.
+        starts: (n + 1,) first value of each range, and c at the end.
+        initial: value of an empty range.
     """
-    found = np.full(len(starts) - 1, initial)
+    maxima = np.full(len(starts) - 1, initial)
     filled = np.flatnonzero(starts[1:] != starts[:-1])
     if len(filled):
-        found[filled] = np.maximum(np.maximum.reduceat(values, starts[filled]), initial)
-    return found
+        maxima[filled] = np.maximum(np.maximum.reduceat(values, starts[filled]), initial)
+    return maxima
 
 
 def first_of_each(labels: Integers) -> Flags:
-    """Where each run of equal labels begins, (k,)."""
+    """Mark the first of each run of equal labels, (k,)."""
     begins = np.ones(len(labels), dtype=np.bool_)
     begins[1:] = labels[1:] != labels[:-1]
     return begins

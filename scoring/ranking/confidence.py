@@ -1,4 +1,4 @@
-"""Confidence in a memory, from what it says of itself; derived at each search, never stored (rule 3.6)."""
+"""Confidence in a memory from its labels, derived at each search (rule 3.6)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LIFECYCLE_POINTS = {"high": 5, "medium": 0, "low": -3}
 
 
 class Confidence(NamedTuple):
-    """How far a memory is to be trusted.
+    """Confidence tier with its points and the deciding label.
 
     Attributes:
         tier: high, medium or low.
-        points: what that is worth; a policy says how much a point is.
+        points: worth of the tier; the policy sets the score of one point.
         field: the label that decided.
     """
 
@@ -32,7 +32,7 @@ MEDIUM = Confidence()
 def note_confidence(
     *, source_of_truth: bool, retrieval_priority: str, memory_type: str, sensitivity: str
 ) -> Confidence:
-    """Confidence in a note of a vault, whose front matter tells."""
+    """Return the confidence in a note of a vault, from its front matter."""
     if source_of_truth:
         return Confidence("high", NOTE_POINTS["high"], "source_of_truth")
     if retrieval_priority == "high" and memory_type in _WEIGHTY_TYPES:
@@ -45,7 +45,7 @@ def note_confidence(
 
 
 def lifecycle_confidence(*, state: str, source_kind: str, sensitivity: str) -> Confidence:
-    """Confidence in a fact that an application saved, from its state and who said it."""
+    """Return the confidence in a stored fact, from its state and source kind."""
     if state == "canonical":
         tier, field = "high", "state"
     elif state == "accepted":

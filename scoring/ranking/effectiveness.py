@@ -1,4 +1,4 @@
-"""What feedback adds to a score: seven parts what it says, three parts how it served (rule 3.4)."""
+"""Effectiveness in the score: 0.7 text score plus 0.3 effectiveness (rule 3.4)."""
 
 from __future__ import annotations
 
@@ -11,33 +11,34 @@ from slowwave.scoring.arrays import Floats, bounded
 
 NEUTRAL = 0.5
 SHOWN_DECIMALS = 2
-"""Decimals with which effectiveness is shown, and compared with the bound of the flag."""
+"""Decimals of effectiveness on display and in the comparison with the flag's bound."""
 
 
 def counted(effectiveness: Floats, feedback_count: npt.NDArray[np.int64], minimum: int = 3) -> Floats:
-    """Effectiveness (m,) where there are enough data points, else neutral: the formula stays the same."""
-    known = (feedback_count >= minimum) & np.isfinite(effectiveness)
-    return np.where(known, bounded(effectiveness, 0.0, 1.0), NEUTRAL)
+    """Return effectiveness (m,) where there are enough data points, else neutral."""
+    enough = (feedback_count >= minimum) & np.isfinite(effectiveness)
+    return np.where(enough, bounded(effectiveness, 0.0, 1.0), NEUTRAL)
 
 
 def combined(semantic: Floats | float, effectiveness: Floats | float, weight: float = 0.3) -> Floats:
-    """``(1 - weight) · semantic + weight · effectiveness``."""
+    """Return ``(1 - weight) · semantic + weight · effectiveness``."""
     return (1 - weight) * np.asarray(semantic) + weight * np.asarray(effectiveness)
 
 
 def are_highly_effective(
     effectiveness: Sequence[float], feedback_count: Sequence[int], *, bound: float = 0.8, minimum: int = 3
 ) -> list[bool]:
-    """Whether each memory is flagged: enough data points, and effectiveness at the bound or above it.
+    """Return whether each memory gets the flag *highly effective*.
 
-    Compared at the two decimals that are shown: three helpful votes of three are (.5 · 2 + 3) / 5 = .8, and
-    a vote weighs a little less from the moment after it was given. Without rounding the flag would never be
-    seen on what it is meant for; with it, it lasts five days without another vote (down to .795).
+    It needs enough data points and effectiveness at or above the bound, both compared at two decimals. Three
+    helpful votes of three give (0.5 · 2 + 3) / 5 = 0.8, and a vote weighs a little less from the next moment
+    on. Without rounding no such memory would ever get the flag. With it, the flag lasts five days without
+    another vote (down to 0.795).
 
     Args:
-        effectiveness: of each memory as of the moment, in [0, 1].
+        effectiveness: of each memory at the moment, in [0, 1].
         feedback_count: data points of each.
-        bound: from which it is high.
+        bound: minimum effectiveness.
         minimum: data points from which effectiveness counts.
     """
     return [

@@ -1,4 +1,4 @@
-"""The results of one search with the account of their scores (rule 3)."""
+"""Results of one search with the explanation of their scores (rule 3)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,11 @@ _TERMS = (
 
 
 class ScoreExplainer:
-    """What is said of the memories of one search.
+    """Explainer of the scores of one search.
 
     Args:
-        candidates: of the search.
-        names: ids of its memories, in the order of the columns.
-        columns: the candidates as columns.
-        scored: their scores.
-        policy: that made them.
+        names: memory ids in the order of the columns.
+        scored: scores of the columns under `policy`.
     """
 
     def __init__(
@@ -47,13 +44,13 @@ class ScoreExplainer:
         self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
 
     def results(self, memories: Sequence[int], injections: Sequence[Injection]) -> tuple[RankedMemory, ...]:
-        """Results of these memories, in their places from 1."""
+        """Return the results of some memories, ranked from 1."""
         served, counts = self._terms["served"], self._terms["data_points"]
         effective = are_highly_effective(
             [served[at] for at in memories], [int(counts[at]) for at in memories],
             bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
         )  # fmt: skip
-        recalled = {one.memory_id for one in injections}
+        recalled = {injection.memory_id for injection in injections}
         return tuple(
             self._result(at, place, flagged, recalled)
             for place, (at, flagged) in enumerate(zip(memories, effective, strict=True), start=1)
@@ -90,7 +87,7 @@ class ScoreExplainer:
         trusted = self._candidates.confidence.get(name, MEDIUM)
         weight = self._policy.effectiveness_weight
         phrase, _ = self._candidates.triggers.get(name, ("", 0.0))
-        said: Mapping[str, tuple[str, str]] = {
+        labels: Mapping[str, tuple[str, str]] = {
             VECTOR: ("text", self._meaning),
             BM25: ("text", "words"),
             TITLE: ("title", "words of the query"),
@@ -100,7 +97,7 @@ class ScoreExplainer:
             "rerank": ("text", "cross-encoder"),
         }
         rows = [
-            Contribution(source, *said[source], (1 - weight) * part[at])
+            Contribution(source, *labels[source], (1 - weight) * part[at])
             for source, part in self._parts.items()
             if part[at] != 0 or source in (VECTOR, BM25)
         ]
@@ -108,8 +105,8 @@ class ScoreExplainer:
         if term["learned"]:
             rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))
         if term["key"]:
-            led = self._candidates.led.get(name)
-            why = led.describe() if led else "similar searches"
+            key_evidence = self._candidates.led.get(name)
+            why = key_evidence.describe() if key_evidence else "similar searches"
             rows.append(Contribution("key", "search_keys", why, term["key"]))
         rows.append(Contribution("confidence", trusted.field, trusted.tier, term["trusted"]))
         if term["penalty"]:
@@ -122,13 +119,13 @@ class ScoreExplainer:
         return tuple(rows)
 
     def _ratings(self, name: str) -> str:
-        """How much feedback effectiveness rests on, in a few words."""
+        """Describe in a few words the feedback behind effectiveness."""
         state = self._candidates.states.get(name, NEUTRAL)
-        known, needed = state.feedback_count, self._policy.effectiveness_from
+        count, needed = state.feedback_count, self._policy.effectiveness_from
         if self._policy.feedback_scope == "memory":
-            return f"{known} of {needed} data points" if 0 < known < needed else f"{known} data points"
+            return f"{count} of {needed} data points" if 0 < count < needed else f"{count} data points"
         if rated := self._candidates.rated.get(name):
-            return rated.describe(known - rated.count)
+            return rated.describe(count - rated.count)
         if near := state.question_count:
             return f"{near} rating{'' if near == 1 else 's'} on questions like this"
-        return f"no ratings on questions like this; {known} on others" if known else "no ratings"
+        return f"no ratings on questions like this; {count} on others" if count else "no ratings"

@@ -1,9 +1,9 @@
-"""Search keys: a question that is like past ones is led to what those led to (rule 7).
+"""Search keys: boosts from past similar queries (rule 7).
 
-A past search is a key to the memories that were taken from it. A new query near some keys lifts those
-memories, by how near they are and by how often who looked took them: a memory that was shown and not taken is
-lifted less, and one that stood in front earns nothing by that. What several questions led to is lifted more
-than what one did, however often that one was asked. In a crowd a few do not lift a memory far by themselves.
+A past search is a key to the memories that were selected from its results. A new query near some keys boosts
+those memories. The boost grows with nearness and with the selection rate: a returned memory that was not
+selected gets less, and a high rank alone earns nothing. Several questions boost more than one question,
+however often that one was asked. From three users on, the boost of a few users is limited.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.key_policy import KeyPolicy
 from slowwave.scoring.validation import CROWD
 
-_DIGITS = 12  # in which two voices are missed alike
-_ROUNDS = 8  # voices that are looked for one after the other, at most (count)
+_DIGITS = 12  # decimals in which two users' influence is compared
+_ROUNDS = 8  # maximum users removed one after the other (count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """What was shown in n past questions of a namespace, of the memories that have a key.
+    """Returned results of n past questions, for memories that have a key.
 
     Attributes:
-        starts: where the rows of each question begin, and p at the end, (n + 1,).
-        memory: number of the memory, (p,); a row for each voice that asked.
-        voice: number of the principal who asked, (p,).
-        taken: evidence that it was what was looked for, in [0, 1], (p,); 0 where it was only shown.
+        starts: first row of each question, and p at the end, (n + 1,).
+        memory: number of the memory, (p,); a row for each user who asked.
+        voice: number of the user who asked, (p,).
+        taken: evidence of a selection, in [0, 1], (p,); 0 where the memory was only returned.
         examined: chance that its rank was looked at, in [0, 1], (p,).
-        crowd: voices of the namespace that taught any key (count).
+        crowd: users of the namespace that taught any key (count).
     """
 
     starts: Integers
@@ -56,15 +56,15 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lifts:
-    """What keys add for one query.
+    """Query boosts of one query.
 
     Attributes:
-        memory: numbers of memories that are lifted, ascending, (m,).
-        lift: what is added to their scores, above 0, (m,).
-        led: near questions from which each was taken (count), (m,).
+        memory: numbers of the boosted memories, ascending, (m,).
+        lift: boosts, above 0, (m,).
+        led: near questions from which each was selected (count), (m,).
         nearest: place of the nearest of those questions in the keys, (m,).
-        search: places of the past questions that the query is near to, the nearest first, (k,).
-        near: how near, in (0, 1], (k,).
+        search: places of the past questions near the query, the nearest first, (k,).
+        near: their nearness, in (0, 1], (k,).
     """
 
     memory: Integers
@@ -76,10 +76,10 @@ class Lifts:
 
 
 class _ExaminedRows(NamedTuple):
-    """r rows of keys that are near to a query.
+    """Rows of keys near a query, r of them.
 
     Attributes:
-        group: what each is summed into, from 0, (r,).
+        group: group whose sum the row enters, from 0, (r,).
         turn: place of its question among the near ones, (r,).
         near: nearness of its question, (r,).
         voice: see `Keys`, (r,).
@@ -95,93 +95,93 @@ class _ExaminedRows(NamedTuple):
     examined: Floats
 
     def at(self, rows: Flags | Integers, group: Integers | None = None) -> _ExaminedRows:
-        """Some of them, summed into other groups where these are given."""
+        """Select some rows, in other groups if these are given."""
         some = _ExaminedRows._make(column[rows] for column in self)
         return some if group is None else some._replace(group=group)
 
 
 def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lifts:
-    """What past questions add to the score of each memory (rule 7.3).
+    """Compute the query boost of each memory (rule 7.3).
 
-    ``weight · min(1, max W · Σ W·taken ÷ (Σ W·examined + prior · max W) · 2n ÷ (n + 1))``; W is the nearness
-    of the query to a question, max W that to the nearest question from which the memory was taken, and n the
-    number of those questions. From `CROWD` voices on it is at most what it would be without the rows of any
-    one voice, and without those of the strongest `minority_of` them, and ``reach · CROWD ÷ voices``: the more
-    there are, the less do a few alone.
+    ``weight · min(1, max W · Σ W·taken ÷ (Σ W·examined + prior · max W) · 2n ÷ (n + 1))``. W is the nearness
+    of the query to a question, max W that to the nearest question from which the memory was selected, and n
+    the number of those questions.
+
+    From `CROWD` users on, the boost exceeds what it would be without one user by at most ``reach · CROWD ÷
+    users``. The same bound holds without the strongest `minority_of` users.
 
     Args:
-        keys: past questions.
-        search: places of those that the query is near to, the nearest first, (k,); so many count as the
-            policy says.
-        near: how near, in (0, 1], (k,).
-        policy: how keys lift.
+        keys: keys of the namespace.
+        search: places of the questions near the query, the nearest first, (k,); the policy limits how many
+            count.
+        near: their nearness, in (0, 1], (k,).
+        policy: constants of the boost.
 
     Raises:
-        ValueError: there are not as many places as numbers that say how near.
+        ValueError: `search` and `near` differ in length.
     """
     if len(search) != len(near):
-        raise ValueError(f"{len(search)} searches, {len(near)} of them with a nearness")
-    there = np.flatnonzero(near > 0)[: policy.nearest]
-    search, near = search[there], near[there]
+        raise ValueError(f"{len(search)} searches, but {len(near)} nearness values")
+    positive = np.flatnonzero(near > 0)[: policy.nearest]
+    search, near = search[positive], near[positive]
     counts = keys.starts[search + 1] - keys.starts[search]
     rows, turn = ranges(keys.starts[search], counts), np.repeat(np.arange(len(search)), counts)
     memory, group = np.unique(keys.memory[rows], return_inverse=True)
-    shown = _ExaminedRows(group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows])
-    lift, led = _lift(shown, len(memory), policy)
+    rows_near = _ExaminedRows(
+        group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows]
+    )
+    lift, led = _lift(rows_near, len(memory), policy)
     if keys.crowd >= CROWD:
         reach = policy.reach * CROWD / keys.crowd
-        lift = _bounded(shown, lift, policy, reach, minority_of(keys.crowd, policy))
-    took = shown.taken > 0
+        lift = _bounded(rows_near, lift, policy, reach, minority_of(keys.crowd, policy))
+    selected = rows_near.taken > 0
     first = np.full(len(memory), len(search), dtype=np.int64)
-    np.minimum.at(first, group[took], turn[took])
+    np.minimum.at(first, group[selected], turn[selected])
     up = lift > 0
     return Lifts(memory[up], lift[up], led[up], search[first[up]], search, near)
 
 
 def _lift(rows: _ExaminedRows, size: int, policy: KeyPolicy) -> tuple[Floats, Integers]:
-    """The lift of each group without regard to voices, and the questions from which it was taken, (size,)."""
-    took = rows.taken > 0
+    """Return each group's boost without user limits and its number of questions, (size,) each."""
+    selected = rows.taken > 0
     best = np.zeros(size)
-    np.maximum.at(best, rows.group[took], rows.near[took])
+    np.maximum.at(best, rows.group[selected], rows.near[selected])
     wanted = np.bincount(rows.group, rows.near * rows.taken, minlength=size)
-    looked = np.bincount(rows.group, rows.near * rows.examined, minlength=size)
+    examined = np.bincount(rows.group, rows.near * rows.examined, minlength=size)
     searches = int(rows.turn.max(initial=0)) + 1
-    pairs = np.unique(rows.group[took] * searches + rows.turn[took])
+    pairs = np.unique(rows.group[selected] * searches + rows.turn[selected])
     led = np.bincount(pairs // searches, minlength=size)
-    of_looks = np.divide(wanted, looked + policy.prior * best, out=np.zeros(size), where=best > 0)
-    return policy.weight * np.minimum(best * of_looks * 2 * led / (led + 1), 1.0), led
+    rate = np.divide(wanted, examined + policy.prior * best, out=np.zeros(size), where=best > 0)
+    return policy.weight * np.minimum(best * rate * 2 * led / (led + 1), 1.0), led
 
 
 def minority_of(crowd: int, policy: KeyPolicy) -> int:
-    """Voices of a crowd that may agree on what is wrong (count): a share of them, and at least one.
-
-    Args:
-        crowd: voices (count).
-        policy: has the share.
-    """
+    """Return the number of users that may agree on a wrong result: a share, and at least one."""
     return max(1, floor(policy.minority * crowd + 1e-9))
 
 
 def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:
-    """Lifts that so few voices raise by no more than their reach, (m,), of those of all voices.
+    """Limit each boost to the reach of a few users, (m,).
 
-    The few are looked for twice: who is missed most, then who is missed most of the others, and so on, since
-    voices that agree cover for each other; and those with the most evidence.
+    The few are chosen twice. First the user whose removal lowers the boost most, then the same among the
+    others, and so on, since users that agree cover for each other. Then the users with the most evidence.
     """
-    left = rows = rows.at(np.argsort(rows.group, kind="stable"))
+    remaining = rows = rows.at(np.argsort(rows.group, kind="stable"))
     bounded = lift.copy()
     for _ in range(min(minority, _ROUNDS)):
-        memory, voice, without = _missed(left, bounded > reach, policy)
+        memory, voice, without = _missed(remaining, bounded > reach, policy)
         if not len(memory):
             break
         np.minimum.at(bounded, memory, without + reach)
         order = np.lexsort((voice, without.round(_DIGITS), memory))
-        left = left.at(_others(left, *_first(memory, voice, order, 1)))
+        remaining = remaining.at(_others(remaining, *_first(memory, voice, order, 1)))
     if minority > 1:
-        took = rows.taken > 0
-        pairs, at = np.unique(np.stack([rows.group[took], rows.voice[took]]), axis=1, return_inverse=True)
+        selected = rows.taken > 0
+        pairs, at = np.unique(
+            np.stack([rows.group[selected], rows.voice[selected]]), axis=1, return_inverse=True
+        )
         memory, voice = pairs
-        evidence = np.bincount(at.ravel(), (rows.near * rows.taken)[took], minlength=len(memory))
+        evidence = np.bincount(at.ravel(), (rows.near * rows.taken)[selected], minlength=len(memory))
         order = np.lexsort((voice, -evidence.round(_DIGITS), memory))
         many = rows.at(_others(rows, *_first(memory, voice, order, minority)))
         bounded = np.minimum(bounded, _lift(many, len(lift), policy)[0] + reach)
@@ -189,9 +189,9 @@ def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float,
 
 
 def _missed(rows: _ExaminedRows, high: Flags, policy: KeyPolicy) -> tuple[Integers, Integers, Floats]:
-    """Each voice that took a memory whose lift is high, and what the lift is without it, (k,) each."""
-    took = (rows.taken > 0) & high[rows.group]  # only who took it can have lifted it
-    memory, voice = np.unique(np.stack([rows.group[took], rows.voice[took]]), axis=1)
+    """Return each user behind a high boost, and the boost without that user, (k,) each."""
+    selected = (rows.taken > 0) & high[rows.group]  # only a user who selected it can have boosted it
+    memory, voice = np.unique(np.stack([rows.group[selected], rows.voice[selected]]), axis=1)
     starts = np.searchsorted(rows.group, memory)
     counts = np.searchsorted(rows.group, memory, side="right") - starts
     pair, every = np.repeat(np.arange(len(memory)), counts), ranges(starts, counts)
@@ -201,13 +201,13 @@ def _missed(rows: _ExaminedRows, high: Flags, policy: KeyPolicy) -> tuple[Intege
 
 
 def _first(memory: Integers, voice: Integers, order: Integers, most: int) -> tuple[Integers, Integers]:
-    """The first so many voices of each memory, in an order that goes by memory."""
+    """Return the first `most` users of each memory, in an order sorted by memory."""
     among = memory[order]
     few = order[places(among) < most]
     return memory[few], voice[few]
 
 
 def _others(rows: _ExaminedRows, memory: Integers, voice: Integers) -> Flags:
-    """Which rows are of none of these memories and voices."""
+    """Mark the rows of none of these pairs of memory and user."""
     voices = int(rows.voice.max(initial=0)) + 1
     return ~np.isin(rows.group * voices + rows.voice, memory * voices + voice)

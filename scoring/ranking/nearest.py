@@ -1,10 +1,10 @@
-"""Which past questions a query is near to, among many (rule 7.2).
+"""Nearest past questions of a query among many (rule 7.2).
 
-A few thousand are compared one by one. More are laid out in groups of like ones, and a query is compared with
-the groups and then with the questions of the nearest ones alone: an inverted file.
+Up to a few thousand are compared exactly. More are clustered into an inverted file (IVF): a query is compared
+with the cluster centres, then with the questions of the nearest clusters.
 
-Rows are multiplied with `np.vecdot` and not with ``@``: a product of a matrix and a vector may be shared out
-to threads, which takes longer than so small a product when other processes hold the cores.
+Rows are multiplied with `np.vecdot` and not with ``@``: BLAS may share a matrix-vector product out to
+threads, which takes longer than so small a product when other processes use the cores.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from slowwave.scoring.arrays import Floats, Integers
 Vectors = npt.NDArray[np.float32]
 
 EXACT = 8_000
-"""Questions up to which a query is compared with each (count)."""
+"""Maximum questions for exact search (count)."""
 GROUPS = 4
-"""Groups of n questions, as a multiple of √n."""
+"""Clusters of n questions, as a multiple of √n."""
 PROBED = 48
-"""Groups whose questions a query is compared with, at most (count)."""
+"""Maximum clusters that a query is compared with (count)."""
 PROBED_ROWS = 5_000
-"""Questions that it is compared with, at most, unless the nearest group has more (count)."""
-_LEARNED_FROM = 32  # questions a group that the groups are made of
+"""Maximum questions that it is compared with, unless the nearest cluster has more (count)."""
+_LEARNED_FROM = 32  # sampled questions a cluster
 _ROUNDS = 5
-_BLOCK = 4_096  # questions that are compared with all groups at once
+_BLOCK = 4_096  # questions that are compared with all centres at once
 
 
 class Nearest:
-    """Finds the past questions that are near to a query; the same vectors are always laid out the same.
+    """Nearest-neighbour index of past questions, deterministic for the same vectors.
 
     Args:
         vectors: of the questions, of length 1, (n, dimension).
 
     Raises:
-        ValueError: they are no matrix.
+        ValueError: `vectors` is not a matrix.
     """
 
     def __init__(self, vectors: Vectors) -> None:
@@ -55,15 +55,15 @@ class Nearest:
     def find(
         self, query: npt.NDArray[np.floating], threshold: float, most: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Places of the questions near to a query, the nearest first, and their cosines, (k,) each.
+        """Return places and cosines of the questions near a query, the nearest first, (k,) each.
 
         Args:
             query: of length 1, (dimension,).
-            threshold: least cosine.
-            most: questions (count); None is all of them.
+            threshold: minimum cosine.
+            most: maximum questions (count); None for all.
 
         Raises:
-            ValueError: the query is of another dimension, or `most` is below 1.
+            ValueError: the query has another dimension, or `most` is below 1.
         """
         query = np.asarray(query, dtype=np.float32)
         if query.shape != self._rows.shape[1:]:
@@ -80,20 +80,20 @@ class Nearest:
         return place[order], cosine[order].astype(np.float64)
 
     def _probed(self, places: Integers, query: Vectors, threshold: float) -> tuple[Integers, Vectors]:
-        """Of the groups nearest to the query, the questions that are near enough, in no order."""
+        """Return the near questions of the nearest clusters, in no order."""
         likeness = np.vecdot(self._centres, query)
         group = np.argpartition(-likeness, min(PROBED, len(likeness)) - 1)[:PROBED]
         group = group[np.argsort(-likeness[group], kind="stable")]
         group = group[: max(int(np.searchsorted(np.cumsum(self._sizes[group]), PROBED_ROWS, "right")), 1)]
         slices = list(zip(self._starts[group].tolist(), self._sizes[group].tolist(), strict=True))
         cosine = np.concatenate([np.vecdot(self._rows[at : at + size], query) for at, size in slices])
-        there = np.flatnonzero(cosine >= threshold)
-        row = np.concatenate([places[at : at + size] for at, size in slices])[there]
-        return row, cosine[there]
+        near = np.flatnonzero(cosine >= threshold)
+        row = np.concatenate([places[at : at + size] for at, size in slices])[near]
+        return row, cosine[near]
 
 
 def _centres(vectors: Vectors) -> Vectors:
-    """Directions about which the vectors lie, of length 1, (`GROUPS` · √n, dimension): spherical k-means."""
+    """Compute cluster centres of length 1, (`GROUPS` · √n, dimension), by spherical k-means."""
     draw = np.random.default_rng(0)
     count = int(GROUPS * np.sqrt(len(vectors)))
     sample = vectors[draw.permutation(len(vectors))[: _LEARNED_FROM * count]]
@@ -109,6 +109,6 @@ def _centres(vectors: Vectors) -> Vectors:
 
 
 def _nearest_of(vectors: Vectors, centres: Vectors) -> Integers:
-    """The centre that each vector is nearest to, (n,)."""
+    """Return the nearest centre of each vector, (n,)."""
     blocks = (vectors[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK))
     return np.concatenate([np.argmax(block @ centres.T, axis=1) for block in blocks])

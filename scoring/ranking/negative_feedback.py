@@ -1,4 +1,4 @@
-"""What not-useful votes take from a score (rule 3.7)."""
+"""Negative multiplier of a score from not-useful votes (rule 3.7)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from slowwave.scoring.arrays import Floats
 
 
 def multiplier(weight: Floats | float, *, step: float = 0.1, floor: float = 0.3) -> Floats:
-    """``max(floor, 1 - step · weight)``; weight is what votes count today, fresh ones 1 each."""
+    """Return ``max(floor, 1 - step · weight)``; `weight` is the sum of vote weights."""
     return np.maximum(floor, 1.0 - step * np.asarray(weight, dtype=np.float64))
 
 
 def vote_weight(age_days: Floats, half_life_days: float = 30.0) -> Floats:
-    """What each vote counts today: ``2^(-age / half-life)``; each ages by itself. Shape as `age_days`.
+    """Return the weight of each vote at its age: ``2^(-age / half-life)``.
+
+    The shape is that of `age_days`. A vote after the moment of the search counts 0.
+
+    A vote after the moment of the search counts 0.
 
     A vote of the future (a search of the past does not know it yet) counts nothing.
     """

@@ -1,8 +1,8 @@
-"""From candidate chunks to ranked memories (rule 3): one pass, the same on every machine.
+"""Ranking pipeline from candidate chunks to memories, deterministic on every machine (rule 3).
 
 fusion → MPAB → neighbours → cross-encoder → effectiveness → learned → search keys → confidence → negative
-multiplier → squeeze into [0, 1] → order → cut → recall of short memories; a search that finds nothing near
-enough abstains.
+multiplier → squeeze into [0, 1] → order → cut → recall of short memories; a search whose signal is below the
+floor abstains.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from slowwave.scoring.ranking_policy import RankingPolicy
 
 
 def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limit: int = 10) -> Ranking:
-    """Rank memories; ties are broken by memory id, and the order of the candidates does not matter.
+    """Rank memories; ties go by memory id, and the order of the candidates does not matter.
 
     Args:
-        candidates: what the channels found.
-        policy: how scores are made.
-        as_of: the moment of the search, at which votes have their age.
-        limit: memories wanted; 0 gives none.
+        candidates: chunks from all channels.
+        policy: constants of the score.
+        as_of: moment of the search, from which votes age.
+        limit: maximum results; 0 gives none.
 
     Raises:
         ValueError: `limit` is negative.
@@ -42,12 +42,12 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     shown = CutList(scored, columns, policy, np.array([limit]))
     scores = scored.score.tolist()
     ordered = tuple((names[at], scores[at]) for at in shown.order.tolist())
-    given = _injections(shown.recalled, candidates, columns, names)
+    injections = _injections(shown.recalled, candidates, columns, names)
     results = ScoreExplainer(candidates, names, columns, scored, policy).results(
-        shown.memories.tolist(), given
+        shown.memories.tolist(), injections
     )
-    sure, abstained = float(shown.signal[0]), bool(shown.abstained[0])
-    return Ranking(results, sure, abstained, injections=given, _ordered=ordered)
+    signal, abstained = float(shown.signal[0]), bool(shown.abstained[0])
+    return Ranking(results, signal, abstained, injections=injections, _ordered=ordered)
 
 
 def _injections(

@@ -1,4 +1,4 @@
-"""What a ranking is: memories with the account of their scores, and what is not shown."""
+"""Ranking results with their contributions, and the candidates that were not returned."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class RankedMemory:
         score: in [0, 1]; the sum of the values of `contributions`.
         best: position in the candidates of the chunk that gives the score.
         chunks: positions of all its candidate chunks, in document order.
-        confidence: in the memory; it is worth a few points, and shown.
+        confidence: tier of the memory; worth a few points, and shown.
         flags: highly_effective, recall_injected.
-        contributions: the breakdown.
-        semantic: score of the text alone, before feedback has its part.
-        effectiveness: that counted, .5 where there are too few data points.
-        combined: of these two.
+        contributions: breakdown of the score.
+        semantic: text score, before feedback.
+        effectiveness: used in the score, 0.5 with too few data points.
+        combined: text score and effectiveness together.
         feedback_count: data points (count).
-        multiplier: of not-useful votes, 1 where there are none.
+        multiplier: from not-useful votes, 1 without any.
     """
 
     rank: int
@@ -53,10 +53,10 @@ class RankedMemory:
 
 @dataclass(frozen=True, slots=True)
 class OmittedResult:
-    """A memory that was found and is not shown.
+    """Candidate memory that is not returned.
 
     Attributes:
-        place: it had among all, from 1.
+        place: rank among all candidates, from 1.
         reason: cut, displaced or abstained.
     """
 
@@ -68,13 +68,13 @@ class OmittedResult:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a policy makes of candidates.
+    """Results of one search under a policy.
 
     Attributes:
-        results: what is shown, best first.
-        signal: how sure it is that there is an answer, in [0, 1].
-        abstained: whether nothing is shown because the signal is below the policy's floor.
-        injections: the short memories that were given a place, nearest first.
+        results: returned results, best first.
+        signal: abstention signal, in [0, 1].
+        abstained: whether no results are returned because the signal is below the policy's floor.
+        injections: short memories that were given a place, the nearest first.
     """
 
     results: tuple[RankedMemory, ...]
@@ -85,20 +85,20 @@ class Ranking:
 
     @cached_property
     def unshown(self) -> tuple[OmittedResult, ...]:
-        """Everything else that was found, best first, and why it is not shown."""
-        shown = {one.memory_id for one in self.results}
-        displaced = {one.displaced for one in self.injections}
-        found = []
+        """Return all other candidates, best first, with the reason that they are not shown."""
+        shown = {item.memory_id for item in self.results}
+        displaced = {item.displaced for item in self.injections}
+        omitted = []
         for place, (memory, score) in enumerate(self._ordered, start=1):
             if memory not in shown:
                 why = "abstained" if self.abstained else "displaced" if memory in displaced else "cut"
-                found.append(OmittedResult(memory, score, place, why))
-        return tuple(found)
+                omitted.append(OmittedResult(memory, score, place, why))
+        return tuple(omitted)
 
 
 EMPTY_RANKING = Ranking((), 0.0, abstained=False, injections=(), _ordered=())
 
 
 def positions(results: Sequence[RankedMemory]) -> npt.NDArray[np.int64]:
-    """Positions of every candidate chunk that the results show, in their order."""
-    return np.array([at for one in results for at in one.chunks], dtype=np.int64)
+    """Return the positions of every candidate chunk in the results, in order."""
+    return np.array([at for result in results for at in result.chunks], dtype=np.int64)

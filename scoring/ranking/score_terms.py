@@ -1,4 +1,4 @@
-"""The terms of the score of every candidate memory, of n searches, in the order of the rule (rule 3)."""
+"""Score terms of every candidate memory of n searches, in the rule's order (rule 3)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from slowwave.scoring.ranking.sparse_recall import Recalled, recall
 from slowwave.scoring.ranking_policy import RankingPolicy
 from slowwave.scoring.validation import CAP
 
-BLOCKED_BELOW = 0.9  # multiplier below which a short memory has lost its guaranteed place
-LOWEST = (
-    0.01  # score below which one is squeezed toward 0: only distrust of what has no score else comes there
-)
+BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed place
+LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
-_MOST_FILLING = 4  # times the memories, that a table of them may have places
+_MOST_FILLING = 4  # maximum cells of a table, as a multiple of its memories
 
 
 class ScoredMemories:
@@ -32,19 +30,19 @@ class ScoredMemories:
 
     Attributes:
         score: (m,) in [0, 1].
-        best: (m,) chunk that gives it.
-        parts: terms of the text's score by their source, (m,) each.
-        semantic: (m,) their sum.
-        served: (m,) effectiveness that counted: of the question, or of the memory.
+        best: (m,) chunk with the best fused score.
+        parts: terms of the text score by their source, (m,) each.
+        semantic: (m,) text score, their sum.
+        served: (m,) effectiveness used in the score: for the question, or of the memory.
         data_points: (m,) votes and uses behind it (count).
-        combined: (m,) of these two.
-        learned: (m,) what learned triggers add.
-        key: (m,) what search keys add, beyond what effectiveness adds: both rest on the same evidence.
-        trusted: (m,) what confidence adds.
-        multiplier: (m,) of not-useful votes.
-        penalty: (m,) what it takes, 0 or less.
-        clamp: (m,) what was added to be in [0, 1].
-        raw: (m,) score before that; decides the order unless the policy cuts.
+        combined: (m,) text score and effectiveness together.
+        learned: (m,) boost of learned terms.
+        key: (m,) query boost of search keys beyond the gain by effectiveness: both rest on the same evidence.
+        trusted: (m,) confidence term.
+        multiplier: (m,) from not-useful votes.
+        penalty: (m,) loss by the multiplier, 0 or less.
+        clamp: (m,) difference that the limits of [0, 1] make.
+        raw: (m,) score before the limits; sorts the results unless the policy clamps.
     """
 
     def __init__(self, columns: Columns, policy: RankingPolicy) -> None:
@@ -65,18 +63,18 @@ class ScoredMemories:
         self.trusted = policy.confidence_point * columns.points
         key = bounded(columns.key, 0.0, policy.key_weight)
         self.key = np.maximum(key - gained, 0.0)
-        # Once, the greater of both; so added, rounding keeps the order of effectiveness.
+        # Only the greater is added; in this order, rounding keeps the order of effectiveness.
         plain = served.combined(self.semantic, calm, weight) + self.learned
         raised = plain + np.maximum(key, gained) + self.trusted
         self.multiplier = self._penalties()
-        # A penalty is never a gain: what is below zero already stays where it is.
+        # A penalty is never a gain: a score below zero is not multiplied.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
         self.raw = raised + self.penalty
         self.score = hold_first_places(self.raw, policy.soft_from)
         self.clamp = self.score - self.raw
 
     def _semantic(self) -> tuple[dict[str, Floats], Floats]:
-        """The terms of the text's score of each memory, and their sum, (m,) each."""
+        """Return the text-score terms of each memory, and their sum, (m,) each."""
         columns, policy = self._columns, self._policy
         vector, text = FUSIONS[policy.fusion](columns, policy)
         fused = finite(vector + text)
@@ -95,14 +93,14 @@ class ScoredMemories:
         if policy.rerank_weight:
             read = np.fmax.reduceat(columns.rerank, starts)
             asked = np.bincount(columns.search, weights=~np.isnan(read), minlength=len(columns)) > 0
-            # A search that no cross-encoder read keeps its scores as they are.
+            # Scores of a search that no cross-encoder read do not change.
             weight = (policy.rerank_weight * asked)[columns.search]
             parts = {name: (1 - weight) * part for name, part in parts.items()}
             parts["rerank"] = weight * finite(read)
         return parts, reduce(np.add, parts.values())
 
     def _neighbours(self, best: Floats) -> Floats:
-        """The better score of the memories before and after each one, (m,); 0 where none was found."""
+        """Return the better score of the memories before and after each one, (m,); 0 without one."""
         apart = self._columns.follower != self._columns.followed
         after, before = self._columns.follower[apart], self._columns.followed[apart]
         near: Floats = np.zeros(len(best))
@@ -111,7 +109,7 @@ class ScoredMemories:
         return near
 
     def _penalties(self) -> Floats:
-        """What not-useful votes leave of each score, (m,)."""
+        """Return the negative multiplier of each memory, (m,)."""
         columns, policy = self._columns, self._policy
         weight: Floats = np.zeros(len(columns.count))
         voted, at, near = columns.voted, columns.voted_at, np.ones(len(columns.voted))
@@ -124,7 +122,7 @@ class ScoredMemories:
         return multiplier(weight, step=policy.negative_step, floor=policy.negative_floor)
 
     def order(self) -> Integers:
-        """The memories, search after search, best first; of equal ones the one with the lower id. (m,)."""
+        """Return the memories search by search, best first, (m,); ties go by memory id."""
         columns = self._columns
         lower = -(self.score if self._policy.soft_from == 1.0 else self.raw)
         n = len(columns)
@@ -134,19 +132,19 @@ class ScoredMemories:
         width = int(widths.max(initial=0))
         if n * width > _MOST_FILLING * len(lower):
             return np.lexsort((lower, columns.search))
-        # A table with a row a search, filled up behind its memories, sorts faster than one long column.
+        # A padded table with one row a search sorts faster than one long column.
         table = np.full((n, width), np.inf)
-        there = np.arange(width) < widths[:, None]
-        table[there] = lower
+        filled = np.arange(width) < widths[:, None]
+        table[filled] = lower
         order = np.argsort(table, axis=1, kind="stable") + columns.starts[:-1, None]
-        return order[there]
+        return order[filled]
 
 
 def hold_first_places(raw: Floats, soft_from: float) -> Floats:
-    """Scores in [0, 1] in the order of the raw ones, (m,).
+    """Limit scores to [0, 1] and keep their order, (m,).
 
-    What is between `LOWEST` and `soft_from` stays as it is; beyond, a score comes ever nearer to the bound:
-    ``1 - (1 - k)² / (1 - 2k + raw)`` above k, which goes on with the same slope. From 1 on it is only cut.
+    Scores from `LOWEST` to `soft_from` do not change. Beyond, a score nears the bound asymptotically: ``1 -
+    (1 - k)² / (1 - 2k + raw)`` above k, with a continuous slope. With `soft_from` 1 scores are only clamped.
     """
     if soft_from == 1.0:
         return bounded(raw, 0.0, 1.0)
@@ -158,14 +156,14 @@ def hold_first_places(raw: Floats, soft_from: float) -> Floats:
 
 
 class CutList:
-    """What n searches show of their memories.
+    """Returned memories of n searches, after cut, abstention and recall.
 
     Attributes:
-        signal: (n,) how sure each search is that there is an answer.
-        abstained: (n,) whether it therefore shows nothing.
-        order: (m,) memories as `Scored.order` has them.
+        signal: (n,) abstention signal.
+        abstained: (n,) whether the search abstains.
+        order: (m,) as `ScoredMemories.order`.
         recalled: short memories that were given a place.
-        memories: (s,) memories that are shown, search after search, best first.
+        memories: (s,) returned memories, search by search, best first.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Recall of short memories: one that is very near gets a place, though long ones outscore it (rule 3.5)."""
+"""Recall of short memories: a place for a very near one that longer ones outscore (rule 3.5)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ _ROUNDING = 1e-6  # cosines come from single precision: a distance of .20 is one
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """A memory that was given a place.
+    """Short memory that was given a place in the results.
 
     Attributes:
-        memory_id: the memory.
-        chunk_id: its chunk that is so near.
+        chunk_id: its nearest chunk.
         distance: cosine distance of that chunk to the query.
-        displaced: the memory whose place it took; None where there was a free one.
+        displaced: memory whose place it took; None for a free place.
         reason: always ``sparse_doc_recall``.
     """
 
@@ -35,12 +34,12 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The k memories that are given a place, search after search, nearest first.
+    """Short memories that are given a place: k of them, search by search, nearest first.
 
     Attributes:
-        memory: (k,) the memory, by its place in the columns.
-        chunk: (k,) its chunk that is so near.
-        displaced: (k,) the memory whose place it takes; -1 where there was a free one.
+        memory: (k,) place in the columns.
+        chunk: (k,) its nearest chunk.
+        displaced: (k,) memory whose place it takes; -1 for a free place.
     """
 
     memory: Integers
@@ -53,10 +52,10 @@ NOBODY = Recalled(_NONE, _NONE, _NONE)
 
 
 def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> Integers:
-    """Chunks of short memories that are so near that their memory has a right to a place.
+    """Return the chunks of short memories near enough for a guaranteed place.
 
     Args:
-        columns: of n searches.
+        columns: candidates of n searches.
         policy: bounds of the rule.
         limit: (n,) results asked for.
     """
@@ -72,24 +71,26 @@ def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> 
 
 
 def distance(columns: Columns) -> Floats:
-    """Cosine distance of each chunk to its query, (c,); NaN where there is no vector."""
+    """Return the cosine distance of each chunk to its query, (c,); NaN without a vector."""
     return 1.0 - columns.cosine
 
 
 def recall(
     columns: Columns, policy: RankingPolicy, shown: Integers, limit: Integers, barred: Flags
 ) -> Recalled:
-    """The memories of each search that are to be given a place, and whose place each takes.
+    """Choose the short memories that get a place, and the results they displace.
 
-    The nearest come first; each takes a free place, else that of the lowest result that may be taken away.
+    The nearest come first. Each takes a free place, else that of the lowest result without protection.
+
+    The nearest come first. Each takes a free place, else that of the lowest result without protection.
 
     Args:
-        columns: of n searches.
+        columns: candidates of n searches.
         policy: bounds of the rule.
-        shown: memories of the results after the cut, search after search, best first.
+        shown: results after the cut, search by search, best first.
         limit: (n,) results asked for.
-        barred: (m,) memories that are not to be shown for their length: votes have pushed them down, or a
-            newer one has superseded them.
+        barred: (m,) memories without the right to a place: votes pushed them down, or a newer one superseded
+            them.
     """
     if not policy.sparse_recall:
         return NOBODY
@@ -104,15 +105,15 @@ def recall(
     search = columns.search[memory]
     nearest = np.lexsort((columns.position[missing], memory, distance(columns)[missing], search))
     _, first = np.unique(memory[nearest], return_index=True)
-    found = nearest[np.sort(first)]  # the nearest chunk of each memory
-    found = found[places(search[found]) < policy.sparse_max_injections]
-    search, of = search[found], columns.search[shown]
+    chosen = nearest[np.sort(first)]  # the nearest chunk of each memory
+    chosen = chosen[places(search[chosen]) < policy.sparse_max_injections]
+    search, of = search[chosen], columns.search[shown]
     free = limit - np.bincount(of, minlength=len(columns))
-    over = places(search) - free[search]  # how many before it took a place from another; below 0: one is free
+    over = places(search) - free[search]  # results displaced before it; below 0: a place is free
     longer = shown[~short[shown] & (places(of) >= policy.sparse_keeps)]
     lowest = np.searchsorted(columns.search[longer], search, side="right") - 1 - over
     can = (over < 0) | (lowest >= np.searchsorted(columns.search[longer], search))
     takes = can & (over >= 0)
-    displaced = np.full(len(found), -1)
+    displaced = np.full(len(chosen), -1)
     displaced[takes] = longer[lowest[takes]]
-    return Recalled(memory[found][can], missing[found][can], displaced[can])
+    return Recalled(memory[chosen][can], missing[chosen][can], displaced[can])

@@ -1,4 +1,4 @@
-"""What an assistant should know when a session starts: the packet of rule 3.6, within a budget of tokens."""
+"""Wake-up packet: the memories for the start of a session, within a token budget (rule 3.6)."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ SECTIONS: Final = (
     "constraint", "decision", "project", "preference", "procedure", "fact", "incident", "person", "meeting",
     "reference", "note",
 )  # fmt: skip
-"""The sections, the most important first."""
-OTHER: Final = "note"  # the section of every other memory type
+"""Sections by memory type, the most important first."""
+OTHER: Final = "note"  # section of every other memory type
 TIERS: Final = {"critical": 1.0, "important": 0.7, "normal": 0.4, "temporary": 0.1}
 PRIORITIES: Final = {"high": 1.0, "normal": 0.5, "low": 0.0}
 RECENCY_HALF_LIFE_DAYS: Final = 90.0
-LEAST_CUT: Final = 20
-"""Characters of an item that are worth showing when the rest is cut, unless it is all there is (count)."""
-_POINTED: Final = 80  # characters of a cut item from which it says how to read the rest
+MIN_CUT: Final = 20
+"""Minimum characters of a cut item, unless it is the only item (count)."""
+_POINTED: Final = 80  # characters of a cut item from which its mark has the command for the rest
 _WEIGHTS: Final = {"tier": 0.5, "priority": 0.2, "effectiveness": 0.2, "recency": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One memory of a packet.
+    """Memory in a wake-up packet.
 
     Attributes:
-        section: the memory type that it stands under.
-        score: in [0, 1], which decides what is cut.
+        section: memory type that it is listed under.
+        score: in [0, 1]; sorts the items of a section.
         confidence: high, medium or low; shown, without influence on the order.
         length: characters of the whole text.
-        tokens: it takes (an estimate).
-        cut: characters of the whole text that the budget had no room for; 0 where the item was not cut.
+        tokens: estimated tokens of its line.
+        cut: characters of the whole text that did not fit the budget; 0 if the item is whole.
     """
 
     memory_id: str
@@ -56,12 +56,12 @@ class Item:
 
     @property
     def said(self) -> str:
-        """Title and text."""
+        """Return title and text."""
         return f"{self.title}: {self.text}" if self.text and self.title else self.title or self.text
 
     @property
     def mark(self) -> str:
-        """What says that the item was cut; beside a longer one also how to read the rest."""
+        """Return the mark of a cut item; a longer one has the command that reads the rest."""
         if not self.cut:
             return ""
         short = f" … cut, {self.cut:,} more"
@@ -69,16 +69,16 @@ class Item:
 
     @property
     def line(self) -> str:
-        """The item as it is given to an assistant: marked as a quote, whose title and text are one line."""
+        """Return the item as one quoted line for an assistant."""
         return f"> [{self.confidence}] {self.said}{self.mark}"
 
 
 @dataclass(frozen=True, slots=True)
 class PacketSection:
-    """The memories of one type, best first.
+    """Memories of one type, best first.
 
     Attributes:
-        left_out: memories of this type that the budget had no room for (count).
+        left_out: memories of this type that did not fit the budget (count).
     """
 
     name: str
@@ -87,24 +87,24 @@ class PacketSection:
 
     @property
     def heading(self) -> str:
-        """The section's first line."""
+        """Return the section's first line."""
         return f"## {self.name.capitalize()}"
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a language model sees: 4 characters of English each, 1.6 of other scripts."""
+    """Estimate the tokens of a text: 4 ASCII characters each, 1.6 of others."""
     plain = sum(character.isascii() for character in text)
     return math.ceil(plain / 4 + (len(text) - plain) / 1.6)
 
 
 def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
-    """How much each memory is worth knowing before anything was asked: (n,), in [0, 1].
+    """Score each memory for the wake-up packet, (n,), in [0, 1].
 
-    Half of it is its importance tier; retrieval priority, effectiveness and recency are the rest.
+    The importance tier is half of the score. Retrieval priority, effectiveness and recency are the rest.
 
     Args:
-        memories: importance_tier, retrieval_priority, effectiveness (.5 where unknown), updated_at.
-        as_of: the moment.
+        memories: importance_tier, retrieval_priority, effectiveness (0.5 if unknown), updated_at.
+        as_of: moment from which recency is measured.
     """
     age = (pl.lit(as_of) - pl.col("updated_at")).dt.total_microseconds() / (DAY_S * 1e6)
     parts = {
@@ -120,51 +120,55 @@ def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
 def pack(
     candidates: Mapping[str, Sequence[Item]], counts: Mapping[str, int], budget: int
 ) -> tuple[PacketSection, ...]:
-    """Fill the sections from the front: a less important one gets what those before it leave over.
+    """Fill the sections in order until the token budget is used up.
 
-    The first item that does not fit is cut, and ends the packet: nothing worse comes in because it is
-    shorter. So of two budgets the larger has every item of the smaller.
+    The first item that does not fit is cut, and ends the packet: no lower item enters because it is shorter.
+    So the larger of two budgets has every item of the smaller.
 
     Args:
         candidates: items by section, best first.
         counts: memories of each section in all.
-        budget: tokens for everything, headings and line breaks with them.
+        budget: tokens for everything, headings and line breaks included.
     """
-    found: list[PacketSection] = []
+    sections: list[PacketSection] = []
     room, whole = budget, True
     for name in SECTIONS:
         section = PacketSection(name, (), counts.get(name, 0))
         chosen: list[Item] = []
         for item in candidates.get(name, ()) if whole else ():
-            left = room - (0 if chosen else tokens(section.heading) + 1)
-            fitted = _fitted(item, left, least=LEAST_CUT if chosen or any(one.items for one in found) else 1)
+            tokens_left = room - (0 if chosen else tokens(section.heading) + 1)
+            fitted = _fitted(
+                item,
+                tokens_left,
+                least=MIN_CUT if chosen or any(section_before.items for section_before in sections) else 1,
+            )
             whole = fitted is not None and not fitted.cut
             if fitted is not None:
                 chosen.append(fitted)
-                room = left - fitted.tokens
+                room = tokens_left - fitted.tokens
             if not whole:
                 break
         left_out = section.left_out - len(chosen)
-        found.append(replace(section, items=tuple(chosen), left_out=left_out))
-    return tuple(section for section in found if section.items or section.left_out)
+        sections.append(replace(section, items=tuple(chosen), left_out=left_out))
+    return tuple(section for section in sections if section.items or section.left_out)
 
 
 def _fitted(item: Item, room: int, *, least: int) -> Item | None:
-    """The item, or its beginning where it is too long for the room; None where not even that fits.
+    """Return the item or its longest beginning that fits; None if none does.
 
     Args:
-        item: whole.
-        room: tokens that are left, for its line break, too.
-        least: characters that are worth it.
+        item: whole item.
+        room: remaining tokens, with its line break.
+        least: minimum characters of a cut item.
     """
 
-    def sized(one: Item) -> Item:
-        return replace(one, tokens=tokens(one.line) + 1)
+    def sized(candidate: Item) -> Item:
+        return replace(candidate, tokens=tokens(candidate.line) + 1)
 
     whole = sized(item)
     if whole.tokens <= room:
         return whole
-    # The pointer to the rest comes with longer texts, so the cost is no steady function of the length:
+    # Only longer texts have the command for the rest, so the cost is not monotonic in the length:
     # the longest beginning with it counts, else the longest without.
     for low, high in ((_POINTED + 1, len(item.said) - 1), (least, min(_POINTED, len(item.said) - 1))):
         fits = bisect_right(range(low, high + 1), room, key=lambda end: sized(_cut(item, end)).tokens)
@@ -175,10 +179,10 @@ def _fitted(item: Item, room: int, *, least: int) -> Item | None:
 
 
 def _cut(item: Item, end: int) -> Item:
-    """The item with the first characters of what it says."""
-    said = item.said[:end].rstrip()
-    title, text = (said, "") if end <= len(item.title) else (item.title, said[len(item.title) :].lstrip(": "))
+    """Return the item with the first characters of its title and text."""
+    kept = item.said[:end].rstrip()
+    title, text = (kept, "") if end <= len(item.title) else (item.title, kept[len(item.title) :].lstrip(": "))
     if not item.title:
-        title, text = "", said
+        title, text = "", kept
     hidden = max(item.length, len(item.text)) - len(text)
     return replace(item, title=title, text=text, cut=max(hidden, 1))

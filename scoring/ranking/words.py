@@ -1,11 +1,10 @@
-"""Words of queries, titles and texts, compared by their stems.
+"""Tokenisation of queries, titles and texts, with stems.
 
-Scripts that are written without spaces have pieces of a fixed length instead of words, wherever one
-begins: two characters of Han and kana, three of the scripts that Unicode breaks by dictionary (Thai, Lao,
-Khmer, Burmese, ...). A text has the shorter pieces, too, so that a query of one character finds it. Pieces of
-two find Chinese best and pieces of three Thai (docs/benchmarks/retrieval.md). McNamee, Mayfield, "Character
-N-Gram Tokenization for European Language Text Retrieval" (2004); Kwok, "Comparing Representations in Chinese
-Information Retrieval" (1997).
+Scripts without spaces are split into overlapping n-grams: two characters of Han and kana, three of the
+scripts that Unicode breaks by dictionary (Thai, Lao, Khmer, Burmese, ...). An indexed text has the shorter
+n-grams, too, so a query of one character finds it. Bigrams find Chinese best and trigrams Thai
+(docs/benchmarks/retrieval.md). McNamee, Mayfield, "Character N-Gram Tokenization for European Language Text
+Retrieval" (2004); Kwok, "Comparing Representations in Chinese Information Retrieval" (1997).
 """
 
 from __future__ import annotations
@@ -41,7 +40,10 @@ _FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, in order, without case and compatibility forms; vowel signs are part of a word."""
+    """Return the words of a text in order, case-folded and NFKC-normalised.
+
+    Vowel signs are part of a word.
+    """
     if text.isascii():
         return tuple(_WORD.findall(text.lower()))
     plain = unicodedata.normalize("NFKC", text).casefold()
@@ -49,14 +51,14 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def asked_words(query: str) -> list[str]:
-    """The words that a query has for the full-text index, as they are written."""
+    """Return the words of a query for the full-text index, in their original case."""
     if query.isascii():
         return _WORD.findall(query)
     return as_asked(query).translate(_APART).split()
 
 
 class _Separators(dict[int, int]):
-    """By code point: what is in no word becomes a space."""
+    """Translation table in which a character outside words becomes a space."""
 
     def __missing__(self, code: int) -> int:
         character = chr(code)
@@ -69,38 +71,43 @@ _APART = _Separators()
 
 
 def as_asked(text: str) -> str:
-    """A query for the full-text index: pieces in the place of what is written without spaces."""
+    """Return a query for the full-text index, with n-grams for scripts without spaces."""
     return _in_pieces(text, shorter=False)
 
 
 def as_indexed(text: str) -> str:
-    """A text for the full-text index, line for line: as :func:`as_asked`, with the shorter pieces beside."""
+    """Return a text for the full-text index, line by line, with the shorter n-grams, too."""
     return _in_pieces(text, shorter=True)
 
 
 def _in_pieces(text: str, *, shorter: bool) -> str:
     if text.isascii() or not _UNSPACED.search(text):
         return text
-    return _UNSPACED.sub(lambda found: f" {' '.join(_pieces(found, shorter=shorter))} ", text)
+    return _UNSPACED.sub(lambda match: f" {' '.join(_pieces(match, shorter=shorter))} ", text)
 
 
 def line(text: str) -> str:
-    """The words of a text between single spaces, what is written without spaces whole and apart."""
+    """Return the words of a text between single spaces; a run without spaces is one word."""
     if not text.isascii():
         text = _UNSPACED.sub(r" \g<0> ", text)
     return f" {' '.join(words(text))} "
 
 
 def within(text: str) -> str:
-    """A text as it stands in the `line` of one that has it whole; without spaces it may begin anywhere."""
-    said = line(text)
-    return said[bool(_UNSPACED.match(said[1])) : len(said) - bool(_UNSPACED.match(said[-2]))]
+    """Return a text in the form in which `line` contains it.
+
+    In scripts without spaces it may begin anywhere.
+    """
+    text_line = line(text)
+    return text_line[
+        bool(_UNSPACED.match(text_line[1])) : len(text_line) - bool(_UNSPACED.match(text_line[-2]))
+    ]
 
 
-def _pieces(found: re.Match[str], *, shorter: bool) -> Iterator[str]:
-    run, size = unicodedata.normalize("NFKC", found.group()), _PIECE[found.lastgroup or "paired"]
-    if found.lastgroup == "spelled":
-        run = "".join(one for one in run if one in _spelled_letters()) or run
+def _pieces(match: re.Match[str], *, shorter: bool) -> Iterator[str]:
+    run, size = unicodedata.normalize("NFKC", match.group()), _PIECE[match.lastgroup or "paired"]
+    if match.lastgroup == "spelled":
+        run = "".join(character for character in run if character in _spelled_letters()) or run
     if len(run) < size:
         yield run
         return
@@ -110,26 +117,29 @@ def _pieces(found: re.Match[str], *, shorter: bool) -> Iterator[str]:
 
 @cache
 def _spelled_letters() -> frozenset[str]:
-    """Letters, digits and vowel signs; a full-text index would cut a word at other signs (tone marks)."""
+    """Return letters, digits and vowel signs of the scripts without spaces.
+
+    A full-text index would cut a word at other signs, such as tone marks.
+    """
     ranges = re.findall("(.)-(.)", SPELLED)
     every = [chr(code) for first, last in ranges for code in range(ord(first), ord(last) + 1)]
     alphabetic = pl.Series(every, dtype=pl.String).str.contains(r"^[\p{Alphabetic}\p{N}]$")
-    return frozenset(one for one, here in zip(every, alphabetic, strict=True) if here)
+    return frozenset(character for character, is_letter in zip(every, alphabetic, strict=True) if is_letter)
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The stem of a lower-case word (Snowball, English); other scripts stay as they are."""
+    """Return the English Snowball stem of a lower-case word; other scripts do not change."""
     return str(_STEMMER.stem_word(word))
 
 
 def stems(text: str) -> frozenset[str]:
-    """The distinct stems of the content words of a query or a title."""
+    """Return the distinct stems of the content words of a query or a title."""
     return _stems(as_asked(text))
 
 
 def text_stems(text: str) -> frozenset[str]:
-    """`stems` that a text has: it has the shorter pieces, too, where it is written without spaces."""
+    """Return the `stems` of a text, with the shorter n-grams of scripts without spaces."""
     return _stems(as_indexed(text))
 
 
@@ -139,33 +149,33 @@ def _stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65_536)
 def title_stems(title: str) -> frozenset[str]:
-    """`stems`, kept for titles, which come again and again."""
+    """Return the `stems` of a title, cached."""
     return stems(title)
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a lower-case word only holds a sentence together."""
+    """Whether a lower-case word is a function word."""
     return word in _FUNCTION_WORDS
 
 
 def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
-    """Share of the query's stems that each text has; 0 for a query without content words."""
+    """Return the share of the query's stems that each text has; 0 without content words."""
     if not query:
         return [0.0 for _ in texts]
-    begin = {one[0] for one in query}  # a stem begins as its word does
+    begin = {query_stem[0] for query_stem in query}  # a stem begins as its word does
 
     def said(text: str) -> set[str]:
-        mine = {word for word in words(as_indexed(text)) if word[0] in begin}
-        return {stem(word) for word in mine.difference(_FUNCTION_WORDS)}
+        candidates = {word for word in words(as_indexed(text)) if word[0] in begin}
+        return {stem(word) for word in candidates.difference(_FUNCTION_WORDS)}
 
     return [len(query & said(text)) / len(query) for text in texts]
 
 
 def title_share(query: frozenset[str], titles: Sequence[str]) -> Floats:
-    """Share of each title's stems that the query has, (n,); 0 for a title without content words."""
+    """Return the share of each title's stems that the query has, (n,); 0 without content words."""
     shares = np.zeros(len(titles))
     for at, title in enumerate(titles):
-        said = title_stems(title)
-        if said and not said.isdisjoint(query):
-            shares[at] = len(said & query) / len(said)
+        own_stems = title_stems(title)
+        if own_stems and not own_stems.isdisjoint(query):
+            shares[at] = len(own_stems & query) / len(own_stems)
     return shares

@@ -348,9 +348,9 @@ def test_what_cannot_be_replayed_is_named():
         replay(batch, [Variant("v", PLAIN), Variant("v", ON)])
     with pytest.raises(ValueError, match="depth = -1"):
         replay(batch, [], depth=-1)
-    with pytest.raises(ValueError, match="smell: no channel"):
+    with pytest.raises(ValueError, match="smell: unknown channel"):
         batch.columns.without({"ratings", "smell"})
-    with pytest.raises(ValueError, match="smell: no channel"):
+    with pytest.raises(ValueError, match="smell: unknown channel"):
         Variant("v", PLAIN, frozenset({"smell"}))
-    with pytest.raises(ValueError, match="smell: no channel"):
+    with pytest.raises(ValueError, match="smell: unknown channel"):
         batch.columns.without({"smell"})

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.feedback.columns import MOST_PLACES, codes, day_names, dense, turns
+from slowwave.scoring.feedback.columns import MAX_PLACES, codes, day_names, dense, turns
 
 numbers = st.lists(st.integers(0, 40), max_size=40).map(lambda rows: np.array(rows, dtype=np.int64))
 
@@ -14,7 +14,7 @@ numbers = st.lists(st.integers(0, 40), max_size=40).map(lambda rows: np.array(ro
 def test_dense_numbers_keep_order_and_equality(rows):
     expected = np.unique(rows, return_inverse=True)[1]
     assert dense(rows).tolist() == expected.tolist()
-    assert dense(rows + MOST_PLACES).tolist() == expected.tolist()  # too large for a table of places
+    assert dense(rows + MAX_PLACES).tolist() == expected.tolist()  # too large for a table of places
 
 
 @given(

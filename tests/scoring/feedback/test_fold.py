@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from slowwave.scoring.feedback.effectiveness import fold_effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.strength import MOST_DAYS, fold_strength
+from slowwave.scoring.feedback.strength import MAX_DAYS, fold_strength
 
 POLICY = FeedbackPolicy(principal_votes=3, verdicts_per_day=2)
 
@@ -127,4 +127,4 @@ def test_strength_is_what_a_plain_loop_makes_of_the_verdicts(seed, count):
         assert row["strength"] == pytest.approx(want["s"], rel=1e-12)
         assert row["stability"] == pytest.approx(want["t"], rel=1e-12)
         assert (row["used"], row["ignored"], row["last_at"]) == (want["u"], want["i"], want["at"])
-        assert row["interval"] == min(2.0 ** want["u"], MOST_DAYS)
+        assert row["interval"] == min(2.0 ** want["u"], MAX_DAYS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.learned import DENYLIST, MOST_MEMORIES, Learned, LearnedTerms, learnable
+from slowwave.scoring.ranking.learned import DENYLIST, MAX_MEMORIES, Learned, LearnedTerms, learnable
 from slowwave.scoring.validation import CAP
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,11 +90,11 @@ def test_a_term_that_comes_twice_counts_once_as_long_as_it_lasts():
 
 
 def test_the_strongest_are_kept_and_of_equal_ones_those_with_the_lower_id():
-    names = [f"{number:03}" for number in range(3 * MOST_MEMORIES)]
+    names = [f"{number:03}" for number in range(3 * MAX_MEMORIES)]
     found = terms(*((name, "kestrel", 10) for name in reversed(names)), ("zz", "kestrel", 20)).match(
         "kestrel", NOW
     )
-    assert list(found) == [*names[: MOST_MEMORIES - 1], "zz"]
+    assert list(found) == [*names[: MAX_MEMORIES - 1], "zz"]
 
 
 def test_nothing_learned_matches_nothing():
