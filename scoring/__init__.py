@@ -1,1 +1,4 @@
-"""Pure maths: ranking, feedback, evaluation. Functions of data and `as_of`; no store, no clock."""
+"""Pure functions of ranking, feedback and evaluation.
+
+They depend on data and `as_of` only: no store, no clock.
+"""

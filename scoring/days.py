@@ -1,4 +1,7 @@
-"""Days and moments: a day is [00:00, 24:00) UTC, written YYYY-MM-DD; a moment is an aware `datetime`."""
+"""UTC days and moments.
+
+A day is [00:00, 24:00) UTC, written YYYY-MM-DD. A moment is an aware `datetime`.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +16,36 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def day_start(day: str | date) -> datetime:
-    """00:00 UTC of a day."""
+    """Return 00:00 UTC of a day."""
     return datetime.combine(date.fromisoformat(day) if isinstance(day, str) else day, time(), UTC)
 
 
 def day_end(day: str | date) -> datetime:
-    """24:00 UTC of a day, that is 00:00 of the next."""
+    """Return 24:00 UTC of a day, that is 00:00 of the next."""
     return day_start(day) + DAY
 
 
 def day_of(moment: datetime) -> str:
-    """The day of a moment."""
+    """Return the day of a moment."""
     return moment.astimezone(UTC).date().isoformat()
 
 
 def last_day(moment: datetime) -> str:
-    """The last day that has begun before a moment: of the end of a day that day."""
+    """Return the last day that began before a moment; for the end of a day, that day."""
     return day_of(moment - MICROSECOND)
 
 
 def days_from(first: str | date, last: str | date) -> list[str]:
-    """The days from one to another, both with them; none if the last is before the first."""
+    """Return the days of a range, both ends included; none if it is reversed."""
     start = day_start(first)
     return [day_of(start + number * DAY) for number in range((day_start(last) - start).days + 1)]
 
 
 def to_microseconds(moment: datetime) -> int:
-    """Microseconds from 1970-01-01T00:00Z to a moment."""
+    """Return the microseconds from 1970-01-01T00:00Z to a moment."""
     return (moment - EPOCH) // MICROSECOND
 
 
 def from_microseconds(count: int) -> datetime:
-    """The moment (UTC) that is `count` microseconds after 1970-01-01T00:00Z."""
+    """Return the UTC moment `count` microseconds after 1970-01-01T00:00Z."""
     return EPOCH + timedelta(microseconds=count)

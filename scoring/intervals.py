@@ -1,4 +1,4 @@
-"""Intervals of measured rates."""
+"""Confidence intervals of measured rates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Z_95 = 1.959963984540054
 
 
 def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
-    """Wilson's score interval of a rate, 95 % by default; (0, 1) where nothing was tried.
+    """Return Wilson's score interval of a rate, 95 % by default; (0, 1) without trials.
 
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference.
     """

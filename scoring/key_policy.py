@@ -1,4 +1,4 @@
-"""How search keys lift, as data (rule 7); each constant is a setting with this default."""
+"""Constants of the query boost (rule 7); each one is a setting with this default."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from slowwave.scoring.parameters import Parameter, check
 
 @dataclass(frozen=True, slots=True)
 class KeyPolicy:
-    """How keys lift.
+    """Constants of the query boost.
 
     Raises:
-        ValueError: a value is not in its range.
+        ValueError: a value is out of its range.
     """
 
     # fmt: off

@@ -1,4 +1,4 @@
-"""A package whose names stand in its modules, which are loaded when somebody asks for one of them."""
+"""Lazy exports of a package: a module is loaded on first access to one of its names."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 
 def lazy_exports(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The package's `__getattr__` (PEP 562). What type checkers are to see of it is imported for them alone.
+    """Return a package's `__getattr__` (PEP 562).
 
-    No module may have the name of one of its names: once it is loaded it would stand in the name's place.
+    Type checkers read separate imports under `TYPE_CHECKING`. No module may have the name of an export: once
+    loaded, it would replace the export.
 
     Args:
         package: its `__name__`.
-        modules: of each module, the names that it gives to the package, with spaces between them.
+        modules: module names, with the names that each exports, separated by spaces.
     """
     homes = {name: module for module, names in modules.items() for name in names.split()}
 

@@ -1,4 +1,4 @@
-"""Measures of a ranking as data: which metric, at which cutoff; and those that a memory is measured by.
+"""Measures of a ranking: metric and cutoff.
 
 Tables, marts, reports and the learning gate take names, columns and order from here.
 """
@@ -43,20 +43,20 @@ class Measure:
 
     @property
     def column(self) -> str:
-        """Its name as tables allow it, such as ``ndcg_10``."""
+        """Return the column name, such as ``ndcg_10``."""
         return f"{self.metric}_{self.k}"
 
 
 MRR, NDCG = Measure("mrr", 5), Measure("ndcg", 10)
 QUALITY = (MRR, NDCG, Measure("recall", 20), Measure("hit_rate", 1))
-"""How good a ranking is (rule 6.3): of each, more is better."""
+"""Quality measures (rule 6.3); higher is better."""
 
 JUDGED = Measure("judged", 10)
-"""How much of a ranking is known, not how good it is: below 1 the others are lower bounds."""
+"""Share of judged results, not a quality; below 1 the other measures are lower bounds."""
 
 MEASURES = (*QUALITY, JUDGED)
 
 OF_LEARNING = (MRR, NDCG)
-"""By what searches are compared without what was learned, and with it."""
+"""Measures that compare searches with and without what was learned."""
 
 EFFECT_COLUMNS = tuple(name for one in OF_LEARNING for name in (one.column, f"{one.column}_learned"))

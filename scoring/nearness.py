@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 
 def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float) -> npt.NDArray[np.float64]:
-    """Weight of feedback by the similarity of two questions, in [0, 1]; shape of `cosine`.
+    """Return the nearness of two questions, in [0, 1]; shape of `cosine` (rule 7.2).
 
-    Rises in a line from 0 at `low` to 1 at `high`. Rules 7.2 and 8.1 have a line from a threshold to 1, the
-    threshold being a quantile of the cosines between the questions of the namespace. This one is steeper and
-    the same in every namespace: it lost less on questions that nobody asked (decision 45).
+    It rises linearly from 0 at `low` to 1 at `high`. Both bounds belong to the embedding model and are the
+    same in every namespace. The seeds' line from a quantile of the namespace's cosines to 1 lost more on new
+    questions.
 
     Args:
         cosine: of the two questions.

@@ -1,8 +1,8 @@
-"""Parameters of policies: each is declared once, on the dataclass that has it.
+"""Parameters of policies, each declared once on its dataclass.
 
     title_weight: Annotated[float, Parameter("What a title adds", 0, 1, rule="3.1")] = 0.1
 
-The checks of a policy, its version, its settings, the reference and the ablations are made from that.
+Checks, version, settings, reference and ablations of a policy derive from the declarations.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from slowwave.scoring.validation import require_ascending
 
 
 class Parameter(NamedTuple):
-    """Declaration of a parameter, beside its type and its default.
+    """Declaration of a parameter, besides its type and default.
 
     Attributes:
-        words: Meaning, as the settings say it, without unit and default.
-        min: Least value.
-        max: Greatest value.
-        above: Value that it has to exceed, where the least one is not allowed itself.
-        below: Value that it may not reach, likewise.
-        unit: Unit of a value; empty: it has none, or `words` says it.
-        rule: Number of the rule that has it.
-        before: Value of every policy that was logged before there was the parameter. A policy with it has the
-            version that it had then, so it is allowed outside the range, too. None: as old as the journal.
-        of_model: Whether the embedding model has a value of its own.
-        stage: Name of what `off` switches off, for the ablations; empty: it is no stage.
-        off: Value without the stage.
-        fixed: Why it is no setting; empty: it is one.
+        words: Meaning as shown in settings, without unit and default.
+        min: Minimum.
+        max: Maximum.
+        above: Exclusive minimum.
+        below: Exclusive maximum.
+        unit: Unit of a value; empty if it has none, or `words` has it.
+        rule: Number of its rule.
+        before: Value in every policy logged before the parameter existed. A policy with this value keeps its
+            previous version, and the value may be out of range. None: the parameter is as old as the journal.
+        of_model: Whether the embedding model sets it.
+        stage: Name of the stage that `off` switches off, for ablations; empty for none.
+        off: Value that switches the stage off.
+        fixed: Reason that it is no setting; empty for a setting.
     """
 
     words: str
@@ -48,7 +48,7 @@ class Parameter(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A parameter of a policy with its declaration.
+    """Parameter of a policy with its declaration.
 
     Attributes:
         kind: Type of its values.
@@ -63,13 +63,13 @@ class Declared(NamedTuple):
 
     @property
     def description(self) -> str:
-        """Meaning with unit and rule."""
-        known = ", ".join(filter(None, [self.spec.unit, self.spec.rule and f"rule {self.spec.rule}"]))
-        return f"{self.spec.words} ({known})" if known else self.spec.words
+        """Return the meaning with unit and rule."""
+        notes = ", ".join(filter(None, [self.spec.unit, self.spec.rule and f"rule {self.spec.rule}"]))
+        return f"{self.spec.words} ({notes})" if notes else self.spec.words
 
     @property
     def shown_default(self) -> str:
-        """Default as text."""
+        """Return the default as text."""
         if self.spec.of_model:
             return "the embedding model's own"
         if isinstance(self.default, bool):
@@ -77,10 +77,10 @@ class Declared(NamedTuple):
         return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
 
     def check(self, value: Any) -> None:  # noqa: ANN401 - whatever was given
-        """Refuse a value that is not allowed.
+        """Raise if a value is not allowed.
 
         Raises:
-            ValueError: It names the parameter, the value, and what is allowed.
+            ValueError: With the parameter, the value, and what is allowed.
         """
         if get_origin(self.kind) is Literal:
             if value not in get_args(self.kind):
@@ -104,46 +104,48 @@ class Declared(NamedTuple):
         return f"{low}, {high}"
 
 
-_KNOWN: Final = dict[type, tuple[Declared, ...]]()  # of each policy that was asked for
+_DECLARED: Final = dict[type, tuple[Declared, ...]]()  # by policy
 
 
 def parameters(policy: type[object]) -> tuple[Declared, ...]:
-    """The declared parameters of a policy, in the order of its fields."""
-    if policy not in _KNOWN:
+    """Return the declared parameters of a policy, in the order of its fields."""
+    if policy not in _DECLARED:
         assert is_dataclass(policy)
         hints = get_type_hints(policy, include_extras=True)
-        _KNOWN[policy] = tuple(
-            Declared(field.name, get_args(hints[field.name])[0], field.default, one)
+        _DECLARED[policy] = tuple(
+            Declared(field.name, get_args(hints[field.name])[0], field.default, spec)
             for field in fields(policy)
-            for one in getattr(hints[field.name], "__metadata__", ())
-            if isinstance(one, Parameter)
+            for spec in getattr(hints[field.name], "__metadata__", ())
+            if isinstance(spec, Parameter)
         )
-    return _KNOWN[policy]
+    return _DECLARED[policy]
 
 
 def check(policy: Any) -> None:  # noqa: ANN401 - any policy
-    """Refuse a policy with a value that is not allowed, or with thresholds out of order.
+    """Raise if a value is not allowed, or thresholds are out of order.
+
+    The policy's class lists ascending thresholds in `RISING`.
 
     Thresholds that have to rise are named by the policy's class, in `RISING`.
 
     Raises:
         ValueError: As of `Declared.check` and `require_ascending`.
     """
-    for one in parameters(type(policy)):
-        one.check(getattr(policy, one.name))
+    for parameter in parameters(type(policy)):
+        parameter.check(getattr(policy, parameter.name))
     require_ascending(**{name: getattr(policy, name) for name in rising(type(policy))})
 
 
 def rising(policy: type[object]) -> tuple[str, ...]:
-    """The parameters whose values have to rise in this order."""
+    """Return the parameters whose values have to ascend in this order."""
     return getattr(policy, "RISING", ())
 
 
 def plain(policy: Any) -> dict[str, Any]:  # noqa: ANN401 - any policy
-    """All fields as plain data that JSON can hold; an infinite value is None."""
-    given = {field.name: getattr(policy, field.name) for field in fields(policy)}
-    for one in parameters(type(policy)):
-        if one.kind is float:
-            value = given[one.name]
-            given[one.name] = None if isinf(value) else float(value)
-    return given
+    """Return all fields as plain JSON data; an infinite value is None."""
+    values = {field.name: getattr(policy, field.name) for field in fields(policy)}
+    for parameter in parameters(type(policy)):
+        if parameter.kind is float:
+            value = values[parameter.name]
+            values[parameter.name] = None if isinf(value) else float(value)
+    return values

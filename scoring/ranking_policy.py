@@ -1,4 +1,4 @@
-"""Ranking policy: all parameters of a ranking, as data (rule 3)."""
+"""Ranking policy: all parameters of a ranking (rule 3)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from slowwave.scoring.parameters import Parameter, check, parameters, plain
 from slowwave.scoring.validation import CAP
 
 LEAST_KEPT = 3
-"""Fewest first places that recall of short memories leaves alone (rule 3.5); 0 in rankings of before."""
+"""Minimum first ranks that recall of short memories never replaces (rule 3.5); 0 in older rankings."""
 Fusion = Literal["convex", "rrf"]
 FeedbackScope = Literal["question", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
 class RankingPolicy:
-    """Parameters of one ranking; every weight and coefficient is a share of a score in [0, 1].
+    """Parameters of one ranking; weights and coefficients are shares of a score in [0, 1].
 
-    No policy goes beyond what the rules promise of use and learning ("at most", "at least"): one that asks
-    for more is refused.
+    A policy beyond the bounds that the rules promise for feedback and learning is refused.
 
-    `slowwave tune` fitted the defaults where labelled queries could tell (docs/benchmarks/policy-tuning.md).
-    `name` is for people, and no part of the version.
+    `slowwave tune` fitted the defaults that labelled queries can determine
+    (docs/benchmarks/policy-tuning.md). `name` is a label and no part of the version.
     """
 
     # fmt: off
@@ -155,38 +154,38 @@ class RankingPolicy:
         check(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The parameters as plain data that JSON can hold; an infinite cap is None."""
+        """Return the parameters as plain JSON data; an infinite cap is None."""
         return plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: RankingPolicy | None = None) -> RankingPolicy:
-        """The policy that `to_dict` gave; a parameter that is not there is as in `base`, or has its default.
+        """Restore the policy of `to_dict`; missing parameters come from `base`, or are defaults.
 
         Raises:
-            ValueError: a parameter is not known, or its value is not allowed.
+            ValueError: a parameter is unknown, or its value is not allowed.
         """
         known = {part.name for part in fields(cls)}
         if unknown := sorted(set(data) - known):
             near = get_close_matches(unknown[0], sorted(known), n=1, cutoff=0.5)
             meant = f" Did you mean {near[0]}?" if near else ""
             raise ValueError(
-                f"{', '.join(unknown)}: no parameter of a ranking.{meant} Known: {sorted(known)}"
+                f"{', '.join(unknown)}: unknown ranking parameter.{meant} Use one of {sorted(known)}"
             )
-        given: dict[str, Any] = {name: inf if value is None else value for name, value in data.items()}
-        return cls(**given) if base is None else replace(base, **given)
+        values: dict[str, Any] = {name: inf if value is None else value for name, value in data.items()}
+        return cls(**values) if base is None else replace(base, **values)
 
     @classmethod
     def logged(cls, data: Mapping[str, Any]) -> RankingPolicy:
-        """The policy of a search of any age: what it could not name yet is as it was then.
+        """Restore the policy of a logged search; parameters younger than it have their old value.
 
         Raises:
-            ValueError: as of `from_dict`.
+            ValueError: as `from_dict`.
         """
         return cls.from_dict({**BEFORE, **data})
 
     @property
     def version(self) -> str:
-        """12 hex digits that change when any parameter does; logged with every search."""
+        """Return 12 hex digits that change with any parameter; logged with every search."""
         return _version(self)
 
 
@@ -203,8 +202,8 @@ def _version(policy: RankingPolicy) -> str:
 BEFORE: dict[str, Any] = {
     one.name: one.spec.before for one in parameters(RankingPolicy) if one.spec.before is not None
 }
-"""Parameters that are younger than the journal, with what every ranking did before there were any; a policy
-that has these values has the version that it had then."""
+"""Parameters younger than the journal, with their value in earlier rankings. A policy with these values keeps
+its earlier version."""
 
 SEEDS = RankingPolicy(
     name="seeds",
@@ -220,4 +219,4 @@ SEEDS = RankingPolicy(
     key_weight=0.4,
     soft_from=1.0,
 )
-"""The constants of the seed documents, MPAB unbounded as they have it."""
+"""Constants of the seeds, with MPAB uncapped."""

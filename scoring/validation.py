@@ -1,4 +1,4 @@
-"""Bounds that the rules promise, enforced where a policy is made: files, settings and keywords pass there."""
+"""Bounds that the rules promise, enforced for every policy from files, settings and arguments."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from itertools import pairwise
 
 
 def require_ascending(**values: float | None) -> None:
-    """Refuse thresholds that are out of order.
+    """Raise if thresholds are out of order.
 
     Args:
-        values: in the order in which they have to rise, equal ones allowed; None is not known.
+        values: in ascending order, equal ones allowed; None is unknown.
 
     Raises:
-        ValueError: one is above a later one; the message names both with their values, and the order.
+        ValueError: one is above a later one; with both names and values, and the order.
     """
     known = [(name, value) for name, value in values.items() if value is not None]
     for (lower, low), (upper, high) in pairwise(known):
@@ -22,8 +22,8 @@ def require_ascending(**values: float | None) -> None:
 
 
 CAP = 0.15
-"""Most that learned terms add to a score (rules 3.8 and 5)."""
+"""Maximum that learned terms add to a score (rules 3.8 and 5)."""
 COEFFICIENT = 0.7
-"""Share of its cap that a full match of learned terms is worth, at most (rule 3.8)."""
+"""Maximum share of the cap that a full match of learned terms adds (rule 3.8)."""
 CROWD = 3
-"""Voices of a namespace from which what one says alone is bounded: he, and the two whom he must not outdo."""
+"""Users of a namespace from which one user's influence is limited (rule 4.3)."""

@@ -1,6 +1,6 @@
-"""Lists of words that are data: text files in the folder ``words`` of a room, a group of them a line.
+"""Word lists as data: text files in a package's folder ``words``, one group a line.
 
-Lines that begin with a hash say what a list is for, and are no part of it.
+Lines that begin with a hash are comments.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from importlib.resources import files
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a list, without those that are about it."""
+    """Return the lines of a list without its comments."""
     return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 def lines(room: str, name: str) -> tuple[str, ...]:
-    """The lines of a list.
+    """Return the lines of a list file.
 
     Args:
-        room: package that has it.
-        name: of its file, without the ending.
+        room: package of the list.
+        name: file name without extension.
     """
     return lines_of(files(room).joinpath("words", f"{name}.txt").read_text(encoding="utf-8"))
 
 
 def words(room: str, name: str) -> tuple[str, ...]:
-    """The words of a list, in their order; arguments as of `lines`."""
+    """Return the words of a list in order; arguments as `lines`."""
     return tuple(word for line in lines(room, name) for word in line.split())

@@ -1,4 +1,4 @@
-"""The maths of quality (rule 6): metrics of a run, comparison of two, separation by a signal, attribution."""
+"""Evaluation (rule 6): metrics, comparison, separation by a signal, channel attribution."""
 
 from slowwave.scoring.evaluation.agreement import Agreement, agreement
 from slowwave.scoring.evaluation.attribution import ChannelContribution, attribution, contributions

@@ -1,4 +1,7 @@
-"""Do two who grade the same pairs agree (rule 6.2): a judge with labels by hand, or with itself later."""
+"""Agreement of two graders on the same pairs (rule 6.2).
+
+The graders are a judge and labels by hand, or a judge and the same judge later.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _DISTANCE = np.abs(np.arange(GRADES)[:, None] - np.arange(GRADES))
 
 
 class Figure(NamedTuple):
-    """A measured value and its interval; NaN where it is not defined."""
+    """Measured value with its interval; NaN where undefined."""
 
     value: float
     low: float
@@ -27,18 +30,18 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two columns of grades agree.
+    """Agreement of two columns of grades.
 
-    The shares have Wilson's intervals, the coefficients those of a bootstrap. The coefficients take off what
-    chance alone would give. Kappa is low, and not defined at all where both only ever give one same grade,
-    when nearly all pairs have one grade; AC1 does not suffer from that, so both are given.
+    The shares have Wilson intervals, the coefficients bootstrap intervals. The coefficients correct for
+    chance. When nearly all pairs have one grade, kappa is low, and it is undefined if both columns have one
+    grade only. AC1 does not have that defect, so both are reported.
 
     Attributes:
-        n: pairs.
-        agreed: of them with the same grade (count).
+        n: pairs (count).
+        agreed: pairs with the same grade (count).
         exact: share with the same grade.
         tolerant: share with grades at most 1 apart.
-        binary: share on which both say relevant (above 0) or both say not.
+        binary: share on which both are relevant (above 0) or both are not.
         kappa: Cohen's, unweighted.
         weighted_kappa: Cohen's, weighted by the square of the distance.
         ac1: Gwet's.
@@ -56,7 +59,7 @@ class Agreement:
     table: tuple[tuple[int, ...], ...]
 
     def meets(self, bar: float = BAR) -> bool:
-        """Whether the exact agreement is at least `bar`; without any pair it is not."""
+        """Whether the exact agreement is at least `bar`; false without pairs."""
         return self.n > 0 and self.agreed >= bar * self.n - 1e-9
 
 
@@ -72,29 +75,31 @@ def agreement(
     """Compare two columns of grades of the same pairs.
 
     Args:
-        first: (n,) grades from 0 to 3; a fraction, as the mean of several labels has, counts as the nearest
-            whole grade, a half as the higher one.
+        first: (n,) grades from 0 to 3. A fraction, such as a mean of labels, is rounded; a half is rounded
+            up.
         second: (n,) grades of the same pairs.
-        groups: (n,) what pairs are drawn together for the coefficients' intervals, such as their queries;
-            each pair by itself if left out.
-        level: level of the bootstrap intervals; that of Wilson's is .95.
+        groups: (n,) group of each pair, such as its query, for the coefficients' bootstrap; each pair alone
+            if omitted.
+        level: level of the bootstrap intervals; Wilson's have 0.95.
         n_draws: draws of the bootstrap.
-        seed: the same seed gives the same intervals.
+        seed: seed of the bootstrap.
 
     Raises:
         ValueError: the columns differ in length, or a grade is not in [0, 3].
     """
-    one, other = _whole("first", first), _whole("second", second)
-    if len(one) != len(other):
-        raise ValueError(f"first has {len(one)} grades and second {len(other)}: give the same pairs")
-    n = len(one)
+    first_grades, second_grades = _whole("first", first), _whole("second", second)
+    if len(first_grades) != len(second_grades):
+        raise ValueError(
+            f"first has {len(first_grades)} grades and second {len(second_grades)}: give the same pairs"
+        )
+    n = len(first_grades)
     if n == 0:
         undefined, unknown = Figure(np.nan, np.nan, np.nan), Figure(np.nan, 0.0, 1.0)
         return Agreement(
             0, 0, unknown, unknown, unknown, undefined, undefined, undefined, ((0,) * GRADES,) * GRADES
         )
     cells = np.zeros((n, GRADES * GRADES))
-    cells[np.arange(n), one * GRADES + other] = 1
+    cells[np.arange(n), first_grades * GRADES + second_grades] = 1
     if groups is not None:
         cells = _by_group(cells, groups)
     table = cells.sum(axis=0).reshape(GRADES, GRADES)
@@ -102,10 +107,10 @@ def agreement(
     squares = _DISTANCE.astype(np.float64) ** 2
     return Agreement(
         n=n,
-        agreed=int((one == other).sum()),
-        exact=_share(one == other),
-        tolerant=_share(np.abs(one - other) <= 1),
-        binary=_share((one > 0) == (other > 0)),
+        agreed=int((first_grades == second_grades).sum()),
+        exact=_share(first_grades == second_grades),
+        tolerant=_share(np.abs(first_grades - second_grades) <= 1),
+        binary=_share((first_grades > 0) == (second_grades > 0)),
         kappa=_figure(cohens_kappa(table), cohens_kappa(drawn), level),
         weighted_kappa=_figure(cohens_kappa(table, squares), cohens_kappa(drawn, squares), level),
         ac1=_figure(gwets_ac1(table), gwets_ac1(drawn), level),
@@ -114,16 +119,16 @@ def agreement(
 
 
 def cohens_kappa(table: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Floats:
-    """1 − disagreement ÷ the disagreement that the two would have by chance.
+    """Return 1 − disagreement ÷ disagreement by chance.
 
     Sources: Cohen, "A Coefficient of Agreement for Nominal Scales" (1960), and "Weighted Kappa" (1968).
 
     Args:
-        table: (..., q, q) counts by grade of the first and of the second.
-        weights: (q, q) how bad each disagreement is, 0 on the diagonal; every one is as bad if left out.
+        table: (..., q, q) counts by first and second grade.
+        weights: (q, q) weight of each disagreement, 0 on the diagonal; all 1 if omitted.
 
     Returns:
-        (...,) at most 1; NaN where chance alone cannot disagree.
+        (...,) at most 1; NaN where disagreement by chance is 0.
     """
     counts = np.asarray(table, dtype=np.float64)
     bad = 1.0 - np.eye(counts.shape[-1]) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -134,13 +139,15 @@ def cohens_kappa(table: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> 
 
 
 def gwets_ac1(table: npt.ArrayLike) -> Floats:
-    """Gwet's AC1: agreement beyond chance, where chance can agree only on what is hard to grade.
+    """Return Gwet's AC1: agreement corrected for chance.
+
+    Chance agreement is possible only on pairs that are hard to grade.
 
     Source: Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement"
     (2008).
 
     Args:
-        table: (..., q, q) counts by grade of the first and of the second.
+        table: (..., q, q) counts by first and second grade.
 
     Returns:
         (...,) at most 1; NaN where nothing was graded.
@@ -163,7 +170,7 @@ def _whole(name: str, grades: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def _by_group(cells: Floats, groups: npt.ArrayLike) -> Floats:
-    """Counts of each group, (groups, cells)."""
+    """Sum the counts of each group, (groups, cells)."""
     names, places = np.unique(np.asarray(groups), return_inverse=True)
     if len(places) != len(cells):
         raise ValueError(f"{len(places)} groups of {len(cells)} pairs: give every pair its group")

@@ -1,4 +1,4 @@
-"""Which channel found what (rule 6.5): coverage and Exclusive Contribution Rate."""
+"""Channel attribution: coverage and exclusive contribution rate (rule 6.5)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ _COUNTS = ("results", "covered", "exclusive", "single", "multi", "unattributed")
 
 @dataclass(frozen=True, slots=True)
 class ChannelContribution:
-    """What one channel brought to many searches.
+    """Contribution of one channel to many searches.
 
     Attributes:
-        channel: its name.
-        searches: that had results (count).
-        results: in their top K (count).
-        covered: of these the ones that the channel found (count).
-        exclusive: of these the ones that no other channel found (count).
+        searches: searches with results (count).
+        results: results in their top K (count).
+        covered: results that the channel found (count).
+        exclusive: results that no other channel found (count).
         coverage: covered ÷ results, with its interval.
         ecr: exclusive ÷ results, with its interval.
     """
@@ -45,21 +44,20 @@ class ChannelContribution:
 
 
 def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str] = CHANNELS) -> pl.DataFrame:
-    """Count, for each search, what each channel found of its top K.
+    """Count the results of each search's top K by channel.
 
-    The rate of exclusive contribution (``ecr``) divides by the results that are really in the top K, however
-    few. A search without results has no row: a share of nothing says nothing.
+    The exclusive contribution rate (``ecr``) divides by the actual number of results in the top K. A search
+    without results has no row.
 
     Args:
-        results: search_id, rank (from 1), memory_id, channels (list of text; empty or null where it is not
-            known what found the result).
-        k: results that count.
-        channels: each has a row of every search, also where it found nothing; any other channel has one of
-            the searches where it found something.
+        results: search_id, rank (from 1), memory_id, channels (list of text; empty or null if unknown).
+        k: size of the top K.
+        channels: channels with a row for every search. Any other channel has rows for the searches where it
+            found a result.
 
     Returns:
-        search_id, channel, results (in the top K), and of a channel covered, exclusive (counts) and ecr; of
-        the row of channel ``*`` single, multi and unattributed: results found by one channel, several, none.
+        search_id, channel, results (in the top K); covered, exclusive (counts) and ecr in a channel's row;
+        single, multi and unattributed (results of one channel, several, none) in the row of channel ``*``.
         Sorted by search_id and channel.
 
     Raises:
@@ -78,7 +76,7 @@ def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str
         multi=(pl.col("finders") > 1).sum(),
         unattributed=(pl.col("finders") == 0).sum(),
     )
-    found = (
+    by_channel = (
         top.filter(pl.col("finders") > 0)
         .explode("channel")
         .group_by("search_id", "channel")
@@ -88,13 +86,13 @@ def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str
         pl.DataFrame({"channel": list(channels)}, schema={"channel": pl.String}), how="cross"
     )
     each = (
-        pl.concat([named, found.select("search_id", "channel")])
+        pl.concat([named, by_channel.select("search_id", "channel")])
         .unique()
-        .join(found, on=["search_id", "channel"], how="left")
+        .join(by_channel, on=["search_id", "channel"], how="left")
         .with_columns(pl.col("covered", "exclusive").fill_null(0))
         .join(whole.select("search_id", "results"), on="search_id")
     )
-    # Not polars' own division: by a column of one value it is a multiplication, another last digit.
+    # Not polars' division: by a constant column it multiplies, which changes the last digit.
     each = each.with_columns(ecr=pl.Series(each["exclusive"].to_numpy() / each["results"].to_numpy()))
     rows = pl.concat([each, whole.with_columns(channel=pl.lit(ALL))], how="diagonal_relaxed")
     return rows.select(
@@ -110,35 +108,35 @@ def contributions(
     n_draws: int = DRAWS,
     seed: int = 0,
 ) -> list[ChannelContribution]:
-    """What each channel brought to all searches of `rows`, by channel.
+    """Sum each channel's contribution to all searches, by channel.
 
-    Rates are those of all results together, so that a search with two results weighs less than one with ten.
-    The results of a search are found together, not one by one, and those of the same question alike; so whole
-    questions are drawn for the intervals (Wilson's, over results, would be too narrow).
+    Rates are over all results, so a search with two results weighs less than one with ten. Results of a
+    search, and searches of a question, are not independent. So the bootstrap draws whole questions; Wilson
+    intervals over results would be too narrow.
 
     Args:
-        rows: of `attribution`, each search with its row of channel ``*``.
-        questions: ``search_id`` and ``query_id`` of these searches; None: each asks something else.
+        rows: result of `attribution`, with the rows of channel ``*``.
+        questions: ``search_id`` and ``query_id`` of these searches; None: all questions differ.
         level: level of the intervals.
         n_draws: draws of the bootstrap.
-        seed: the same seed gives the same intervals.
+        seed: seed of the bootstrap.
     """
     nothing = pl.DataFrame(schema={"search_id": pl.String, "query_id": pl.String})
-    asked = nothing if questions is None else questions.select(nothing.columns)
+    query_ids = nothing if questions is None else questions.select(nothing.columns)
     totals = rows.filter(pl.col("channel") == ALL).select("search_id", whole="results")
-    made = []
+    contributions_by_channel = []
     for channel in sorted(set(rows["channel"].unique()) - {ALL}):
-        found = rows.filter(pl.col("channel") == channel).select("search_id", "covered", "exclusive")
+        channel_rows = rows.filter(pl.col("channel") == channel).select("search_id", "covered", "exclusive")
         counts = (
-            totals.join(found, on="search_id", how="left")
+            totals.join(channel_rows, on="search_id", how="left")
             .with_columns(pl.col("covered", "exclusive").fill_null(0))
-            .join(asked, on="search_id", how="left")
+            .join(query_ids, on="search_id", how="left")
             .group_by(pl.coalesce("query_id", "search_id"), maintain_order=True)
             .agg(pl.col("whole", "covered", "exclusive").sum(), searches=pl.len())
         )
         if len(counts):
-            made.append(_contribution(channel, counts, level, n_draws, seed))
-    return made
+            contributions_by_channel.append(_contribution(channel, counts, level, n_draws, seed))
+    return contributions_by_channel
 
 
 def _contribution(

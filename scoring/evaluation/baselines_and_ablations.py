@@ -1,4 +1,4 @@
-"""What a ranking is measured beside (rule 6.4): simple baselines, and itself without each of its parts."""
+"""Baselines and ablations of a ranking policy (rule 6.4)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, RATED, TRIG
 STAGES: Final[Mapping[str, Mapping[str, Any]]] = {
     f"no {one.spec.stage}": {one.name: one.spec.off} for one in parameters(RankingPolicy) if one.spec.stage
 }
-"""What switches a stage of a ranking off, by the name of the ranking without it."""
+"""Parameters that switch a stage off, by the name of the ablation."""
 
 NO_RATINGS: Final = "without ratings"
 NEVER_USED: Final = "never used"
-"""Names of the policy without what feedback says, and without anything that use has taught."""
+"""Names of the policy without ratings, and without anything learned from use."""
 
 OF_TEXT: Final = ("no MPAB", "no neighbours", "no titles", "no sparse recall")
-"""The stages that a collection has something for: nobody has used it."""
+"""Stages that apply to a test collection, which has no feedback."""
 
 
 def off(stages: Iterable[str]) -> dict[str, Any]:
-    """What switches all of these off."""
+    """Return the parameters that switch some stages off."""
     return {name: value for stage in stages for name, value in STAGES[stage].items()}
 
 
 def seeds(policy: RankingPolicy) -> RankingPolicy:
-    """The seeds' constants; how far a cosine reaches depends on the model, so that is as in `policy`."""
+    """Return the seeds' constants with the model's own weight and cosine floor."""
     return replace(SEEDS, vector_weight=policy.vector_weight, cosine_floor=policy.cosine_floor)
 
 
 def baselines(policy: RankingPolicy) -> tuple[Variant, ...]:
-    """What is easily had without this project: one channel, both by their ranks, the seeds' constants."""
+    """Return the baselines: one channel alone, rank fusion, and the seeds."""
     fused = replace(policy, trigger_weight=0.0, learned_cap=0.0, **off(STAGES))
     others = {TRIGGER, LEARNED, KEYS}
     return (
@@ -51,13 +51,13 @@ def _named(name: str, policy: RankingPolicy, without: Iterable[str] = ()) -> Var
 
 
 def without_channels(policy: RankingPolicy, *, keys: bool = False) -> tuple[Variant, ...]:
-    """The policy without each channel.
+    """Return the policy without each channel.
 
-    Without a channel none abstains: the signal that decides it is made of what the channels say.
+    None of these abstains, because the abstention signal is computed from the channels.
 
     Args:
-        policy: the whole.
-        keys: whether search keys are a channel; where they are off, there is nothing to take away.
+        policy: complete policy.
+        keys: whether search keys are a channel of it.
     """
     sure = replace(policy, abstention_floor=0.0)
     channels = (VECTOR, BM25, TRIGGER, LEARNED, *([KEYS] if keys else []))
@@ -65,7 +65,7 @@ def without_channels(policy: RankingPolicy, *, keys: bool = False) -> tuple[Vari
 
 
 def without_use(policy: RankingPolicy) -> tuple[Variant, ...]:
-    """The policy without ratings, and without any use: as if nobody had ever given feedback (rule 8.3)."""
+    """Return the policy without ratings, and without any use (rule 8.3)."""
     return (
         Variant(NO_RATINGS, policy, frozenset({RATED})),
         Variant(NEVER_USED, policy, frozenset({RATED, LEARNED, KEYS})),
@@ -73,6 +73,6 @@ def without_use(policy: RankingPolicy) -> tuple[Variant, ...]:
 
 
 def without_stages(policy: RankingPolicy) -> tuple[Variant, ...]:
-    """The policy without each stage that it has."""
+    """Return the policy without each of its stages."""
     others = (Variant(name, replace(policy, **off([name]))) for name in STAGES)
-    return tuple(one for one in others if one.policy.version != policy.version)
+    return tuple(variant for variant in others if variant.policy.version != policy.version)

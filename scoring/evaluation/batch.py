@@ -1,4 +1,4 @@
-"""Logged searches as columns, ready to be ranked again (rule 6.4)."""
+"""Columnar batch of logged searches for replay (rule 6.4)."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ CANDIDATES: Final[dict[str, Any]] = {
     "vector_say": pl.Float64,
     "bm25_bound": pl.Float64,
 }
-"""Fields of `Candidates.to_dict` by their types; numbers that share a list with text are text."""
+"""Types of the fields of `Candidates.to_dict`; numbers in a list with text are text."""
 REQUIRED: Final = ("memory_id", "ordinal", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """n searches with their candidates.
+    """Batch of n searches with their candidates.
 
     Attributes:
-        columns: the candidates.
-        limit: (n,) results that each search asked for.
-        memory_ids: ids that the numbers of the columns stand for.
+        columns: candidates of all searches.
+        limit: (n,) requested results of each search.
+        memory_ids: ids of the numbers in the columns.
     """
 
     columns: Columns
@@ -66,11 +66,11 @@ class Batch:
 
     @classmethod
     def of(cls, searches: Iterable[tuple[Candidates, datetime, int]]) -> Batch:
-        """From (candidates, moment of the search, results asked for), one each search."""
+        """Build a batch from (candidates, moment of the search, requested results) tuples."""
         columns, names, limits = list[Columns](), list[str](), list[int]()
         for candidates, as_of, limit in searches:
-            one, ids = columns_of(candidates, as_of)
-            columns.append(one)
+            search_columns, ids = columns_of(candidates, as_of)
+            columns.append(search_columns)
             names += ids
             limits.append(limit)
         return cls(
@@ -81,12 +81,12 @@ class Batch:
 
     @classmethod
     def of_frame(cls, searches: pl.DataFrame) -> Batch:
-        """From a frame with a row a search, without a loop over them.
+        """Build a batch from a frame with one row a search, without a Python loop.
 
         Args:
-            searches: ``limit``, ``as_of`` (Datetime with a time zone), ``memory_id`` and ``ordinal`` (lists,
-                an element each chunk) and the columns of `CANDIDATES`; the lists of a row that are not null
-                are of one length. A null list is an absent one, as is a null map.
+            searches: ``limit``, ``as_of`` (Datetime with a time zone), ``memory_id`` and ``ordinal`` (lists
+                with one element a chunk) and the columns of `CANDIDATES`. The lists of a row that are not
+                null have one length. A null list or map counts as absent.
         """
         n = searches.height
         searches = searches.with_columns(search=pl.int_range(n, dtype=pl.Int64))
@@ -98,8 +98,8 @@ class Batch:
         order = np.lexsort((_int(chunks, "ordinal"), key))
         chunks, key = chunks[order], key[order]
         begins = np.flatnonzero(first_of_each(key))
-        memories = key[begins]  # sorted: the place of a memory is found by bisection
-        known = _Known(searches, memories, memory_type)
+        memories = key[begins]  # sorted for bisection
+        states = _MemoryLookup(searches, memories, memory_type)
         size = len(memories)
         plain: dict[str, Any] = {
             name: (_float if kind == _FLOATS else _int)(chunks, name) for name, kind in _LISTS.items()
@@ -113,11 +113,11 @@ class Batch:
             position=_int(chunks, "position"),
             **plain,
             number=np.arange(size),
-            **known.triggers(n),
-            **known.states(),
-            points=known.points(),
-            superseded=known.superseded(),
-            **known.follows(),
+            **states.triggers(n),
+            **states.states(),
+            points=states.points(),
+            superseded=states.superseded(),
+            **states.follows(),
         )
         return cls(
             columns, searches["limit"].to_numpy().astype(np.int64), ids.gather(memories % max(len(ids), 1))
@@ -125,22 +125,22 @@ class Batch:
 
 
 def _chunks(searches: pl.DataFrame) -> pl.DataFrame:
-    """A row a chunk."""
+    """Return one row a chunk."""
     length = pl.col("memory_id").list.len()
     filled = [
         pl.coalesce(name, pl.lit(value).repeat_by(length)).alias(name) for name, value in OPTIONAL.items()
     ]
-    found = searches.filter(length > 0).select("search", *REQUIRED, *filled)
+    with_chunks = searches.filter(length > 0).select("search", *REQUIRED, *filled)
     names = [*REQUIRED, *OPTIONAL]
-    return found.with_columns(position=pl.int_ranges(length)).explode(*names, "position")
+    return with_chunks.with_columns(position=pl.int_ranges(length)).explode(*names, "position")
 
 
-class _Known:
-    """What is known of the memories of searches, looked up by search and memory.
+class _MemoryLookup:
+    """Lookup of memory states by search and memory.
 
     Args:
-        searches: with their maps.
-        memories: (m,) the keys of the memories that are there, sorted.
+        searches: searches with their maps.
+        memories: (m,) sorted keys of the memories that have candidates.
         memory_type: every memory id, sorted.
     """
 
@@ -148,7 +148,7 @@ class _Known:
         self._searches, self._memories, self._type = searches, memories, memory_type
 
     def _entries(self, name: str) -> tuple[pl.DataFrame, Integers]:
-        """Rows (search, key, value) of a map, and the memory of each; -1 where it was not found."""
+        """Return the rows (search, key, value) of a map, and the memory of each; -1 if absent."""
         entries = pl.col(name).map.entries()
         rows = self._searches.select("search", entry=entries).filter(pl.col("entry").list.len() > 0)
         rows = rows.explode("entry").unnest("entry")
@@ -163,16 +163,16 @@ class _Known:
         return np.where((code >= 0) & (self._memories[place] == wanted), place, -1)
 
     def _values(self, of: Integers, values: np.ndarray, absent: float) -> np.ndarray:
-        found = np.full(len(self._memories), absent, dtype=values.dtype)
-        found[of[of >= 0]] = values[of >= 0]
-        return found
+        filled = np.full(len(self._memories), absent, dtype=values.dtype)
+        filled[of[of >= 0]] = values[of >= 0]
+        return filled
 
     def triggers(self, n: int) -> dict[str, Any]:
         rows, of = self._entries("triggers")
         strength = _second(rows["value"])
-        said = np.zeros(n, dtype=np.bool_)
-        said[_int(rows, "search")[strength == 1.0]] = True
-        return {"trigger": self._values(of, strength, 0.0), "phrase_said": said}
+        phrase_said = np.zeros(n, dtype=np.bool_)
+        phrase_said[_int(rows, "search")[strength == 1.0]] = True
+        return {"trigger": self._values(of, strength, 0.0), "phrase_said": phrase_said}
 
     def points(self) -> Floats:
         rows, of = self._entries("confidence")
@@ -195,10 +195,10 @@ class _Known:
             at=moments(doubts["doubt"].list.get(0, null_on_oob=True)),
             near=pl.Series(_second(doubts["doubt"])),
         ).drop_nulls("at")
-        asked = rows.with_columns(pl.col("question_effectiveness").fill_null(0.5))
+        with_neutral = rows.with_columns(pl.col("question_effectiveness").fill_null(0.5))
         return {
             "effectiveness": self._values(of, _float(rows, "effectiveness"), 0.5),
-            "question_effectiveness": self._values(of, _float(asked, "question_effectiveness"), 0.5),
+            "question_effectiveness": self._values(of, _float(with_neutral, "question_effectiveness"), 0.5),
             "question_count": self._values(of, _int(rows.fill_null(0), "question_count"), 0),
             "doubted": _int(doubts, "of"),
             "doubted_at": _seconds(doubts["at"]),
@@ -218,12 +218,12 @@ class _Known:
 
 
 def moments(texts: pl.Series) -> pl.Series:
-    """Moments as `datetime.isoformat` writes them, with a time zone; null where it is no such moment."""
+    """Parse moments as written by `datetime.isoformat` with a time zone; null where invalid."""
     return texts.str.to_datetime("%+", time_unit="us", time_zone="UTC", strict=False)
 
 
 def _second(pairs: pl.Series) -> Floats:
-    """The number that each pair of a text and a number has; 0 where there is none."""
+    """Return the number in each pair of a text and a number; 0 without one."""
     return pairs.list.get(1, null_on_oob=True).cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
 
 
@@ -232,7 +232,7 @@ def _seconds(series: pl.Series) -> Floats:
 
 
 def _codes(ids: pl.Series, memory_type: pl.Enum) -> Integers:
-    """Places of the ids among all, which are sorted; -1 where one is not among them."""
+    """Return the place of each id in the sorted ids; -1 if it is not among them."""
     physical = ids.cast(memory_type, strict=False).to_physical()
     return physical.cast(pl.Int64).fill_null(-1).to_numpy()
 

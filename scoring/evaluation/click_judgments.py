@@ -1,10 +1,10 @@
-"""What use says of how well a memory answers a query (rule 6.1 B): clicks over expected clicks.
+"""Click judgments: clicks over expected clicks, by query and memory (rule 6.1 B).
 
-A click is a result that was used in an answer or rated helpful. Results shown at the top are used more often
-only because they are at the top; so what counts is the clicks of a pair of query and memory over those that
-an average result would have got at the very ranks where this one was shown. Average results of a good
-ranking are better at its top, which is held against what stands there: the measure is fair to memories that
-were shown at several ranks, and severe to one that is always first and used as often as others there.
+A click is a result that was used in an answer or rated helpful. Top results are clicked more often only
+because of their position (position bias). So the measure divides the clicks of a pair of query and memory by
+the clicks of an average result at the same ranks. Average results at the top of a good ranking are better. So
+the measure is fair to memories returned at several ranks, and strict with one that is always first and used
+as often as others there.
 
 Source: Zhang and Jones, "Comparing Click Logs and Editorial Labels for Training Query Rewriting" (2007).
 """
@@ -31,17 +31,17 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class SelectionPolicy:
-    """How use becomes a grade.
+    """Constants of click judgments.
 
     Attributes:
-        first_guess: click rate before anything was seen, in [0, 1].
-        guess_weight: of `first_guess`, in impressions.
-        rank_weight: with which the rate of a rank is drawn to that of all ranks, in impressions.
-        pair_weight: with which clicks over expected clicks are drawn to 1, in expected clicks.
-        none_up_to: clicks over expected clicks up to which the grade is 0; above it and up to 1 there is no
-            opinion, so that one careless click makes nothing relevant.
-        much_from: the same from which the grade is 3.
-        sure_clicks: clicks that grades 2 and 3 need; with fewer, above 1, the grade is 1.
+        first_guess: prior click rate, in [0, 1].
+        guess_weight: weight of `first_guess`, in impressions.
+        rank_weight: weight with which the rate of a rank shrinks to that of all ranks, in impressions.
+        pair_weight: weight with which clicks over expected clicks shrink to 1, in expected clicks.
+        none_up_to: clicks over expected clicks up to which the grade is 0. From there to 1 there is no grade,
+            so one careless click makes nothing relevant.
+        much_from: clicks over expected clicks from which the grade is 3.
+        sure_clicks: clicks that grades 2 and 3 need; with fewer the grade above 1 is 1.
     """
 
     first_guess: float = 0.1
@@ -60,26 +60,28 @@ def click_judgments(
     last_day: str | None = None,
     policy: SelectionPolicy | None = None,
 ) -> pl.DataFrame:
-    """Grade each pair of query and memory as of the end of each day on which it was shown.
+    """Grade pairs of query and memory at the end of each day with impressions.
 
-    A day's rows follow from the impressions of its namespace up to that day alone, in any order: the same
-    days computed at once or one by one give the same rows, to the last bit. The expected clicks of all
-    impressions of a pair are those by the ranks' rates as of that day, so they get better as more is seen.
-    ``coec`` is (clicks + w) / (expected + w) with w = `pair_weight`. Grades: 0 used clearly less than an
-    average result at its ranks; 1 more, but once only; 2 more, again and again; 3 at least twice as often.
-    Null is no opinion: a pair without a click, for instance, until a third of a click was to be expected.
+    The rows of a day depend only on the impressions of its namespace up to that day, in any order. The same
+    days computed together or one by one give the same rows, to the last bit. Expected clicks use the ranks'
+    rates as of that day, so they improve with more data. ``coec`` is (clicks + w) / (expected + w) with w =
+    `pair_weight`.
+
+    Grades: 0 clearly fewer clicks than an average result at its ranks; 1 more, but once only; 2 more,
+    repeatedly; 3 at least twice as many. Null is no grade: for instance a pair without a click and with less
+    than a third of an expected click.
 
     Args:
-        impressions: one row a result shown: day (YYYY-MM-DD), namespace, query_id, query, memory_id, rank
-            (from 1; what is deeper than 50 counts as 50), clicked (0 or 1, or a flag). Only of searches that
-            got any feedback: where nobody looked, no click says nothing.
-        first_day: first day to give rows of; impressions before it count all the same.
-        last_day: last one; impressions after it do not count.
+        impressions: one row a returned result: day (YYYY-MM-DD), namespace, query_id, query, memory_id, rank
+            (from 1; ranks beyond 50 count as 50), clicked (0 or 1, or a flag). Only of searches with
+            feedback: without any observation, a missing click is no evidence.
+        first_day: first day of the result; earlier impressions count.
+        last_day: last day; later impressions do not count.
         policy: weights and thresholds.
 
     Returns:
         day, namespace, query_id, query, memory_id, impressions, clicks (counts so far), expected (clicks),
-        coec, grade (0 to 3; null: no opinion); sorted by day, namespace, query_id and memory_id.
+        coec, grade (0 to 3; null: none); sorted by day, namespace, query_id and memory_id.
 
     Raises:
         ValueError: a rank is below 1, or `clicked` is neither 0 nor 1.
@@ -100,21 +102,21 @@ def click_judgments(
     )
     expected, shown, clicked = _so_far(cells, pair_days, priors, place)
     coec = (clicked + rules.pair_weight) / (expected + rules.pair_weight)
-    made = pair_days.select("day", "query", "at").with_columns(
+    judged = pair_days.select("day", "query", "at").with_columns(
         impressions=pl.Series(shown), clicks=pl.Series(clicked), expected=pl.Series(expected),
         coec=pl.Series(coec), grade=_grades(coec, clicked, rules),
     ).filter(pl.col("day") >= first)  # fmt: skip
-    keys = rows[made["at"]].select("namespace", "query_id", "memory_id")
+    keys = rows[judged["at"]].select("namespace", "query_id", "memory_id")
     return (
-        made.select("impressions", "clicks", "expected", "coec", "grade")
-        .with_columns(keys, day=days[made["day"]], query=texts[made["query"]])
+        judged.select("impressions", "clicks", "expected", "coec", "grade")
+        .with_columns(keys, day=days[judged["day"]], query=texts[judged["query"]])
         .select(*_SCHEMA)
         .sort("day", "namespace", "query_id", "memory_id")
     )
 
 
 def _coded(rows: pl.DataFrame, days: pl.Series, texts: pl.Series) -> pl.DataFrame:
-    """Impressions as numbers; ``at`` is where the impression stands."""
+    """Return impressions as numbers; ``at`` is the row of the impression."""
     right = (pl.col("rank") >= 1) & pl.col("clicked").cast(pl.Int64).is_in([0, 1])
     wrong = rows.filter(~right.fill_null(value=False))
     if wrong.height:
@@ -133,7 +135,10 @@ def _coded(rows: pl.DataFrame, days: pl.Series, texts: pl.Series) -> pl.DataFram
 
 
 def _cells(coded: pl.DataFrame, first: int) -> pl.DataFrame:
-    """Impressions and clicks by pair, day and rank, of the pairs shown from day `first` on; in this order."""
+    """Count impressions and clicks by pair, day and rank, sorted.
+
+    Only pairs with an impression from day `first` on.
+    """
     if first:
         pairs = coded["pair"].to_numpy()
         wanted = np.unique(pairs[coded["day"].to_numpy() >= first])
@@ -149,19 +154,22 @@ def _cells(coded: pl.DataFrame, first: int) -> pl.DataFrame:
 
 
 def _priors(coded: pl.DataFrame, rules: SelectionPolicy) -> tuple[Floats, Integers]:
-    """Rates by rank of each namespace as of each of its days, and where to find them: (namespaces, days)."""
+    """Return click rates by rank of each namespace and day, and their rows.
+
+    The rows are a (namespaces, days) table.
+    """
     space, day, rank = (coded[name].to_numpy() for name in ("space", "day", "rank"))
     days = int(day.max()) + 1
-    there, row = np.unique(space * days + day, return_inverse=True)
-    cells, size = row * DEEPEST + rank, len(there) * DEEPEST
+    used_cells, row = np.unique(space * days + day, return_inverse=True)
+    cells, size = row * DEEPEST + rank, len(used_cells) * DEEPEST
     shown = np.bincount(cells, minlength=size)
     clicked = np.bincount(cells, coded["clicked"].to_numpy(), minlength=size).astype(np.int64)
     counts = np.stack([shown, clicked]).reshape(2, -1, DEEPEST)
-    spaces = there // days
+    spaces = used_cells // days
     so_far = np.cumsum(counts, axis=1)
     so_far -= (so_far - counts)[:, np.searchsorted(spaces, spaces)]
     place = np.full((int(spaces.max()) + 1, days), -1)
-    place[spaces, there % days] = np.arange(len(there))
+    place[spaces, used_cells % days] = np.arange(len(used_cells))
     rates = position_prior(
         *so_far, weight=rules.rank_weight, first_guess=rules.first_guess, guess_weight=rules.guess_weight
     )
@@ -171,7 +179,7 @@ def _priors(coded: pl.DataFrame, rules: SelectionPolicy) -> tuple[Floats, Intege
 def _so_far(
     cells: pl.DataFrame, pair_days: pl.DataFrame, priors: Floats, place: Integers
 ) -> tuple[Floats, Integers, Integers]:
-    """Expected clicks, impressions and clicks of each pair up to each of its days."""
+    """Return expected clicks, impressions and clicks of each pair up to each of its days."""
     lengths = pair_days["rows"].to_numpy()
     row = np.repeat(np.arange(len(lengths)), lengths)
     rank, shown = cells["rank"].to_numpy(), cells["shown"].to_numpy()
@@ -187,14 +195,19 @@ def _so_far(
         so_far = np.cumsum(counts, axis=1)
         so_far -= (so_far - counts)[:, start[low:high] - low]
         total[low:high] = so_far.sum(axis=0)
-        for at in range(int(rank[inside].max()) + 1):  # in the order of the ranks: the same sum on every day
+        for at in range(
+            int(rank[inside].max()) + 1
+        ):  # in the order of ranks, so the sum is the same on every day
             expected[low:high] += so_far[at] * priors[prior[low:high], at]
     clicked = np.cumsum(clicks)
     return expected, total, clicked - (clicked - clicks)[start]
 
 
 def _blocks(start: Integers) -> list[tuple[int, int]]:
-    """Parts of about `_BLOCK` rows that keep the rows of a pair together; `start` is where its rows begin."""
+    """Split rows into blocks of about `_BLOCK` that keep a pair together.
+
+    `start` is the first row of each row's pair.
+    """
     cuts = np.unique(np.append(start[::_BLOCK], len(start)))
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
@@ -208,5 +221,5 @@ def _grades(coec: Floats, clicked: Integers, rules: SelectionPolicy) -> pl.Serie
 
 
 def _places(values: pl.Series, names: pl.Series) -> pl.Series:
-    """Where each text stands in `names`."""
+    """Return the place of each text in `names`."""
     return values.cast(pl.Enum(names)).to_physical().cast(pl.Int64)

@@ -1,4 +1,4 @@
-"""Is one policy better than another (rule 6.6): paired differences over queries, and what they prove."""
+"""Paired comparison of two policies over queries (rule 6.6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIE = 1e-9  # the accuracy of a metric (rule 6.3)
 
 @dataclass(frozen=True, slots=True)
 class MeanInterval:
-    """A mean over `n` queries and its bootstrap interval; all three are NaN where n = 0."""
+    """Mean over `n` queries with its bootstrap interval; all NaN where n = 0."""
 
     n: int
     mean: float
@@ -33,10 +33,10 @@ class MeanInterval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What n queries say about a candidate against a baseline.
+    """Comparison of a candidate with a baseline over n queries.
 
-    `margin`, `level` and `least_queries` decide only the verdict: change them with ``dataclasses.replace``
-    (the interval stays the one that was drawn).
+    `margin`, `level` and `least_queries` only affect the verdict: change them with ``dataclasses.replace``
+    (the interval does not change).
 
     Attributes:
         n: queries.
@@ -45,15 +45,15 @@ class Comparison:
         difference: candidate minus baseline.
         low: lower end of the bootstrap interval of the difference.
         high: upper end.
-        p_value: of the randomisation test: how often a difference this large comes by chance.
+        p_value: of the randomisation test: probability of a difference this large by chance.
         wins: queries on which the candidate is better.
         ties: queries on which the two are within 1e-9.
         losses: queries on which the candidate is worse.
         margin: difference that does not matter, in units of the measure.
         level: level of the interval, and 1 − the p-value that better and worse need.
-        least_queries: with fewer nothing is said.
-        deviation: standard deviation of the differences, NaN with fewer than two queries; two comparisons
-            can be equal without it.
+        least_queries: minimum queries for a verdict.
+        deviation: standard deviation of the differences, NaN with fewer than two queries; not compared by
+            ``==``.
     """
 
     n: int
@@ -73,12 +73,12 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What may be said of the candidate.
+        """Return the verdict on the candidate.
 
-        *equivalent*: the whole interval is inside ± `margin`, even if it leaves out 0: a sure difference too
-        small to matter. *better* and *worse*: the interval leaves out 0 and the test agrees. Else, and with
-        fewer than `least_queries` queries (a few equal ones give an interval of no width),
-        *insufficient evidence*.
+        *equivalent*: the whole interval is inside ± `margin`, even if it excludes 0, because the difference
+        is too small to matter. *better* and *worse*: the interval excludes 0 and the test agrees. Else
+        *insufficient evidence*. Fewer than `least_queries` queries are always insufficient: a few equal ones
+        give an interval of width 0.
         """
         if self.n < self.least_queries:
             return "insufficient evidence"
@@ -93,14 +93,13 @@ class Comparison:
 
     @property
     def queries_needed(self) -> int | None:
-        """How many more queries like these would probably settle it; 0 once it is settled.
+        """Estimate the additional queries that a verdict needs; 0 with a verdict.
 
-        Enough for a power of 80 % by the normal approximation, if the queries to come are spread as those
-        seen: n = ((z of the level + z of the power) · deviation ÷ distance)². The distance is the one that is
-        sooner shown: from the difference to 0 (better or worse), or from the difference to the margin, when
-        it is inside (equivalent); a difference of 0 needs as many as one of the size of the margin would.
-        None where no number of queries would help (no difference and no margin), and where two queries have
-        not been seen yet. A guess to plan with: stopping as soon as a test turns out well is no test.
+        The estimate has a power of 80 % by the normal approximation, if future queries vary as the past ones:
+        n = ((z of the level + z of the power) · deviation ÷ distance)². The distance is the larger one: from
+        the difference to 0 (better or worse), or from the difference to the margin if it is inside
+        (equivalent). None if no number of queries would help (no difference and no margin), or with fewer
+        than two queries. It is for planning only: stopping as soon as a test succeeds invalidates it.
 
         Source: Lachin, "Introduction to sample size determination and power analysis for clinical trials"
         (1981).
@@ -116,23 +115,23 @@ class Comparison:
         return max(whole - self.n, self.least_queries - self.n, 1)
 
     def describe(self) -> str:
-        """What was found, in a sentence for people."""
+        """Describe the result in a sentence."""
         if not self.n:
             return "insufficient evidence: no query was compared"
         within = f" within {self.margin:g}" if self.verdict == "equivalent" else ""
-        said = (
+        text = (
             f"{self.verdict}{within}: {self.difference:+.4f} ({self.level:.0%} interval {self.low:+.4f} to "
             f"{self.high:+.4f}, p = {self.p_value:.3g}) over {self.n:,} queries, "
             f"{self.wins:,} won, {self.ties:,} tied, {self.losses:,} lost"
         )
         more = self.queries_needed
-        return f"{said}; about {more:,} more queries may settle it" if more else said
+        return f"{text}; about {more:,} more queries may settle it" if more else text
 
 
 def mean_interval(
     values: npt.ArrayLike, *, level: float = LEVEL, n_draws: int = DRAWS, seed: int = 0
 ) -> MeanInterval:
-    """Mean of one value a query, with its percentile bootstrap interval over queries.
+    """Return the mean of one value a query, with its percentile bootstrap interval.
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
 
@@ -156,8 +155,8 @@ def compare(
     """Compare two policies on the same queries.
 
     The interval is a percentile bootstrap over queries, the p-value that of a two-sided paired randomisation
-    test: the signs of the differences are drawn anew. Source: Smucker, Allan and Carterette, "A Comparison of
-    Statistical Significance Tests for Information Retrieval Evaluation" (2007).
+    test: the signs of the differences are drawn at random. Source: Smucker, Allan and Carterette, "A
+    Comparison of Statistical Significance Tests for Information Retrieval Evaluation" (2007).
 
     Args:
         baseline: (n,) one value a query.
@@ -165,7 +164,7 @@ def compare(
         margin: difference that does not matter, 0 or more, in units of the measure.
         level: level of the interval.
         n_draws: draws of the bootstrap, and again of the test.
-        seed: the same seed gives the same comparison.
+        seed: seed of the bootstrap and of the test.
 
     Raises:
         ValueError: the arrays differ in length, a value is not finite, or a number is out of range.
@@ -214,7 +213,7 @@ def _checked(name: str, values: npt.ArrayLike, level: float, n_draws: int) -> Fl
 
 
 def _bootstrap(values: Floats, level: float, n_draws: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Percentile interval of the mean; NaN where there is nothing to draw from."""
+    """Return the percentile interval of the mean; NaN without values."""
     n = len(values)
     if n == 0:
         return float("nan"), float("nan")
@@ -225,7 +224,10 @@ def _bootstrap(values: Floats, level: float, n_draws: int, rng: np.random.Genera
 
 
 def _randomisation(difference: Floats, n_draws: int, rng: np.random.Generator) -> float:
-    """Share of sign patterns with a sum at least this far from 0; the one observed is among them, so never 0.
+    """Return the share of sign patterns with a sum at least this far from 0.
+
+    The observed pattern is counted, so it is never 0: Phipson and Smyth, "Permutation P-values Should Never
+    Be Zero" (2010).
 
     Counting the observed one: Phipson and Smyth, "Permutation P-values Should Never Be Zero" (2010).
     """

@@ -1,4 +1,4 @@
-"""Digests of texts, for versions and for draws that anyone can repeat."""
+"""Digests of texts, for versions and repeatable random draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _RANGE = 2.0**64
 
 
 def digest(parts: Iterable[str]) -> str:
-    """BLAKE2b-128 of the parts as 32 hex digits; each has its length before it, so none can run together."""
+    """Return the BLAKE2b-128 digest of the parts as 32 hex digits.
+
+    Each part is preceded by its length, so different splits give different digests.
+    """
     state = blake2b(digest_size=16)
     for part in parts:
         data = part.encode()
@@ -18,5 +21,5 @@ def digest(parts: Iterable[str]) -> str:
 
 
 def uniform(*parts: str) -> float:
-    """A number in (0, 1) that only these parts decide, as if it were drawn."""
+    """Return a pseudo-random number in (0, 1) that depends only on the parts."""
     return (int(digest(parts)[:16], 16) + 0.5) / _RANGE

@@ -1,4 +1,4 @@
-"""Measures of a run, a row for each query (rule 6.3)."""
+"""Metrics of a run, one row a query (rule 6.3)."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ def evaluate(
     qrels: Mapping[str, Mapping[str, int]],
     measures: Sequence[Measure] = MEASURES,
 ) -> pl.DataFrame:
-    """Every measure of every query that has a relevant judgment.
+    """Compute every measure for every query that has a relevant judgment.
 
-    Queries without one are not counted, since no ranking could do well on them, nor are queries that `qrels`
-    does not name. A query with no results counts as 0. Rows are in the order of `qrels`, so that two runs
-    over the same judgments pair up row by row.
+    Queries without one, or absent from `qrels`, are excluded: no ranking could do well on them. A query
+    without results counts as 0. Rows are in the order of `qrels`, so two runs over the same judgments pair up
+    row by row.
 
     Args:
-        rankings: document ids by query, best first; of a repeated id only the first counts.
+        rankings: document ids by query, best first; a repeated id counts once.
         qrels: grade by document by query; above 0 is relevant.
         measures: what to compute.
 
     Returns:
-        Column ``query_id`` and one of floats in [0, 1] for each measure, named as the measure is written.
+        Column ``query_id`` and a column of floats in [0, 1] for each measure, named like ``nDCG@10``.
     """
     judged = [(query, *pair) for query, grades in qrels.items() for pair in grades.items()]
     ranked = [(query, *place) for query in qrels for place in enumerate(rankings.get(query, ()))]
-    found = evaluate_frame(
+    evaluated = evaluate_frame(
         pl.DataFrame({"query_id": list(qrels), "ranking": list(qrels)}, schema=_RANKING),
         pl.DataFrame(ranked, schema=_RESULT, orient="row"),
         pl.DataFrame(judged, schema=_GRADE, orient="row"),
         measures,
     )
-    return found.drop("ranking", "relevant")
+    return evaluated.drop("ranking", "relevant")
 
 
 def evaluate_frame(
@@ -51,13 +51,15 @@ def evaluate_frame(
     judgments: pl.DataFrame,
     measures: Sequence[Measure] = MEASURES,
 ) -> pl.DataFrame:
-    """`evaluate` for any number of rankings of each query at once, such as searches under several variants.
+    """Evaluate any number of rankings of each query in one pass.
+
+    A query may have many rankings, such as searches under several variants. See `evaluate`.
 
     Args:
-        rankings: ``query_id`` and the columns that name a ranking (for instance ``search`` and ``variant``):
-            a row for each ranking. One that has no results counts as 0.
-        results: the naming columns, ``rank`` and ``memory_id``; of a repeated memory only the first counts,
-            and those behind it move up. Rankings that `rankings` does not name are left out.
+        rankings: ``query_id`` and the columns that name a ranking (for instance ``search`` and ``variant``),
+            one row a ranking. A ranking without results counts as 0.
+        results: naming columns, ``rank`` and ``memory_id``. A repeated memory counts once, and those behind
+            it move up. Rankings absent from `rankings` are ignored.
         judgments: ``query_id``, ``memory_id`` and ``grade`` (above 0 is relevant; fractions are allowed), one
             row a pair.
         measures: what to compute.

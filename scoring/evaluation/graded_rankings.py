@@ -1,4 +1,4 @@
-"""Rankings with a grade on every result: the arrays that all metrics read."""
+"""Graded rankings: arrays of grades that all metrics read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNJUDGED = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class GradedRankings:
-    """n queries, each with the grades of its first `depth` results.
+    """Grades of the first `depth` results of n queries.
 
     Attributes:
         grades: (n, depth) grade by rank; NaN where the result is unjudged or there is none.
@@ -32,16 +32,16 @@ class GradedRankings:
 def grade_frame(
     rankings: pl.DataFrame, results: pl.DataFrame, judgments: pl.DataFrame, depth: int
 ) -> tuple[GradedRankings, pl.DataFrame]:
-    """Grades of the results of rankings, of which a query may have many.
+    """Return the grades of the results of rankings; a query may have many rankings.
 
-    A document that is ranked twice stays at its first rank and those behind the repetition move up, as if
-    the ranking named it once (trec_eval refuses such a run).
+    A document that is ranked twice stays at its first rank, and those behind the repeat move up, as if the
+    ranking had it once (trec_eval refuses such a run).
 
     Args:
-        rankings: ``query_id`` and the columns that name a ranking; a row for each, with results or without.
-        results: the naming columns, ``rank`` (any numbers, the least is the first) and ``memory_id``.
+        rankings: ``query_id`` and the columns that name a ranking, one row each, with or without results.
+        results: naming columns, ``rank`` (any numbers, lowest first) and ``memory_id``.
         judgments: ``query_id``, ``memory_id`` and ``grade``, one row a pair.
-        depth: results looked at.
+        depth: results that are graded.
 
     Returns:
         The graded rankings, and their rows of `rankings`: those of queries with a relevant judgment, in the
@@ -51,10 +51,10 @@ def grade_frame(
     ideal, relevant, queries = _ideals(judgments, depth)
     counted = rankings.join(queries, on="query_id", how="inner", maintain_order="left")
     numbered = counted.select(*keys, "query", at=pl.int_range(pl.len()))
-    found = results.select(*keys, "rank", "memory_id").join(numbered, on=keys, how="inner")
-    found = drop_repeats(found.select("at", "query", "rank", "memory_id"))
-    place = places(found["at"].to_numpy())
-    kept, place = found.filter(pl.Series(place < depth)), place[place < depth]
+    ranked = results.select(*keys, "rank", "memory_id").join(numbered, on=keys, how="inner")
+    ranked = drop_repeats(ranked.select("at", "query", "rank", "memory_id"))
+    place = places(ranked["at"].to_numpy())
+    kept, place = ranked.filter(pl.Series(place < depth)), place[place < depth]
     judged = judgments.join(queries, on="query_id").select(
         "query", "memory_id", grade=pl.col("grade").cast(pl.Float64)
     )
@@ -73,7 +73,7 @@ def grade_frame(
 
 
 def drop_repeats(results: pl.DataFrame) -> pl.DataFrame:
-    """Results in the order of (``at``, ``rank``), each ``memory_id`` of an ``at`` at its first rank alone."""
+    """Sort results by (``at``, ``rank``) and keep each ``memory_id`` at its first rank."""
     ordered = results.sort("at", "rank")
     if ordered.select(pl.struct("at", "memory_id").n_unique()).item() == ordered.height:
         return ordered
@@ -81,7 +81,10 @@ def drop_repeats(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ideals(judgments: pl.DataFrame, depth: int) -> tuple[Floats, Integers, pl.DataFrame]:
-    """The best grades of each query that has a relevant document, how many those are, and its number."""
+    """Return the best grades, relevant count and number of each query.
+
+    Only queries with a relevant document.
+    """
     relevant = judgments.filter(pl.col("grade") > 0).select(
         "query_id", grade=pl.col("grade").cast(pl.Float64)
     )

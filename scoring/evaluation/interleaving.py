@@ -1,4 +1,4 @@
-"""Two rankings in one list of results: whose are used more (team-draft interleaving).
+"""Team-draft interleaving: two rankings in one list, compared by use.
 
 Source: Radlinski, Kurup and Joachims, "How Does Clickthrough Data Reflect Retrieval Quality?" (2008).
 """
@@ -21,12 +21,11 @@ Team = Literal["a", "b", ""]
 
 @dataclass(frozen=True, slots=True)
 class Interleaved:
-    """One list made of two.
+    """Interleaved list of two rankings.
 
     Attributes:
         results: ids, best first, each once.
-        teams: by place who gets the credit for it: ``a``, ``b``, or nobody (empty) where the two rankings
-            did not compete.
+        teams: team of each place: ``a``, ``b``, or empty where the two rankings did not compete.
     """
 
     results: tuple[str, ...]
@@ -34,38 +33,38 @@ class Interleaved:
 
 
 def team_draft(a: Sequence[str], b: Sequence[str], *, seed: str, limit: int) -> Interleaved:
-    """Interleave two rankings.
+    """Interleave two rankings by team draft.
 
-    The results at which both begin alike are nobody's: whichever had been chosen, they would be there. Then,
-    round by round, a coin decides who picks first, and each picks its best result that is not yet in the
-    list. When one has none left, what the other one still has fills the list up, for nobody's credit: its
-    places were not contested. So of contested places each team has half, or one more at an odd number.
+    The common beginning of both belongs to no team: either ranking would return it. Then, round by round, a
+    coin decides which team picks first. Each picks its best result that is not in the list yet. When one team
+    has none left, the other one's rest fills the list without credit, because its places were not contested.
+    So each team has half of the contested places, or one more at an odd number.
 
     Args:
-        a: ids of one ranking, best first; of a repeated id only the first counts.
-        b: of the other one.
-        seed: decides the coins, such as the search's id.
-        limit: most results.
+        a: ids of the first ranking, best first; a repeated id counts once.
+        b: ids of the second ranking.
+        seed: seed of the coins, such as the search's id.
+        limit: maximum results.
     """
-    one, other = list(dict.fromkeys(a)), list(dict.fromkeys(b))
+    first, second = list(dict.fromkeys(a)), list(dict.fromkeys(b))
     alike = next(
-        (at for at, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its),
-        min(len(one), len(other)),
+        (at for at, (from_a, from_b) in enumerate(zip(first, second, strict=False)) if from_a != from_b),
+        min(len(first), len(second)),
     )
-    results: list[str] = one[:alike]
+    results: list[str] = first[:alike]
     teams: list[Team] = [""] * alike
     turn = 0
     while len(results) < limit:
-        there = set(results)
-        left = {"a": [x for x in one if x not in there], "b": [x for x in other if x not in there]}
-        if not left["a"] or not left["b"]:
-            rest = left["a"] or left["b"]
+        listed = set(results)
+        remaining = {"a": [x for x in first if x not in listed], "b": [x for x in second if x not in listed]}
+        if not remaining["a"] or not remaining["b"]:
+            rest = remaining["a"] or remaining["b"]
             results += rest
             teams += [""] * len(rest)
             break
         order: tuple[Team, Team] = ("a", "b") if uniform("coin", seed, str(turn)) < 0.5 else ("b", "a")
         for team in order:
-            pick = next((x for x in left[team] if x not in results), None)
+            pick = next((x for x in remaining[team] if x not in results), None)
             if pick is None:
                 break
             results.append(pick)
@@ -75,7 +74,10 @@ def team_draft(a: Sequence[str], b: Sequence[str], *, seed: str, limit: int) -> 
 
 
 def credit(shown: Interleaved, used: Collection[str]) -> tuple[int, int]:
-    """How many results of each team were used, (a, b); those of nobody, and what was not shown, are not."""
+    """Count the used results of each team, (a, b).
+
+    Results of no team, and those not in the list, do not count.
+    """
     gained = [team for result, team in zip(shown.results, shown.teams, strict=True) if result in used]
     return gained.count("a"), gained.count("b")
 
@@ -90,37 +92,37 @@ def preference(
     n_draws: int = DRAWS,
     seed: int = 0,
 ) -> Comparison:
-    """Which ranking users prefer, over the questions whose results were observed.
+    """Compare two rankings by the use of their interleaved results.
 
-    A search won counts 1, a tie ½, a search lost 0, and a question the mean of its searches: one that is
-    asked again and again is one piece of evidence (rule 7.7). The mean for b is `candidate`, that for a is
-    1 minus it, and `difference` = `candidate` − ½ is the Δ of Chapelle and others, "Large-Scale Validation
-    and Analysis of Interleaved Search Evaluation" (2012), between −½ and ½. `baseline` is ½: no preference.
-    Where no question was asked twice, all differences are ½ or nothing, and the randomisation test is the
-    sign test. Wins and losses are those of b.
+    A search won counts 1, a tie ½, a search lost 0, and a question the mean of its searches, so repeats are
+    one piece of evidence (rule 7.7). Wins and losses are those of b. `candidate` is the mean for b, and that
+    for a is 1 minus it. `baseline` is ½: no preference. `difference` = `candidate` − ½ is the Δ of Chapelle
+    and others, "Large-Scale Validation and Analysis of Interleaved Search Evaluation" (2012), between −½ and
+    ½. If no question was asked twice, all differences are ±½ or 0, and the randomisation test is the sign
+    test.
 
     Args:
-        credit_a: (n,) used results of the ranking in force, a number for each search.
-        credit_b: of the other one.
-        questions: (n,) what each search asked; None: each something else.
+        credit_a: (n,) used results of ranking a (served by default), one number a search.
+        credit_b: the same for ranking b.
+        questions: (n,) question of each search; None: all differ.
         margin: preference that does not matter, in units of Δ.
         level: level of the interval.
         n_draws: draws of the bootstrap, and of the test.
-        seed: the same seed gives the same figures.
+        seed: seed of the bootstrap and of the test.
 
     Raises:
         ValueError: they differ in length, or a number is out of range.
     """
-    mine, its = np.asarray(credit_a, dtype=np.float64), np.asarray(credit_b, dtype=np.float64)
-    if mine.shape != its.shape:
+    used_a, used_b = np.asarray(credit_a, dtype=np.float64), np.asarray(credit_b, dtype=np.float64)
+    if used_a.shape != used_b.shape:
         raise ValueError(
-            f"credit_a has {mine.size} searches and credit_b {its.size}: compare the same searches"
+            f"credit_a has {used_a.size} searches and credit_b {used_b.size}: compare the same searches"
         )
-    won = (1 + np.sign(its - mine)) / 2
+    won = (1 + np.sign(used_b - used_a)) / 2
     if questions is not None:
-        if len(questions) != mine.size:
+        if len(questions) != used_a.size:
             raise ValueError(
-                f"there are {len(questions)} questions of {mine.size} searches: give one of each"
+                f"there are {len(questions)} questions of {used_a.size} searches: give one of each"
             )
         _, of = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
         won = np.bincount(of, won) / np.bincount(of)

@@ -1,4 +1,4 @@
-"""From everything that was said of a pair of query and memory to the one grade that counts (rule 6.1)."""
+"""Judgment list: one grade for each pair of query and memory (rule 6.1)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from slowwave.scoring.evaluation.digest import digest
 MANUAL = "manual"
 JUDGE = "judge"
 SOURCES = (MANUAL, JUDGE, "selections", "triggers")
-"""Who grades, the most trusted first: its grade counts, whatever the others say."""
+"""Sources of grades, the most trusted first; its grade decides."""
 HIGHEST = 3
-"""The best grade: 0 is not relevant, 1 about the subject, 2 answers in part, 3 answers."""
+"""Highest grade: 0 is not relevant, 1 about the subject, 2 answers in part, 3 answers."""
 GRADED = "graded"
 STATES = (GRADED, "unrateable", "later")
-"""What a judgment says: a grade, that none can be given, or that it waits for another look."""
+"""States of a judgment: graded, cannot be graded, or postponed."""
 CONFLICT = 1.0
 
 PAIR = ["namespace", "query_id", "memory_id"]
-"""What a judgment is of."""
+"""Columns that identify the judged pair."""
 
 _GRADES = pl.Schema(
     {
@@ -40,14 +40,14 @@ _CONFLICTS = pl.Schema(
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """The judgment list of a moment.
+    """Judgment list at a moment.
 
     Attributes:
-        grades: namespace, query_id, memory_id, grade (0 to 3), source (the one that counts), judgments (how
-            many of it were averaged); a row a pair, sorted by it.
+        grades: namespace, query_id, memory_id, grade (0 to 3), source (the deciding one), judgments (averaged
+            grades, count); one row a pair, sorted by it.
         conflicts: pairs on which two sources are 1 grade or more apart: namespace, query_id, memory_id,
             source and grade of the more trusted one, other_source and other_grade; sorted.
-        version: 32 hex digits, the same for the same grades and sources whatever they came from.
+        version: 32 hex digits that depend on grades and sources only.
     """
 
     grades: pl.DataFrame
@@ -56,17 +56,17 @@ class Judgments:
 
 
 def resolve(rows: pl.DataFrame, *, admitted: Collection[str] = ()) -> Judgments:
-    """Settle on one grade a pair.
+    """Resolve all judgments to one grade a pair.
 
-    Of each principal the newest word within a source counts, and where that is no grade (*unrateable*,
-    *later*, no opinion) none of theirs does. Grades of one source are averaged; then the most trusted source
-    decides: what people say over judges, judges over use, use over a memory's own trigger phrases.
+    Within a source, the newest judgment of each user counts. If it has no grade (*unrateable*, *later*,
+    none), none of that user's counts. Grades of one source are averaged. Then the most trusted source
+    decides: labels by hand, judge, selections, trigger phrases.
 
     Args:
         rows: of ``judgments`` up to the moment: judgment_id, day, namespace, query_id, memory_id, source,
             grade, state, judge, principal, made_at.
-        admitted: judges (as in column ``judge``) whose agreement with people is proven; the words of others
-            do not count, nor do they replace what an admitted one said under the same principal.
+        admitted: judges (as in column ``judge``) with proven agreement. Judgments of others do not count, nor
+            do they replace those of an admitted judge under the same principal.
 
     Raises:
         ValueError: a source is not one of `SOURCES`, or a grade is not in [0, 3].
@@ -93,7 +93,10 @@ def resolve(rows: pl.DataFrame, *, admitted: Collection[str] = ()) -> Judgments:
 
 
 def version(grades: pl.DataFrame) -> str:
-    """Digest of a judgment list: namespace, query_id, memory_id, grade, source; rows in any order."""
+    """Return the digest of a judgment list: namespace, query_id, memory_id, grade, source.
+
+    Rows may be in any order.
+    """
     rows = grades.select(*PAIR, "grade", "source").sort(PAIR)
     return digest(str(value) for row in rows.iter_rows() for value in row)
 
@@ -108,12 +111,12 @@ def _check(rows: pl.DataFrame) -> None:
 
 
 def _conflicts(of_source: pl.DataFrame) -> pl.DataFrame:
-    found = [pl.DataFrame(schema=_CONFLICTS)]
-    for one, other in combinations(SOURCES, 2):
-        both = of_source.filter(source=one).join(
+    conflicts = [pl.DataFrame(schema=_CONFLICTS)]
+    for trusted, other in combinations(SOURCES, 2):
+        both = of_source.filter(source=trusted).join(
             of_source.filter(source=other).select(*PAIR, other_source="source", other_grade="grade"),
             on=PAIR,
         )
         apart = (pl.col("grade") - pl.col("other_grade")).abs() >= CONFLICT - 1e-9
-        found.append(both.filter(apart).select(*_CONFLICTS))
-    return pl.concat(found).sort(*PAIR, "source", "other_source")
+        conflicts.append(both.filter(apart).select(*_CONFLICTS))
+    return pl.concat(conflicts).sort(*PAIR, "source", "other_source")

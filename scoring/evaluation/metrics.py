@@ -1,6 +1,6 @@
-"""Metrics of a ranking at a cutoff (rule 6.3), each the number that trec_eval or ir_measures gives.
+"""Metrics of a ranking at a cutoff, equal to trec_eval or ir_measures (rule 6.3).
 
-A document is relevant when its grade is above 0. Each function gives (n,) values in [0, 1], one a query.
+A document is relevant when its grade is above 0. Each function returns (n,) values in [0, 1], one a query.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from slowwave.scoring.measures import Metric
 
 
 def reciprocal_rank(graded: GradedRankings, k: int) -> Floats:
-    """1 / rank of the first relevant result; 0 where none is among the first k. Its mean is MRR@k.
+    """Return 1 / rank of the first relevant result; 0 if none is in the first k.
+
+    Its mean is MRR@k.
 
     Source: Voorhees, "The TREC-8 Question Answering Track Report" (1999).
     """
@@ -24,10 +26,10 @@ def reciprocal_rank(graded: GradedRankings, k: int) -> Floats:
 
 
 def ndcg(graded: GradedRankings, k: int) -> Floats:
-    """Discounted cumulative gain over that of the best order of the whole judgment list.
+    """Return discounted cumulative gain over that of the ideal order of all judgments.
 
-    The gain is the grade (0 below 0), the discount log2(1 + rank), as in trec_eval's ``ndcg_cut``.
-    Source: Järvelin and Kekäläinen, "Cumulated Gain-Based Evaluation of IR Techniques" (2002).
+    The gain is the grade (0 below 0), the discount log2(1 + rank), as in trec_eval's ``ndcg_cut``. Source:
+    Järvelin and Kekäläinen, "Cumulated Gain-Based Evaluation of IR Techniques" (2002).
     """
     gains = np.maximum(np.nan_to_num(graded.grades[:, :k]), 0.0)
     discount = 1 / np.log2(np.arange(2, gains.shape[1] + 2))
@@ -36,25 +38,25 @@ def ndcg(graded: GradedRankings, k: int) -> Floats:
 
 
 def recall(graded: GradedRankings, k: int) -> Floats:
-    """Relevant results among the first k, over the relevant documents of the judgment list."""
+    """Return relevant results in the first k over relevant documents of the judgment list."""
     return _hits(graded, k) / graded.relevant
 
 
 def hit_rate(graded: GradedRankings, k: int) -> Floats:
-    """1 where a relevant result is among the first k, else 0; trec_eval calls it ``success``."""
+    """Return 1 if a relevant result is in the first k, else 0; trec_eval's ``success``."""
     return (_hits(graded, k) > 0).astype(np.float64)
 
 
 def precision(graded: GradedRankings, k: int) -> Floats:
-    """Relevant results among the first k, over k, however many results there are."""
+    """Return relevant results in the first k over k, however many results there are."""
     return _hits(graded, k) / k
 
 
 def judged(graded: GradedRankings, k: int) -> Floats:
-    """Share of the first k results (or of all, where there are fewer) that have a grade, 0 included.
+    """Return the share of the first k results that have a grade, 0 included.
 
-    It says how far the other figures can be trusted: they count an unjudged result as not relevant. 0 where
-    there are no results.
+    With fewer than k results, the share of all; 0 without results. It shows how far the other figures can be
+    trusted: they count an unjudged result as not relevant.
     """
     shown = np.minimum(graded.retrieved, k)
     share: Floats = (~np.isnan(graded.grades[:, :k])).sum(axis=1) / np.maximum(shown, 1)

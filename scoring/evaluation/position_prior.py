@@ -1,4 +1,4 @@
-"""How often a result is used at each rank, whatever it is (rule 6.1 B)."""
+"""Position prior: click rate by rank (rule 6.1 B)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ _BLOCK = 1_000  # rows at a time, each with ranks² numbers
 def position_prior(
     shown: npt.ArrayLike, clicked: npt.ArrayLike, *, weight: float, first_guess: float, guess_weight: float
 ) -> Floats:
-    """Click rate by rank, shrunken and never rising with the rank.
+    """Return the click rate by rank, shrunken and never rising with the rank.
 
-    The rate of all ranks together starts as `first_guess`, which weighs `guess_weight` impressions. The rate
-    of each rank starts as that one, which weighs `weight` impressions. Then ranks at which the rate would
-    rise are pooled, weighted by their impressions (isotonic regression, here by its formula of minima of
-    maxima), so that a rank seldom seen cannot bend its neighbours. A rank never seen is between its
-    neighbours.
-
-    Source of the regression: Barlow and others, "Statistical Inference under Order Restrictions" (1972).
+    The rate of all ranks shrinks to `first_guess`, which weighs `guess_weight` impressions. The rate of each
+    rank shrinks to that of all ranks, which weighs `weight` impressions. Then ranks with a rising rate are
+    pooled, weighted by their impressions (isotonic regression by the min-max formula), so a rare rank does
+    not distort its neighbours. A rank without impressions is between its neighbours.
 
     Args:
-        shown: (n, k) impressions at ranks 1 to k; each row is a prior of its own.
+        shown: (n, k) impressions at ranks 1 to k; each row gives its own prior.
         clicked: (n, k) clicks on them.
-        weight: of the rate of all ranks, in impressions, above 0.
-        first_guess: click rate before anything was seen, in [0, 1].
-        guess_weight: of `first_guess`, in impressions, above 0.
+        weight: weight of the rate of all ranks, in impressions, above 0.
+        first_guess: prior click rate, in [0, 1].
+        guess_weight: weight of `first_guess`, in impressions, above 0.
 
     Returns:
         (n, k) expected clicks of one impression.
@@ -44,7 +41,7 @@ def position_prior(
 
 
 def _falling(rates: Floats, weights: Floats, empty: Floats) -> Floats:
-    """The nearest rates, in weighted squares, that never rise from left to right; `empty` without weights."""
+    """Return the weighted least-squares fit that never rises; `empty` without weights."""
     ahead = np.zeros((len(rates), 1))
     heavy = np.hstack([ahead, np.cumsum(weights, axis=1)])
     total = np.hstack([ahead, np.cumsum(weights * rates, axis=1)])
@@ -52,7 +49,7 @@ def _falling(rates: Floats, weights: Floats, empty: Floats) -> Floats:
     means = np.full(weight.shape, -np.inf)
     np.divide(total[:, None, 1:] - total[:, :-1, None], weight, out=means, where=weight > 0)
     above = np.maximum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
-    above[above == -np.inf] = np.inf  # nothing was seen from s on
+    above[above == -np.inf] = np.inf  # no impressions from s on
     least = np.minimum.accumulate(above, axis=1)
     falling: Floats = np.diagonal(least, axis1=1, axis2=2).copy()
     return np.where(np.isinf(falling), empty[:, None], falling)

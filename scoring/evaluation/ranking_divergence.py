@@ -1,4 +1,4 @@
-"""How far what another policy would have shown is from what was shown (rule 6.4)."""
+"""Divergence of a shadow policy's results from the returned ones (rule 6.4)."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ def compare_results(lists: pl.DataFrame, logged: pl.DataFrame, shadow: pl.DataFr
     """Compare two result lists of each search.
 
     Args:
-        lists: a row for each pair of lists, named by all its columns (for instance ``search`` and
-            ``variant``); a pair of which nothing was shown has a row as well.
-        logged: ``memory_id``, ``rank``, ``score`` and those of the naming columns that it has: what was shown
-            to all variants of a search alike needs only ``search``.
-        shadow: the same of the other list, with all naming columns.
+        lists: one row for each pair of lists, named by all its columns (for instance ``search`` and
+            ``variant``), empty pairs included.
+        logged: ``memory_id``, ``rank``, ``score`` and its naming columns: results that all variants of a
+            search share need only ``search``.
+        shadow: the same for the other list, with all naming columns.
 
     Returns:
         The rows of `lists`, in their order, with `COMPARED`:
 
         - ``logged_count``, ``shadow_count``: results of each; a memory that a list names twice counts once,
-          at its best rank.
-        - ``overlap``: results of both over results of either (Jaccard), in [0, 1]; 1 where both are empty.
-        - ``only_logged``, ``only_shadow``: results of one alone (count).
-        - ``mean_score_change``, ``mean_rank_change``: mean of |shadow − logged| over the results of both;
-          null where there are none.
-        - ``rank_correlation``: Spearman's of the results of both, by their order in each list, in [−1, 1]:
-          the same order 1, reversed −1, one result 1, none 0.
+        at its best rank. - ``overlap``: results of both over results of either (Jaccard), in [0, 1]; 1 where
+        both are empty. - ``only_logged``, ``only_shadow``: results of one alone (count). -
+        ``mean_score_change``, ``mean_rank_change``: mean of |shadow − logged| over the results of both; null
+        where there are none. - ``rank_correlation``: Spearman's of the results of both, by their order in
+        each list, in [−1, 1]: the same order 1, reversed −1, one result 1, none 0.
     """
     keys, n = lists.columns, lists.height
     numbered = lists.with_row_index("at")
@@ -75,7 +73,7 @@ def compare_results(lists: pl.DataFrame, logged: pl.DataFrame, shadow: pl.DataFr
     # Spearman's coefficient of places, which have no ties.
     scale = np.where(common > 1, common * (common**2 - 1.0), 1.0)
     correlation = 1 - 6 * np.bincount(at, weights=moved**2, minlength=n) / scale
-    found = lists.with_columns(
+    compared = lists.with_columns(
         logged_count=pl.Series(logged_count),
         shadow_count=pl.Series(shadow_count),
         overlap=pl.Series(np.where(either > 0, common / np.maximum(either, 1), 1.0)),
@@ -85,4 +83,4 @@ def compare_results(lists: pl.DataFrame, logged: pl.DataFrame, shadow: pl.DataFr
         mean_rank_change=mean("rank"),
         rank_correlation=pl.Series(np.where(common > 0, correlation, 0.0)),
     )
-    return found.with_columns(pl.col(name).cast(dtype) for name, dtype in COMPARED.items())
+    return compared.with_columns(pl.col(name).cast(dtype) for name, dtype in COMPARED.items())

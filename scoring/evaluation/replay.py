@@ -1,4 +1,4 @@
-"""Logged searches ranked again under other policies, all of them at once (rule 6.4)."""
+"""Replay of logged searches under other policies, in one pass (rule 6.4)."""
 
 from __future__ import annotations
 
@@ -36,13 +36,12 @@ _CHANNELS_OF_CODE: Final = pl.Series(
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A ranking to be tried.
+    """Alternative ranking to replay.
 
     Attributes:
-        name: what its rows are called.
-        policy: how scores are made.
-        without: channels that are taken away: what only they found is gone, and their scores do not count
-            (see `Columns.without`).
+        name: label of its rows.
+        policy: constants of the score.
+        without: channels that are left out (see `Columns.without`).
     """
 
     name: str
@@ -51,31 +50,32 @@ class Variant:
 
     def __post_init__(self) -> None:
         if unknown := sorted(self.without.difference(CHANNELS, [RATED])):
-            raise ValueError(f"without = {', '.join(unknown)}: no channel. Known: {', '.join(CHANNELS)}")
+            raise ValueError(
+                f"without = {', '.join(unknown)}: unknown channel. Use one of: {', '.join(CHANNELS)}"
+            )
 
 
 def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20) -> pl.DataFrame:
-    """What each search would have shown under each variant.
+    """Return the results of each search under each variant.
 
-    A search and a variant give what `scoring.ranking.rank` gives for the candidates: abstention, the recall
-    of short memories and the order of ties included.
+    They equal those of `scoring.ranking.rank` for the candidates, including abstention, recall of short
+    memories and ties.
 
     Args:
         batch: n searches.
-        variants: rankings to be tried, of different names.
-        depth: results asked for, whatever a search asked for, so that a metric sees as many places as it
-            looks at; None leaves each search its own limit, so that the results are those that would have
-            been shown.
+        variants: rankings with different names.
+        depth: results per search, so that metrics see enough ranks; None: each search's own limit, as it was
+            served.
 
     Returns:
-        Columns `RESULTS`, a row a result, in the order of variant, search and rank: ``search`` is its place
-        in the batch, ``rank`` is from 1, ``channels`` are those that found the memory. Searches that show
-        nothing have no rows.
+        Columns `RESULTS`, one row a result, by variant, search and rank. ``search`` is the place in the
+        batch, ``rank`` is from 1, ``channels`` are those that found the memory. Searches without results have
+        no rows.
 
     Raises:
         ValueError: two variants have one name, or `depth` is negative.
     """
-    names = [one.name for one in variants]
+    names = [item.name for item in variants]
     if len(set(names)) != len(names):
         raise ValueError(f"variants are named {names}: give each a name of its own")
     if depth is not None and depth < 0:
@@ -92,7 +92,7 @@ def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20)
         scored = ScoredMemories(columns, variant.policy)
         shown = CutList(scored, columns, variant.policy, limit).memories
         search = columns.search[shown]
-        before = np.searchsorted(search, np.arange(len(batch)))  # results of the searches before
+        before = np.searchsorted(search, np.arange(len(batch)))  # results of earlier searches
         found_by = np.bitwise_or.reduceat(columns.found_by, columns.first[:-1])
         parts.append(
             pl.DataFrame(
@@ -111,11 +111,11 @@ def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20)
 
 
 def abstentions(batch: Batch, variants: Sequence[Variant]) -> pl.DataFrame:
-    """How sure each search is under each variant that it has an answer, and whether it abstains.
+    """Return the abstention signal of each search under each variant.
 
     Returns:
-        ``search``, ``variant``, ``signal`` in [0, 1] and ``abstained``: a row for each search and variant. A
-        search that found nothing has no signal, and does not abstain: it has nothing to hold back.
+        ``search``, ``variant``, ``signal`` in [0, 1] and ``abstained``, one row for each search and variant.
+        A search without candidates has signal 0 and does not abstain.
     """
     parts = [
         pl.DataFrame(
@@ -124,15 +124,15 @@ def abstentions(batch: Batch, variants: Sequence[Variant]) -> pl.DataFrame:
     ]
     for variant in variants:
         columns = batch.columns.without(variant.without)
-        found = columns.starts[1:] > columns.starts[:-1]
-        signal = np.where(found, signals(columns, variant.policy.key_weight), 0.0)
+        has_candidates = columns.starts[1:] > columns.starts[:-1]
+        signal = np.where(has_candidates, signals(columns, variant.policy.key_weight), 0.0)
         parts.append(
             pl.DataFrame(
                 {
                     "search": np.arange(len(batch)),
                     "variant": pl.repeat(variant.name, len(batch), dtype=pl.String, eager=True),
                     "signal": signal,
-                    "abstained": found & (signal < variant.policy.abstention_floor),
+                    "abstained": has_candidates & (signal < variant.policy.abstention_floor),
                 }
             )
         )

@@ -1,4 +1,4 @@
-"""Drawing again from what was observed: how far a ratio of totals would move (bootstrap)."""
+"""Bootstrap resampling of totals and ratios."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ BLOCK = 1 << 22  # numbers drawn at a time
 
 
 def resampled_totals(rows: npt.ArrayLike, *, n_draws: int = DRAWS, seed: int = 0) -> Floats:
-    """Totals of n rows drawn with replacement out of these n, once a draw, (n_draws, m).
+    """Return the totals of n rows drawn with replacement, for each draw, (n_draws, m).
 
-    What belongs together is one row: draw searches, not their results, since those are not independent. Equal
-    rows are drawn as one kind, so many rows of small counts cost little, and the order of rows changes
-    nothing.
+    Dependent observations have to be one row: draw searches, not their results. Equal rows are drawn as one
+    kind, so many rows of small counts cost little, and the order of rows does not matter.
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 6.
 
     Args:
         rows: (n, m) counts or sums, at least one row.
         n_draws: draws.
-        seed: the same seed gives the same totals.
+        seed: seed of the draws.
     """
     kinds, counts = np.unique(np.asarray(rows, dtype=np.float64), axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
@@ -36,9 +35,9 @@ def resampled_totals(rows: npt.ArrayLike, *, n_draws: int = DRAWS, seed: int = 0
 
 
 def percentiles(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Percentile interval of a figure from its draws; those in which it is undefined (NaN) are left out.
+    """Return the percentile interval of draws; undefined ones (NaN) are ignored.
 
-    NaN where it is undefined in all of them.
+    NaN if all are undefined.
     """
     values = np.asarray(draws, dtype=np.float64)
     values = values[~np.isnan(values)]
@@ -49,13 +48,13 @@ def percentiles(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[float, floa
 
 
 def mean(values: npt.ArrayLike) -> float:
-    """Mean of values, NaN of none."""
+    """Return the mean of values; NaN of none."""
     array = np.asarray(values, dtype=np.float64)
     return float(array.mean()) if len(array) else float("nan")
 
 
 def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
-    """Quotients, NaN where it would be by 0."""
+    """Return quotients; NaN where the divisor is 0."""
     top, bottom = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
     quotients = np.full(top.shape, np.nan)
     np.divide(top, bottom, out=quotients, where=bottom != 0)
@@ -63,7 +62,7 @@ def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
 
 
 def blocks(n_draws: int, n: int) -> Iterator[int]:
-    """Sizes of the blocks of draws of n numbers each, so that memory stays bounded."""
+    """Yield block sizes of draws of n numbers each, so that memory stays bounded."""
     size = max(1, BLOCK // n)
     for start in range(0, n_draws, size):
         yield min(size, n_draws - start)

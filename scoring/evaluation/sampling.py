@@ -1,4 +1,4 @@
-"""Which pairs of query and memory are worth a judgment (rule 6.1)."""
+"""Sampling of pairs of query and memory for judgment (rule 6.1)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from slowwave.scoring.evaluation.judgments import PAIR
 def worth_judging(
     candidates: pl.DataFrame, n: int, *, seed: str, judged: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Draw at most `n` pairs: fewest judgments first, then by chance, the likelier the more a pair matters.
+    """Draw at most `n` pairs, fewest judgments first, then at random by weight.
 
-    A pair's size is the searches of its query over its rank: frequent queries and top ranks are preferred,
-    yet rare ones come up too, so the sample is not one of frequent queries alone. Pairs are drawn one after
-    the other without putting them back, each with a chance proportional to its size. The draw depends on
-    the seed and the pair only: it is the same on every machine, and another candidate that comes or goes does
-    not change the order of the others.
+    The weight of a pair is the searches of its query over its rank. Frequent queries and top ranks are
+    preferred, but rare ones come up, too. Pairs are drawn without replacement, with a chance proportional to
+    their weight. The draw depends on seed and pair only: it is the same on every machine, and another
+    candidate does not change the order of the others.
 
     Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006).
 
     Args:
-        candidates: namespace, query_id, memory_id, rank (the best one shown, from 1), searches (of the query,
-            count) and judgments (so far, count); a row a pair.
-        n: most pairs wanted.
-        seed: another one, such as the day, draws others.
-        judged: pairs (namespace, query_id, memory_id) that this judge has already judged; never drawn.
+        candidates: namespace, query_id, memory_id, rank (best one returned, from 1), searches (of the query,
+            count) and judgments (so far, count); one row a pair.
+        n: maximum pairs.
+        seed: seed of the draw, such as the day.
+        judged: pairs (namespace, query_id, memory_id) that this judge has judged; never drawn.
 
     Returns:
         Rows of `candidates`, the first to judge first.
@@ -41,11 +40,11 @@ def worth_judging(
     if wrong.height:
         rank, searches = wrong.select("rank", "searches").row(0)
         raise ValueError(f"rank = {rank} and searches = {searches}: both start at 1")
-    left = candidates if judged is None else candidates.join(judged.select(PAIR), on=PAIR, how="anti")
-    drawn = array([uniform(seed, *pair) for pair in left.select(PAIR).iter_rows()], dtype=float64)
-    size = left["searches"].to_numpy() / left["rank"].to_numpy()
+    unjudged = candidates if judged is None else candidates.join(judged.select(PAIR), on=PAIR, how="anti")
+    drawn = array([uniform(seed, *pair) for pair in unjudged.select(PAIR).iter_rows()], dtype=float64)
+    size = unjudged["searches"].to_numpy() / unjudged["rank"].to_numpy()
     return (
-        left.with_columns(_turn=pl.Series(-log(drawn) / size, dtype=pl.Float64))
+        unjudged.with_columns(_turn=pl.Series(-log(drawn) / size, dtype=pl.Float64))
         .sort("judgments", "_turn", *PAIR)
         .head(n)
         .drop("_turn")

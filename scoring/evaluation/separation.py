@@ -1,4 +1,4 @@
-"""How well a signal tells two kinds apart, such as queries with an answer and without (rule 3.9)."""
+"""Separation of two classes by a signal, such as answerable and unanswerable queries (rule 3.9)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from slowwave.scoring.arrays import Floats
 
 @dataclass(frozen=True, slots=True)
 class AnswerRate:
-    """What a floor on the signal does: a query is answered when its signal is at or above it.
+    """Answer rates for a floor; a query is answered from that signal on.
 
     Attributes:
-        floor: the floor, in units of the signal.
+        floor: minimum signal.
         answered: share of the answerable queries that are answered.
-        false_answers: share of the unanswerable queries that are answered all the same.
+        false_answers: share of the unanswerable queries that are answered.
     """
 
     floor: float
@@ -27,7 +27,9 @@ class AnswerRate:
 
 
 def auroc(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> float:
-    """Chance that a positive scores above a negative, ties counting half; NaN where either is empty.
+    """Return the chance that a positive scores above a negative, ties counting half.
+
+    NaN where either is empty.
 
     The area under the ROC curve is this chance: Hanley and McNeil, "The Meaning and Use of the Area under a
     Receiver Operating Characteristic Curve" (1982).
@@ -46,16 +48,16 @@ def auroc(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> float:
 def answer_rate(
     answerable: npt.ArrayLike, unanswerable: npt.ArrayLike, most_false: float = 0.05
 ) -> AnswerRate:
-    """The most answerable queries that a floor can let through with at most `most_false` of the others.
+    """Find the floor with most answers at a bounded rate of false answers.
 
-    The floor is the signal of the weakest answerable query that is let through: a lower one would let through
-    too many unanswerable queries, or no more answerable ones. Where every answerable query is too weak, it
-    is just above the strongest unanswerable query that must be refused.
+    The floor is the signal of the weakest answerable query that is answered: a lower one would answer too
+    many unanswerable queries, or no more answerable ones. If every answerable query is too weak, the floor is
+    just above the strongest unanswerable query that must be refused.
 
     Args:
-        answerable: (n,) signals of queries that have an answer; -inf for a search that found nothing.
-        unanswerable: (m,) signals of queries that have none.
-        most_false: share of the unanswerable queries that may be answered, in [0, 1].
+        answerable: (n,) signals of answerable queries; -inf for a search without candidates.
+        unanswerable: (m,) signals of unanswerable queries.
+        most_false: maximum share of answered unanswerable queries, in [0, 1].
 
     Raises:
         ValueError: either kind is empty, a signal is NaN or inf, or `most_false` is out of range.

@@ -1,4 +1,4 @@
-"""What the place that short memories are guaranteed is worth, and what is wrong with one not found (3.5)."""
+"""Figures of the recall of short memories, and diagnosis of those not found (rule 3.5)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Final, Literal
 import polars as pl
 
 BY_ID: Final = 1.0
-"""Share of its questions that find a short memory when it alone is asked; below, it was taken in wrongly."""
+"""Minimum share of its questions that find a short memory when it alone is searched; below, ingestion failed.
+"""
 BY_SEARCH: Final = 0.9
-"""Share of its questions that find it among all."""
+"""Minimum share of its questions that find it among all memories."""
 
 Diagnosis = Literal["passes", "ingestion_failure", "retrieval_regression"]
 
 
 @dataclass(frozen=True, slots=True)
 class SparseRecall:
-    """Places that short memories were given.
+    """Figures of the places that short memories were given.
 
     Attributes:
-        sparse_recall_injections: places (count).
-        judged: of them, those of which anybody said whether the memory was of use (count).
-        hits: of these, those that were used or judged relevant (count).
+        sparse_recall_injections: injections (count).
+        judged: injections with a verdict (count).
+        hits: judged injections that were used or relevant (count).
     """
 
     sparse_recall_injections: int
@@ -30,7 +31,7 @@ class SparseRecall:
     hits: int
 
     def to_dict(self) -> dict[str, float | None]:
-        """The figures by their names; rates are of those that were judged, None where none was."""
+        """Return the figures by name; rates are of judged injections, None without any."""
         rate = self.hits / self.judged if self.judged else None
         return {
             "sparse_recall_injections": self.sparse_recall_injections,
@@ -41,26 +42,27 @@ class SparseRecall:
 
 
 def sparse_recall(injected: pl.DataFrame, verdicts: pl.DataFrame) -> SparseRecall:
-    """The figures of these places.
+    """Compute the figures of injections.
 
     Args:
-        injected: ``search_id``, ``memory_id``; a row a place.
-        verdicts: ``search_id``, ``memory_id``, ``relevant``; of several on one place one that it was of use
-            decides.
+        injected: ``search_id``, ``memory_id``; one row an injection.
+        verdicts: ``search_id``, ``memory_id``, ``relevant``; one positive verdict decides.
     """
-    said = verdicts.drop_nulls("relevant").group_by("search_id", "memory_id").agg(pl.col("relevant").any())
-    found = injected.unique(["search_id", "memory_id"]).join(said, on=["search_id", "memory_id"])
+    relevance = (
+        verdicts.drop_nulls("relevant").group_by("search_id", "memory_id").agg(pl.col("relevant").any())
+    )
+    judged = injected.unique(["search_id", "memory_id"]).join(relevance, on=["search_id", "memory_id"])
     return SparseRecall(
-        injected.select("search_id", "memory_id").n_unique(), found.height, int(found["relevant"].sum())
+        injected.select("search_id", "memory_id").n_unique(), judged.height, int(judged["relevant"].sum())
     )
 
 
 def diagnose(by_id: float, by_search: float) -> Diagnosis:
-    """What is wrong with a short memory.
+    """Diagnose a short memory from the shares of its questions that find it.
 
     Args:
-        by_id: share of its questions that find it when it alone is asked.
-        by_search: share that find it among all.
+        by_id: share that finds it when it alone is searched.
+        by_search: share that finds it among all memories.
     """
     if by_id < BY_ID:
         return "ingestion_failure"

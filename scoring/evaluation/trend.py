@@ -1,9 +1,8 @@
-"""Is it getting better: a row a week, without what was learned and with it, and the last beside the first.
+"""Weekly trend of search quality, with and without what was learned (rule 6.6).
 
-A week is that of ISO 8601, Monday to Sunday, in UTC. Its row depends on nothing but that week: nothing is
-smoothed, and where fewer than `LEAST_QUESTIONS` distinct questions were measured there is no figure at all,
-since one would be believed. Intervals are drawn by question, as what is asked ten times proves no more than
-what is asked once (rule 7.7).
+A week is an ISO 8601 week, Monday to Sunday, in UTC. Its row depends on that week only, without smoothing. A
+week with fewer than `LEAST_QUESTIONS` distinct measured questions has no figures. Bootstrap intervals draw
+questions, since repeats of a question are no further evidence (rule 7.7).
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from slowwave.scoring.feedback.learned import RATINGS, USE
 from slowwave.scoring.measures import MRR, Measure
 
 LEAST_QUESTIONS = LEAST_QUERIES
-"""Distinct questions with fewer of which no figure is given (count)."""
-MOST_WEEKS = 4
-"""Weeks at the beginning, and at the end, that are compared at most (count)."""
+"""Minimum distinct questions for a figure (count)."""
+MAX_WEEKS = 4
+"""Maximum weeks compared at the beginning and at the end (count)."""
 DRAWS = 2_000
 HIT = Measure("hit_rate", 1)
 FIGURES = (HIT, MRR)
-"""What a week is measured by."""
+"""Metrics of a week."""
 
 _COUNTS = ("searches", "measured", "questions", "applied", "changed", "would_change")
 _WON = ("wins", "ties", "losses")
@@ -42,7 +41,7 @@ COLUMNS: dict[str, type[pl.DataType]] = {
        for part in ("", "_learned", "_difference", "_low", "_high")},
     **dict.fromkeys(_WON, pl.Int64),
 }  # fmt: skip
-"""Of a week's row."""
+"""Columns of a week's row."""
 Direction = Literal["better", "worse", "no sure change", "too little evidence"]
 
 
@@ -55,28 +54,28 @@ def trend(
     least: int = LEAST_QUESTIONS,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """What is known of each week in which anything was asked or used.
+    """Compute the figures of each week with searches or feedback.
 
     Args:
-        effect: a row a judged search: ``namespace``, ``kind`` (of what is learned), ``day`` (YYYY-MM-DD),
+        effect: one row a judged search: ``namespace``, ``kind`` (of learning), ``day`` (YYYY-MM-DD),
             ``search_id``, ``query_id``, ``moved``, ``live``, ``mrr_5`` without what was learned, and
             ``mrr_5_learned`` with it.
-        searches: a row a search, judged or not: ``namespace``, ``day``.
-        interleavings: a row a search that showed the results with what was learned (a) and without it (b) in
-            turn: ``namespace``, ``kind``, ``day`` (of the first verdict), ``credit_a``, ``credit_b``.
-        as_of: aware; the week that is not over by then is marked.
-        least: distinct questions with fewer of which a week has no figures.
-        seed: the same seed gives the same intervals.
+        searches: one row a search, judged or not: ``namespace``, ``day``.
+        interleavings: one row a search with interleaved results of the ranking with what was learned (a) and
+            without it (b): ``namespace``, ``kind``, ``day`` (of the first verdict), ``credit_a``,
+            ``credit_b``.
+        as_of: aware; a week that is not over by then is marked.
+        least: minimum distinct questions of a week with figures.
+        seed: seed of the bootstrap.
 
     Returns:
-        `COLUMNS`, by namespace, kind and week (its Monday). Counts: ``searches``, ``measured`` of them and
-        their distinct ``questions``; of the measured ``applied``, those for which something that was learned
-        was in force, ``changed``, those whose results it changed, and ``would_change``, whose results it
-        would if it were applied. Shares: ``changed_of_measured`` and ``changed_of_all``, null of nothing.
-        Of each of `FIGURES` the mean over questions (of a question's searches first) without and with what
-        was learned, their difference, and its 95 % interval; null where there are too few. ``wins``:
-        searches whose results with what was learned were used more; ``ties``, ``losses``. A week in which
-        nothing was measured has the kind ``""``.
+        `COLUMNS`, by namespace, kind and week (its Monday). Counts: ``searches``, the ``measured`` ones and
+        their distinct ``questions``. Of the measured: ``applied``, those with something learned in effect;
+        ``changed``, those whose results it changed; ``would_change``, those whose results it would change if
+        applied. Shares: ``changed_of_measured`` and ``changed_of_all``, null without any. For each of
+        `FIGURES`: the mean over questions without and with what was learned, their difference, and its 95 %
+        interval; null with too few questions. ``wins``: searches in which the results with what was learned
+        were used more; ``ties``, ``losses``. A week without measurements has the kind ``""``.
     """
     effect, searches, shown = (_in_weeks(rows) for rows in (effect, searches, interleavings))
     counted = effect.group_by(_ABOUT).agg(
@@ -88,14 +87,16 @@ def trend(
     )
     more = pl.col("credit_a") - pl.col("credit_b")
     won = shown.group_by(_ABOUT).agg(wins=(more > 0).sum(), ties=(more == 0).sum(), losses=(more < 0).sum())
-    asked = searches.group_by("namespace", "week").agg(searches=pl.len())
-    known = pl.concat([counted.select(_ABOUT), won.select(_ABOUT)]).unique()
-    unmeasured = asked.join(known, on=["namespace", "week"], how="anti").with_columns(kind=pl.lit(""))
+    searches_by_week = searches.group_by("namespace", "week").agg(searches=pl.len())
+    measured_weeks = pl.concat([counted.select(_ABOUT), won.select(_ABOUT)]).unique()
+    unmeasured = searches_by_week.join(measured_weeks, on=["namespace", "week"], how="anti").with_columns(
+        kind=pl.lit("")
+    )
     rows = (
-        pl.concat([known, unmeasured.select(_ABOUT)])
+        pl.concat([measured_weeks, unmeasured.select(_ABOUT)])
         .join(counted, on=_ABOUT, how="left")
         .join(won, on=_ABOUT, how="left")
-        .join(asked, on=["namespace", "week"], how="left")
+        .join(searches_by_week, on=["namespace", "week"], how="left")
         .join(_figures(effect, least, seed), on=_ABOUT, how="left")
         .with_columns(pl.col(*_COUNTS, *_WON).fill_null(0))
         .with_columns(
@@ -109,29 +110,27 @@ def trend(
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The last weeks beside the first ones: MRR@5 of what was served.
+    """Comparison of the last weeks with the first: MRR@5 of served rankings.
 
-    Served is a search's ranking with what was learned where that was applied, else the one without it. Only
-    weeks that are over count, and of them those in which anything was measured. The questions of the last
-    weeks need not be those of the first.
+    The served ranking includes what was learned if that was applied. Only complete weeks with measurements
+    count. The questions of the last weeks may differ from those of the first.
 
     Attributes:
-        namespace: whose.
-        kind: of what is learned.
-        weeks: in which anything was measured, the one that is not over with them (count).
-        questions: distinct ones in them (count).
-        span: first weeks, and last weeks, that are compared (count); 0 where there are no two that are over.
-        since: Monday of the first week; None where there is none.
-        least: questions that the first weeks, and the last ones, must have.
-        first_questions: distinct ones of the first weeks (count).
-        last_questions: of the last ones.
-        first: mean over the questions of the first weeks; this and what follows is NaN of nothing.
-        last: of the last ones.
+        kind: kind of learning.
+        weeks: weeks with measurements, the current one included (count).
+        questions: distinct questions in them (count).
+        span: first weeks, and last weeks, that are compared (count); 0 with fewer than two complete ones.
+        since: Monday of the first week; None without one.
+        least: minimum questions of the first weeks, and of the last.
+        first_questions: distinct questions of the first weeks (count).
+        last_questions: distinct questions of the last weeks (count).
+        first: mean over the questions of the first weeks; NaN without any, as the following.
+        last: mean over the questions of the last weeks.
         difference: last minus first.
         low: lower end of its 95 % interval.
         high: upper end.
-        applied: searches of the last weeks for which something that was learned was in force (count).
-        learned: what was learned made of `last`: served minus without it, on the same searches.
+        applied: searches of the last weeks with something learned in effect (count).
+        learned: effect of what was learned on `last`: served minus without it, on the same searches.
         learned_low: lower end of its 95 % interval.
         learned_high: upper end.
     """
@@ -157,7 +156,7 @@ class Course:
 
     @property
     def direction(self) -> Direction:
-        """What may be said: *better* and *worse* only where the whole interval is on one side of 0."""
+        """Return the direction: *better* or *worse* only if the interval excludes 0."""
         if not self.span or min(self.first_questions, self.last_questions) < self.least:
             return "too little evidence"
         if self.low > TIE:
@@ -165,10 +164,10 @@ class Course:
         return "worse" if self.high < -TIE else "no sure change"
 
     def describe(self, *, named: bool = False) -> str:
-        """What was found, in a sentence for people.
+        """Describe the result in a sentence.
 
         Args:
-            named: say which kind was learned, as there are several beside each other.
+            named: whether to name the kind of learning.
         """
         if self.direction == "too little evidence":
             of = f" of {self.kind}" if named else ""
@@ -216,17 +215,17 @@ class Course:
 def course(
     effect: pl.DataFrame, as_of: datetime, *, least: int = LEAST_QUESTIONS, seed: int = 0
 ) -> list[Course]:
-    """The last weeks beside the first, for each namespace and kind of what is learned.
+    """Compare the last weeks with the first, for each namespace and kind of learning.
 
-    A half of the weeks that are over and have anything measured at most, and `MOST_WEEKS` at most, are the
-    first ones; as many are the last ones. The interval of the difference is a percentile bootstrap over
-    questions: one that was asked in both is drawn for both.
+    The first weeks are at most half of the complete weeks with measurements, and at most `MAX_WEEKS`; as many
+    are the last ones. The interval of the difference is a percentile bootstrap over questions: a question of
+    both is drawn for both.
 
     Args:
         effect: as of `trend`.
         as_of: aware; a week that is not over by then is not compared.
-        least: distinct questions that the first weeks, and the last ones, must have.
-        seed: the same seed gives the same intervals.
+        least: minimum distinct questions of the first weeks, and of the last.
+        seed: seed of the bootstrap.
     """
     rows = _in_weeks(effect)
     about = rows.select("namespace", "kind").unique().sort("namespace", "kind")
@@ -237,12 +236,12 @@ def course(
 
 
 def short(value: float) -> str:
-    """A figure between 0 and 1 as people read it: .036."""
+    """Format a figure between 0 and 1: .036."""
     return f"{round(value, 3) + 0.0:.3f}".replace("0.", ".", 1).replace("-", "−")
 
 
 def signed(value: float) -> str:
-    """A difference of such figures, with its sign: +.036."""
+    """Format a difference of such figures with its sign: +.036."""
     text = short(value)
     return text if text.startswith("−") or not text.strip(".0") else f"+{text}"
 
@@ -251,7 +250,7 @@ def signed(value: float) -> str:
 
 
 def _in_weeks(rows: pl.DataFrame) -> pl.DataFrame:
-    """With the Monday of each row's week, in an order that does not depend on the one that was given."""
+    """Add the Monday of each row's week and sort by all columns."""
     week = pl.col("day").str.to_date().dt.truncate("1w")
     return rows.with_columns(week=week).sort(pl.all())
 
@@ -261,44 +260,47 @@ def _share(of: str) -> pl.Expr:
 
 
 def _by_question(rows: pl.DataFrame, *about: str) -> pl.DataFrame:
-    """Means of each question: of every figure without what was learned, with it, and as it was served."""
+    """Average each figure over the searches of a question.
+
+    The figures are without what was learned, with it, and as served.
+    """
     first = {f"{HIT.column}{end}": (pl.col(f"{MRR.column}{end}") >= 1 - TIE).cast(pl.Float64)
              for end in ("", "_learned")}  # fmt: skip
     served = pl.when("live").then(f"{MRR.column}_learned").otherwise(MRR.column)
-    names = [f"{one.column}{end}" for one in FIGURES for end in ("", "_learned")]
+    names = [f"{measure.column}{end}" for measure in FIGURES for end in ("", "_learned")]
     means = pl.col(*names, "served").mean()
     whole = rows.with_columns(**first, served=served)
     return whole.group_by(*about, "query_id", maintain_order=True).agg(means)
 
 
 def _figures(effect: pl.DataFrame, least: int, seed: int) -> pl.DataFrame:
-    """The figures of the weeks that have questions enough."""
-    found = []
-    for key, mine in _by_question(effect, *_ABOUT).group_by(_ABOUT, maintain_order=True):
-        if mine.height < least:
+    """Compute the figures of weeks with enough questions."""
+    rows = []
+    for key, questions in _by_question(effect, *_ABOUT).group_by(_ABOUT, maintain_order=True):
+        if questions.height < least:
             continue
         row = dict(zip(_ABOUT, key, strict=True))
-        for one in FIGURES:
-            name = one.column
-            apart = _apart(mine[f"{name}_learned"], mine[name])
+        for measure in FIGURES:
+            name = measure.column
+            apart = _apart(questions[f"{name}_learned"], questions[name])
             low, high = _interval(apart, seed)
             row |= {
-                name: mine[name].mean(), f"{name}_learned": mine[f"{name}_learned"].mean(),
+                name: questions[name].mean(), f"{name}_learned": questions[f"{name}_learned"].mean(),
                 f"{name}_difference": float(apart.mean()), f"{name}_low": low, f"{name}_high": high,
             }  # fmt: skip
-        found.append(row)
+        rows.append(row)
     named = [name for name in COLUMNS if name in _ABOUT or any(name.startswith(x.column) for x in FIGURES)]
-    return pl.DataFrame(found, schema={name: COLUMNS[name] for name in named}, orient="row")
+    return pl.DataFrame(rows, schema={name: COLUMNS[name] for name in named}, orient="row")
 
 
 def _apart(after: pl.Series, before: pl.Series) -> Floats:
-    """Differences; what is within the accuracy of a metric is none."""
+    """Return differences; those within the accuracy of a metric are 0."""
     apart = after.to_numpy() - before.to_numpy()
     return np.where(np.abs(apart) <= TIE, 0.0, apart)
 
 
 def _interval(values: Floats, seed: int) -> tuple[float, float]:
-    """Of the mean of one value a question."""
+    """Return the bootstrap interval of the mean of one value a question."""
     if not len(values):
         return float("nan"), float("nan")
     totals = resampled_totals(values[:, None], n_draws=DRAWS, seed=seed)
@@ -309,7 +311,7 @@ def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Cours
     weeks = rows["week"].unique().sort().to_list()
     until = (as_of + MICROSECOND).date()
     over = [week for week in weeks if (until - week).days >= 7]
-    span = min(MOST_WEEKS, len(over) // 2)
+    span = min(MAX_WEEKS, len(over) // 2)
     early, recent = (
         rows.filter(pl.col("week").is_in(part)) for part in (over[:span], over[len(over) - span :])
     )
@@ -341,14 +343,19 @@ def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Cours
 
 
 def _moved(first: pl.DataFrame, last: pl.DataFrame, seed: int) -> tuple[float, float]:
-    """Interval of the difference of two means over questions, some of which may be in both."""
+    """Return the interval of the difference of two means over questions.
+
+    Some questions may be in both.
+    """
     if first.is_empty() or last.is_empty():
         return float("nan"), float("nan")
     both = first.select("query_id", before="served").join(
         last.select("query_id", after="served"), on="query_id", how="full", coalesce=True
     )
-    there = [pl.col(name).is_not_null().cast(pl.Float64).alias(f"has_{name}") for name in ("before", "after")]
-    sums = both.select(pl.col("before", "after").fill_null(0.0), *there).to_numpy()
+    present = [
+        pl.col(name).is_not_null().cast(pl.Float64).alias(f"has_{name}") for name in ("before", "after")
+    ]
+    sums = both.select(pl.col("before", "after").fill_null(0.0), *present).to_numpy()
     before, after, had, has = resampled_totals(sums, n_draws=DRAWS, seed=seed).T
     return percentiles(ratio(after, has) - ratio(before, had))
 

@@ -1,4 +1,4 @@
-"""Comparison of searches with those of a memory that nobody used, by kind of what use taught (rule 8.3)."""
+"""Comparison of searches with and without feedback, by kind of learning (rule 8.3)."""
 
 from __future__ import annotations
 
@@ -13,38 +13,42 @@ BESIDE: dict[str, type[pl.DataType]] = {
     "changed": pl.Int64, "without": pl.Float64, "with": pl.Float64, "difference": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "verdict": pl.String,
 }  # fmt: skip
-"""Columns of `beside`."""
+"""Columns of `compare_with_unused`."""
 ALL, RATED, UNRATED = "all", "with feedback before", "without feedback before"
 """Questions by whether a right answer had feedback before."""
 
 
 def compare_with_unused(effect: pl.DataFrame, *, margin: float) -> pl.DataFrame:
-    """Compare searches with the same searches without what use has taught, by kind (rule 8.3).
+    """Compare searches with the same searches without what was learned, by kind (rule 8.3).
 
     Args:
-        effect: as of `trend`, with ``rated``; kind ``use`` is without any of it.
+        effect: rows as for `trend`, with ``rated``; kind ``use`` is without any feedback.
         margin: difference of MRR@5 that does not matter.
 
     Returns:
-        `BESIDE`, by namespace, kind and answers. ``questions`` are distinct ones, ``changed`` those of them
-        whose MRR@5 differs (count); the verdict is that of `slowwave.scoring.evaluation.comparison.compare`.
+        `BESIDE`, by namespace, kind and answers. ``questions`` are distinct questions, ``changed`` those with
+        another MRR@5 (count). The verdict is that of `slowwave.scoring.evaluation.comparison.compare`.
     """
     served = pl.when("live").then(f"{MRR.column}_learned").otherwise(MRR.column)
-    known = pl.col("rated").fill_null(value=False)
-    groups = {ALL: pl.lit(value=True), RATED: known, UNRATED: ~known}
+    is_rated = pl.col("rated").fill_null(value=False)
+    groups = {ALL: pl.lit(value=True), RATED: is_rated, UNRATED: ~is_rated}
     rows = []
-    for (namespace, kind), mine in effect.sort("namespace", "kind").group_by(
+    for (namespace, kind), rows_of_kind in effect.sort("namespace", "kind").group_by(
         "namespace", "kind", maintain_order=True
     ):
         for answers, among in groups.items():
-            if answers != ALL and mine["rated"].null_count() == mine.height:
-                continue  # of words and keys nobody noted it
-            by = mine.filter(among).group_by("query_id").agg(pl.col(MRR.column).mean(), served=served.mean())
+            if answers != ALL and rows_of_kind["rated"].null_count() == rows_of_kind.height:
+                continue  # not recorded for words and keys
+            by = (
+                rows_of_kind.filter(among)
+                .group_by("query_id")
+                .agg(pl.col(MRR.column).mean(), served=served.mean())
+            )
             by = by.sort("query_id")
-            done = compare(by[MRR.column], by["served"], margin=margin, n_draws=DRAWS)
+            comparison = compare(by[MRR.column], by["served"], margin=margin, n_draws=DRAWS)
             rows.append(
                 (namespace, kind, answers, by.height,
-                 int(((by["served"] - by[MRR.column]).abs() > TIE).sum()), done.baseline, done.candidate,
-                 done.difference, done.low, done.high, done.verdict)
+                 int(((by["served"] - by[MRR.column]).abs() > TIE).sum()),
+                 comparison.baseline, comparison.candidate, comparison.difference, comparison.low, comparison.high, comparison.verdict)
             )  # fmt: skip
     return pl.DataFrame(rows, schema=BESIDE, orient="row")

@@ -304,7 +304,7 @@ def test_what_a_policy_file_leaves_out_is_the_models(nothing_set, home):
 
 def test_a_parameter_that_no_policy_has_is_told_with_the_nearest_one(home):
     write_policy_file(home / "some.json", rrfk=77)
-    with pytest.raises(SettingsError, match=r"rrfk: no parameter of a ranking\. Did you mean rrf_k\?"):
+    with pytest.raises(SettingsError, match=r"rrfk: unknown ranking parameter\. Did you mean rrf_k\?"):
         _ = Workspace(load(home, ranking={"policy_file": "some.json"})).policy
 
 

@@ -109,7 +109,7 @@ def test_a_search_of_before_the_scope_of_feedback_is_replayed_in_that_of_the_mem
 
 
 def test_an_unknown_parameter_is_named_with_those_that_are_known():
-    with pytest.raises(ValueError, match="mpab_koefficient: no parameter of a ranking") as caught:
+    with pytest.raises(ValueError, match="mpab_koefficient: unknown ranking parameter") as caught:
         RankingPolicy.from_dict({"mpab_koefficient": 0.3, "rrf_k": 3})
     assert "mpab_coefficient" in str(caught.value)
 
