@@ -1,1 +1,1 @@
-"""What may enter the memory. Pure functions of the notes and of what is known already."""
+"""Save gate, reconsolidation, divergence guard and learning gate, as pure functions."""

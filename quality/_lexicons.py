@@ -1,6 +1,6 @@
-"""Words that say little: what function words, placeholders, menus and licences are made of.
+"""Word lists for short texts: function words, placeholders, menus, licences.
 
-They help where a text is too short for statistics.
+They decide where a text is too short for statistics.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ ROOM = "slowwave.quality"
 
 
 def folded(name: str) -> frozenset[str]:
-    """A list of words as they are in a folded text, which has neither final sigma nor sharp s."""
+    """Return a word list case-folded, as folded texts are (no final sigma, no sharp s)."""
     return frozenset(word.casefold() for word in words(ROOM, name))
 
 
@@ -20,7 +20,7 @@ FUNCTION_CHARACTERS = "的是了在和就都而及与着或一个没有我们你
 
 FILLER_WORDS = folded("filler")
 SOFT_WORDS = folded("soft")
-"""Words that say little beside others of their kind and `FILLER_WORDS`, and much beside one of their own."""
+"""Words that are vague next to others like them or `FILLER_WORDS`, and specific next to another word."""
 FILLER_STEMS = folded("filler_stems")
 FILLER_PHRASES = lines(ROOM, "filler_phrases")
 

@@ -1,6 +1,6 @@
-"""What the lines of tool output, boot files and prompts look like, as regular expressions.
+"""Regular expressions for lines of tool output, boot files and prompts.
 
-They are of the kind that Polars and Python both read: no looking ahead or behind.
+They work in Polars and Python: no lookahead or lookbehind.
 """
 
 # ruff: noqa: E501 - patterns
@@ -17,7 +17,7 @@ _FILES = (
     rf"|csv|html?|css|sql|pdf|png|jpe?g|zip|gz|log)(?:(?: {{2,}}|\t){_ENTRY})+\s*$"
 )
 
-# What only a program writes: counted wherever it stands.
+# Lines that only programs write; counted anywhere.
 OUTPUT = {
     "terminal colours": r"\x1b\[[0-9;?]*[A-Za-z]|\[\d{1,2}(?:;\d{1,3})*m\S",
     "timestamped log": rf"^\s*[\[(<]?{_DAY}[T ]+{_TIME}(?:[.,]\d+|Z|[+-]\d\d:?\d\d|[\])>]|\s+\["
@@ -112,7 +112,7 @@ OUTPUT = {
         r"|^(?:Exit code|Wall time|Process exited with code|Chunk ID|Original token count):? "
     ),
 }  # fmt: skip
-# What people write into fences too (commands to type, a configuration, a patch): counted outside of them.
+# Lines that people write inside fences, too (commands, configuration, patches); counted outside of fences.
 OUTSIDE = {
     "shell": (
         r"^\s*(?:\$|❯|➜|%) \S|^\s*(?:\(\S+\) )?[\w.-]+@[\w.-]+[:~ ][^$#%>]*[$#%>]( |$)"
@@ -132,7 +132,7 @@ OUTSIDE = {
     "paths": r"^(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*$",
 }  # fmt: skip
 
-# A line of these alone is output: nobody writes one down to say something.
+# One line of these is enough to be output: nobody writes one as a note.
 SURE = (
     OUTPUT["git"], OUTPUT["network"], OUTPUT["verdicts"], OUTPUT["names of files"],
     r"^\s*</?(?:tool_calls?|tool_result|tool_use|tool_response|function_calls?|function_results?)(?:\s[^>]*)?>",
@@ -143,7 +143,7 @@ SURE = (
     r"^[A-Z][A-Z %/-]+(?:\s{2,}[A-Z][A-Z %/-]*){2,}$",
 )  # fmt: skip
 
-# Files that tools read at the start of a session; the second ones are names of ordinary notes as well.
+# Files that tools read at the start of a session; LIKELY_NAMES are also names of ordinary notes.
 BOOT_NAMES = (
     r"(?:^|[/\\])(?:AGENTS(?:\.override)?|CLAUDE(?:\.local)?|GEMINI|CONVENTIONS|QWEN|WARP)\.md\Z"
     r"|(?i:(?:^|[/\\])(?:\.cursorrules|\.windsurfrules|\.clinerules|\.goosehints|copilot-instructions\.md"
@@ -153,9 +153,11 @@ LIKELY_NAMES = (
     r"(?:^|[/\\])(?:MEMORY|SOUL|IDENTITY|BOOTSTRAP|BOOT|HEARTBEAT|TOOLS|USER|AGENT|SYSTEM)\.md\Z"
     r"|(?i:(?:^|[/\\])[^/\\]*system[-_ ]?prompt[^/\\]*)\Z"
 )
-_MARKS = r"^[\s>*_#•\-]*(?:\d+[.)]\s+)?[*_]*"  # of a list, a heading or emphasis, before what a line says
+_MARKS = (
+    r"^[\s>*_#•\-]*(?:\d+[.)]\s+)?[*_]*"  # marks of a list, heading or emphasis before the text of a line
+)
 
-# points, what a line of it says. Lines only: inside a sentence these words are spoken about.
+# Points and pattern. Line beginnings only: inside a sentence these words are a topic.
 SIGNALS: dict[str, tuple[int, str]] = {
     "persona": (
         1,
@@ -211,7 +213,7 @@ SIGNALS: dict[str, tuple[int, str]] = {
         r"(?:Read|First,? read) `?(?:SOUL|USER|MEMORY|AGENTS|CLAUDE|IDENTITY)\.md)",
     ),
 }  # fmt: skip
-# How a prompt opens. A note with one of these for its first line is one; `role` needs an order beside it.
+# Openings of prompts. A note with one as its first line is a prompt; `role` needs an order, too.
 OPENINGS = {
     "prompt": (
         r"^(?i:\W*(?:system(?: prompt| message)?|instructions?|developer)\W*[:>]\W*)?(?:"

@@ -1,7 +1,7 @@
-"""Words of talk that states nothing, in large languages: greetings, thanks, assent, hesitation, test texts.
+"""Social words that state nothing: greetings, thanks, assent, hesitation, test texts.
 
-A text of these words and of function words alone has nothing in it to remember. Words that a fact may be
-about (names of days, numbers, places) are not here.
+A text of only these and function words has nothing to remember. Words that a fact may be about (days,
+numbers, places) are excluded.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ _GREETED = folded("greeted")
 SOCIAL_WORDS = _GREETED | folded("social")
 
 CARRYING = folded("carrying")
-"""Those of them that carry something beside another word of content, where nobody is greeted or thanked."""
+"""Social words that count next to another content word, if the text has no greeting or thanks."""
 
 GREETINGS = _GREETED | {"you", "your"}
 
 CONTENT_TOO = frozenset({"man"})
-"""A function word of one language that is a word of content in another."""
+"""Function words of one language that are content words in another."""
 
 SOCIAL_PHRASES = lines(ROOM, "social_phrases")
-"""The same in scripts that put no spaces between words; the longer ones are looked for first."""
+"""Social phrases in scripts without spaces; longer ones match first."""
 
 SUBJECTS = folded("subjects")
-"""Who a short statement is about (pronouns of the first and third person), and negations: with one word of
-content they state something."""
+"""Subjects of short statements (first and third person pronouns) and negations: with one content word they
+make a statement."""
 
 LEFT_OUT = frozenset({"has", "had", "have", "got", "is", "was", "owns", "wants", "needs"})
-"""Verbs that begin a note about somebody who is not named in it: "Has a dog", "Got married"."""
+"""Verbs that begin a note with an omitted subject: "Has a dog", "Got married"."""

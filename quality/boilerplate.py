@@ -1,6 +1,6 @@
-"""Texts whose every line is a form without content: scaffolds of code, blanks of templates, orders about a text.
+"""Boilerplate: code scaffolds, blank templates, instructions about a missing text.
 
-Each line is looked at whole, so one line that says something is enough to pass.
+Every line has to match as a whole, so one line with content is enough to pass.
 """
 
 # ruff: noqa: E501 - patterns
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 MAX_LINES = 1_000
-"""Longest text that is looked at (characters); a longer one says something somewhere, or has statistics."""
+"""Maximum length of a checked text (characters); a longer one has content somewhere, or statistics."""
 MAX_LINE_CHARACTERS = 400
-"""The same of a line."""
+"""Maximum length of a line (characters)."""
 
-# A line of code that does nothing by itself: it opens, closes, imports or declares what stands elsewhere.
+# A line of code without content: it opens, closes, imports or declares.
 _SCAFFOLD = re.compile(
     r"[\s(){}\[\];,:]+|\(\) => \{\}|\.\.\.|pass|return(?: (?:null|none|true|false|self|this|err|\w{1,2}|[01]))?;?|break|continue|(?:end[ ;]*)+|fi|done|esac|else|try|finally|do|then|begin|todo!?\(?\)?;?"
     r"|(?:from [\w.]+ )?import (?:\{[^}]*\}|\([^)]*\)?|[\w.*]+(?: as \w+)?)(?:, *(?:\{[^}]*\}|[\w.*]+(?: as \w+)?))*(?: from ['\"][^'\"]+['\"])?;?"
@@ -32,7 +32,7 @@ _SCAFFOLD = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"[(){}\[\];<>=#@/*\n]|\bfrom \S+ import\b|\bimport \w+(?:\.| as )\w")
-# What a blank asks for, in its brackets; and what stands around blanks.
+# A blank in brackets, and the words around blanks.
 _SLOT = re.compile(
     r"\[[^\[\]\n]{2,60}\]|\{\{?[^{}\n]{1,60}\}\}?|<[A-Za-z][^<>\n]{1,60}>|\$\{?\w+\}?|_{3,}|\.{4,}"
 )
@@ -44,7 +44,7 @@ _AROUND = frozenset(
     """.split()
 )
 _WORD = re.compile(r"\w+")
-# A field with nothing in it, or what a page says where a text has yet to be written.
+# An empty field, or placeholder text of a page.
 _BLANK = re.compile(
     r"(?:[-*+#>\d.)\s]|\[ ?[xX]?\])*(?:[^\W\d_][^:\n]{0,40}:|[-*_=~.#\s]*)"
     r"|\W*(?:insert|enter|type|write|add|put|place|click (?:here )?to (?:add|edit|enter))(?: (?:your|some|the|a|an|any|more|in))* "
@@ -55,7 +55,7 @@ _BLANK = re.compile(
     r"|\W*(?:this is )?(?:just )?(?:(?:a|an|another|my|the|first|second|third) )*(?:test|testing|sample|dummy|example|temp|demo)(?: (?:a|an|test|memory|note|entry|message|text|input|post|item|save|only|number|one|two|three|again|please|ignore|delete|do|not|can|be|deleted|ignored|removed|will|should|later|me|this|it|\d+))*(?:\W+(?:please|ignore|delete|can|be|deleted|ignored|disregard|this|it|me|safely|to))*\W*",
     re.IGNORECASE,
 )
-# An order about a text that is not there: "Summarize the following text in three points:".
+# An instruction about a missing text: "Summarize the following text in three points:".
 _TEXTS = (
     r"(?:texts?|passages?|paragraphs?|articles?|sentences?|conversations?|reviews?|documents?|stor(?:y|ies)|transcripts?|emails?"
     r"|responses?|questions?|code|snippets?|inputs?|excerpts?|comments?|tweets?|messages?|dialogues?|contexts?|information)"
@@ -88,25 +88,25 @@ def is_boilerplate(text: str, *, titled: bool) -> bool:
 
     Args:
         text: content of a note.
-        titled: whether a person or an assistant gave it a title: an import may be what the title promises.
+        titled: whether a person or an assistant set a title: then an import line may be the content.
     """
     return is_blank(text) or is_bare_instruction(text) or (not titled and is_scaffold(text))
 
 
 def is_scaffold(text: str) -> bool:
-    """Whether every line of a text is a line of code that does nothing by itself."""
+    """Whether every line of a text is scaffolding code without content."""
     lines = _lines(text)
-    return bool(lines) and _CODE.search(text) is not None and all(_SCAFFOLD.fullmatch(one) for one in lines)
+    return bool(lines) and _CODE.search(text) is not None and all(_SCAFFOLD.fullmatch(line) for line in lines)
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text is a form that nobody has filled in: blanks, fields without values, sample texts."""
+    """Whether a text is an empty form: blanks, fields without values, sample texts."""
     lines = _lines(text)
-    return bool(lines) and all(_is_unfilled(one) for one in lines)
+    return bool(lines) and all(_is_unfilled(line) for line in lines)
 
 
 def is_bare_instruction(text: str) -> bool:
-    """Whether a text orders a model about, and has nothing that the order is about."""
+    """Whether a text instructs a model about something that is missing."""
     lines = _lines(text)
     if not lines or len(text) > MAX_LINES:
         return False
@@ -117,7 +117,7 @@ def is_bare_instruction(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with single spaces, or none where there is too much of them: what matches stays bounded."""
+    """Return the lines with single spaces; none for a text that is too long."""
     if len(text) > MAX_LINES:
         return []
     lines = [" ".join(line.split()) for line in text.split("\n")]

@@ -1,4 +1,4 @@
-"""Thresholds of an embedding model, fitted to labelled pairs to the same error rates (rule 2.4)."""
+"""Calibration of cosine thresholds to error rates on labelled pairs (rule 2.4)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import polars as pl
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.validation import require_ascending
 
-LEAST_PAIRS = 20
-"""Pairs at or above a threshold without which its error rate is not believed (count)."""
+MIN_PAIRS = 20
+"""Minimum pairs at or above a threshold for its error rate (count)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorTargets:
-    """Error rates to fit to: of the pairs at or above a threshold, the share that say something different.
+    """Target error rates: share of different pairs at or above a threshold.
 
-    The defaults are those that 0.92, 0.88, 0.80 and 0.75, the numbers of the rules, have with
-    bge-small-en-v1.5 on the sentence pairs of STS-B, a pair of less than 4 of 5 points being different.
+    The defaults are the rates of the rules' thresholds (0.92, 0.88, 0.80 and 0.75) with bge-small-en-v1.5 on
+    the sentence pairs of STS-B. A pair of less than 4 of 5 points counts as different.
     """
 
     duplicate: float = 0.211
@@ -31,10 +31,10 @@ class ErrorTargets:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fitted cosines; `recall` is a cosine too, its distance is 1 - recall.
+    """Fitted cosines; the distance of `recall` is 1 - recall.
 
     Raises:
-        ValueError: they are out of order, as the targets are.
+        ValueError: they are out of order, because the targets are.
     """
 
     duplicate: float
@@ -49,39 +49,39 @@ class Calibration:
 def fit_threshold(
     similarity: npt.NDArray[np.floating], different: npt.NDArray[np.bool_], target: float
 ) -> float:
-    """The least cosine, to 2 decimals, at or above which at most `target` of the pairs are different.
+    """Return the lowest cosine at or above which at most `target` of the pairs differ.
 
-    Every cosine above it keeps to the target too, where there are enough pairs to tell.
+    It has 2 decimals. Every higher cosine with enough pairs meets the target, too.
 
     Args:
         similarity: cosine of each pair (n,).
-        different: whether it says something different (n,).
+        different: whether the pair differs in meaning (n,).
         target: share in [0, 1].
 
     Raises:
-        ValueError: no threshold keeps to the target, or there are too few pairs.
+        ValueError: no threshold meets the target, or there are too few pairs.
     """
-    if len(similarity) < LEAST_PAIRS:
-        raise ValueError(f"{len(similarity)} pairs are too few; give at least {LEAST_PAIRS}")
+    if len(similarity) < MIN_PAIRS:
+        raise ValueError(f"{len(similarity)} pairs are too few; give at least {MIN_PAIRS}")
     grid = np.round(np.arange(1.0, -0.005, -0.01), 2)
     ordered = np.sort(similarity)
     wrong = np.sort(similarity[different])
-    # Rounded as similarities are when they are decided about.
+    # Rounded as similarities are in decisions.
     pairs = len(ordered) - np.searchsorted(np.round(ordered, 6), grid, side="left")
     errors = len(wrong) - np.searchsorted(np.round(wrong, 6), grid, side="left")
-    told = pairs >= LEAST_PAIRS
-    keeps = ~told | (errors <= target * np.maximum(pairs, 1))
+    enough_pairs = pairs >= MIN_PAIRS
+    keeps = ~enough_pairs | (errors <= target * np.maximum(pairs, 1))
     first_break = int(np.argmin(keeps)) if not keeps.all() else len(grid)
-    usable = np.flatnonzero(told[:first_break])
+    usable = np.flatnonzero(enough_pairs[:first_break])
     if not len(usable):
-        raise ValueError(f"at no cosine are at most {target:.0%} of the pairs different; give other pairs")
+        raise ValueError(f"no cosine keeps the different pairs at or below {target:.0%}; give other pairs")
     return float(grid[usable[-1]])
 
 
 def fit(
     similarity: npt.NDArray[np.floating], different: npt.NDArray[np.bool_], targets: ErrorTargets
 ) -> Calibration:
-    """All four thresholds.
+    """Fit all four thresholds.
 
     Raises:
         ValueError: as `fit_threshold`, or the thresholds are out of order.
@@ -98,11 +98,11 @@ def report(
     fitted: Calibration,
     targets: ErrorTargets,
 ) -> pl.DataFrame:
-    """What the thresholds mean on these pairs: a row each, with 95 % intervals.
+    """Report each threshold on these pairs, one row each, with 95 % intervals.
 
     Returns:
-        threshold, cosine, target, pairs (at or above), different, rate, low, high, found (share of all pairs
-        that say the same which are at or above).
+        threshold, cosine, target, pairs (at or above), different, rate, low, high, found (share of the equal
+        pairs that are at or above).
     """
     rows = []
     for name in ("duplicate", "merge", "recall", "conflict"):

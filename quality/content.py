@@ -1,4 +1,4 @@
-"""L2 of the save gate: content quality, by what applies to a note or by the seeds' table (rule 1)."""
+"""Content score: L2 of the save gate (rule 1)."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ WEIGHTS: Final[dict[str, float]] = {
     "metadata": 0.10,
     "density": 0.25,
 }
-"""Weight of each part in the seeds' score (rule 1); they sum to 1."""
+"""Weight of each part in the seeds' score (rule 1); the sum is 1."""
 DESCRIBING: Final = ("title", "triggers", "anchors", "metadata")
-"""The parts that describe a note; `applicable` lets them raise a score, by their weight in `WEIGHTS`."""
+"""Parts that describe a note; in `applicable` they raise the score by their weight in `WEIGHTS`."""
 STATEMENT: Final = "statement"
-"""The part of `applicable` that the seeds do not have: whether the text states something."""
+"""Part of `applicable` only: whether the text states something."""
 LIFT: Final = 0.25
-"""How much of its density a fully described note gets on top (share). Less than what filler is short of."""
+"""Maximum increase by description, as a share of the density. Too little to let filler pass."""
 LOW_CONTENT: Final = "low_quality"
-"""Reason of a verdict on a note whose score is below the pass mark."""
+"""Reason for a score below the minimum."""
 
 GENERIC_TITLES: Final = frozenset(lines("slowwave.quality", "generic_titles"))
-"""Titles that say nothing (rule 1), compared without case, numbers and marks at their ends."""
+"""Generic titles (rule 1), compared without case, numbers and marks at their ends."""
 _MONTHS = (
     r"jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?"
     r"|dec(ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|(mon|tues|wednes|thurs|fri|satur|sun)day"
 )
-# A title from which nothing remains once these are taken away is only a date, a time or a number.
+# A title without letters after removing these is only a date, a time or a number.
 _DATE = re.compile(rf"\d(?:st|nd|rd|th|[tz])(?:\d|\b)|\b(?:{_MONTHS}|am|pm|utc)\b|[\d年月日時分秒时]")
 _LETTER = re.compile(r"[^\W\d_]")
 _SPACES = re.compile(r"[\s_]+")
@@ -57,7 +57,7 @@ _LABELS: Final[dict[str, str]] = {
     "state": "accepted",
     "source_kind": "manual",
 }
-"""The typed labels and the values that they have when nothing was written."""
+"""Typed labels with their defaults."""
 _LISTS: Final = ("trigger_phrases", "tags", "aliases")
 _FIELDS: Final = (
     "title", "content", *_LISTS, "links", "front_matter", *_LABELS, "source_of_truth", "created_at"
@@ -65,7 +65,7 @@ _FIELDS: Final = (
 
 
 def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
-    """Content quality of notes, part by part (rule 1, L2).
+    """Score the content quality of notes, part by part (rule 1, L2).
 
     title: 0 empty, .2 generic, .4 under 10 characters, .6 under 20, .8 under 50, else 1. Characters are
     counted after trimming; a title of only a date or a number is generic.
@@ -75,32 +75,31 @@ def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
 
     length: .3 under 200 characters after trimming, .7 up to 1,000, 1 above.
 
-    anchors: 0, .5, 1 for none, 1-2, 3 and more of ATX headings, explicit anchors (``{#id}``,
-    ``<a id=...>``, ``<a name=...>``) and links to other notes; what is in fenced code does not count.
+    anchors: 0, .5, 1 for none, 1-2, 3 and more of ATX headings, explicit anchors (``{#id}``, ``<a id=...>``,
+    ``<a name=...>``) and links to other notes; fenced code does not count.
 
-    metadata: 0 without readable front matter, else .3, .5, 1 for none, 1-2, 3 and more known fields. The
-    fields have left the front matter for columns, so they are counted by what they left there: each label
-    that is not its default, source_of_truth if true, each of trigger_phrases, tags and aliases that is not
-    empty, and a readable date of creation (``created_at``). Other fields do not count, and neither does the
-    title, which every note has.
+    metadata: 0 without readable front matter, else .3, .5, 1 for none, 1-2, 3 and more known fields. Fields
+    are counted in their columns: each label that is not its default, source_of_truth if true, each of
+    trigger_phrases, tags and aliases that is not empty, and a readable ``created_at``. Other fields and the
+    title do not count.
 
     density: :func:`slowwave.quality.density.signal_density` of the content.
 
-    By the formula `seeds` the score is their weighted mean. By `applicable`, which ships, it is the density
-    of the content; zero if it states nothing (:func:`quality.statement.states_something`). What describes a
-    note raises it by up to `LIFT`: the weighted mean of title, triggers, anchors and metadata. So a note that
-    is described better never scores less, and a title makes no filler pass. A part that does not apply takes
-    nothing away: a title that is missing or only the first words of the text, no triggers, no anchors, no
-    front matter. Length says nothing about worth: it never applies.
+    The formula `seeds` gives their weighted mean. The default, `applicable`, gives the density of the
+    content, and 0 if it states nothing (:func:`quality.statement.states_something`). The weighted mean of
+    title, triggers, anchors and metadata raises it by up to `LIFT`. So a better description never lowers the
+    score, and a title does not let filler pass. A part that does not apply lowers nothing: a title that is
+    missing or only the first words of the text, no triggers, no anchors, no front matter. Length never
+    applies, because it shows no quality.
 
     Args:
         notes: columns title, content, trigger_phrases, tags, aliases, links (lists), metadata, front_matter
             (ok, none, broken_front_matter), those of the labels, and source_of_truth and created_at if known.
-        formula: by which the parts come to a score.
+        formula: formula of the score.
 
     Returns:
-        A row a note, in their order: the parts in the order of `WEIGHTS`; for `applicable` then `STATEMENT`
-        (1 or 0), and nan for a part that does not apply; last the score, rounded to 2 decimals, halves up.
+        One row a note, in order: the parts in the order of `WEIGHTS`; for `applicable` then `STATEMENT` (1 or
+        0), and nan for a part that does not apply; last the score, rounded half up to 2 decimals.
     """
     fields = [name for name in _FIELDS if name in notes.columns]
     plain = zip(*(notes[name].to_list() for name in fields), strict=True)
@@ -113,8 +112,8 @@ def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
         mean = np.minimum(density * (1 + LIFT * described * density), 1.0) * parts[:, -1]
     else:
         mean = parts @ np.array(list(WEIGHTS.values()))
-    # Sums of tenths are a hair off the half they stand for, and a batch is added up in another order than a
-    # row: so the hair is added.
+    # Float sums of tenths are slightly off, and a batch is summed in another order than a row: so a tiny
+    # amount is added before rounding.
     return np.column_stack([parts, np.floor(mean * 100 + 0.5 + 1e-9) / 100])
 
 
@@ -125,7 +124,7 @@ _DESCRIBES = np.array([WEIGHTS[name] for name in DESCRIBING]) / sum(WEIGHTS[name
 
 
 def _applicable(note: dict[str, Any]) -> tuple[float | None, ...]:
-    """The parts that apply to a note, nothing for the others, and whether it states something."""
+    """Return a note's applicable parts (else None), and whether it states something."""
     content = note["content"] or ""
     title = (note["title"] or "").strip()
     if is_from_first_words(title, content):
@@ -166,7 +165,7 @@ def _title(title: str) -> float:
 
 
 def is_generic_title(title: str) -> bool:
-    """Whether a title says nothing of what it stands over: empty, *note*, *untitled*, a date, a number."""
+    """Whether a title is generic: empty, *note*, *untitled*, a date, a number."""
     plain = _SPACES.sub(" ", title.lower())
     first, last = _LETTER.search(plain), _LETTER.search(plain[::-1])
     if first is None or last is None:
@@ -194,7 +193,7 @@ def _anchors(content: str) -> int:
 def _metadata(note: dict[str, Any]) -> float:
     if note["front_matter"] != "ok":
         return 0.0
-    known = sum(note.get(name) not in {None, default} for name, default in _LABELS.items())
-    known += sum(bool(note[name]) for name in _LISTS)
-    known += bool(note.get("source_of_truth")) + (note.get("created_at") is not None)
-    return 0.3 if known == 0 else 0.5 if known <= 2 else 1.0
+    fields_set = sum(note.get(name) not in {None, default} for name, default in _LABELS.items())
+    fields_set += sum(bool(note[name]) for name in _LISTS)
+    fields_set += bool(note.get("source_of_truth")) + (note.get("created_at") is not None)
+    return 0.3 if fields_set == 0 else 0.5 if fields_set <= 2 else 1.0

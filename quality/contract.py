@@ -1,7 +1,7 @@
-"""The batch contract: what every accepted note of a night keeps to, as a Great Expectations suite (rule 1).
+"""Batch contract: a Great Expectations suite over the accepted notes of a night (rule 1).
 
-The gate judges note by note, with expressions of its own; the contract is stated apart from it, as data, and
-asked once per batch: a fault that the gate lets through is found by something that does not share its code.
+The gate judges each note with its own code. The contract is declared separately, as data, and runs once per
+batch. So it finds faults that the gate lets through, without sharing its code.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ BATCH_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One clause of the contract.
+    """One check of the contract.
 
     Attributes:
         name: name of the check in Dagster and in the suite.
-        description: what it says, for people.
-        columns: the columns it is about.
+        description: meaning, shown to users.
+        columns: checked columns.
         expectation: class of the expectation in `great_expectations.expectations`.
-        arguments: its arguments, given what the gate asks for.
-        when: ``always``: the store relies on it, so a breach is an error; ``gate``: a rule of the gate, so a
-            breach is an error from the moment on from which the gate enforces, and a warning before.
+        arguments: function from the gate's policy to the expectation's arguments.
+        when: ``always``: tables rely on it, so a breach is an error. ``gate``: a rule of the gate, so a
+            breach is an error once the gate enforces, and a warning before.
     """
 
     name: str
@@ -65,21 +65,21 @@ class Check:
     when: Literal["always", "gate"] = "gate"
 
     def severity(self, *, enforced: bool) -> Severity:
-        """How bad a breach is."""
+        """Return the severity of a breach."""
         return "error" if enforced or self.when == "always" else "warn"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found.
+    """Result of one check.
 
     Attributes:
         name: name of the check.
-        description: what it says.
-        expectation: type of the expectation, as Great Expectations writes it.
-        passed: whether every note keeps to it.
-        severity: how bad a breach is.
-        unexpected: number of notes that break it.
+        description: meaning of the check.
+        expectation: type of the expectation in Great Expectations.
+        passed: whether every note passes.
+        severity: severity of a breach.
+        unexpected: notes that fail (count).
         unexpected_percent: the same, in percent of the batch.
         examples: a few of them: staged_id, value.
     """
@@ -96,7 +96,10 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ContractResult:
-    """What the contract found in one batch: the number of notes, and a result per check in `CHECKS` order."""
+    """Contract results of one batch.
+
+    It has the number of notes, and a result per check in `CHECKS` order.
+    """
 
     notes: int
     checks: tuple[CheckResult, ...]
@@ -108,7 +111,7 @@ CHECKS: tuple[Check, ...] = (
         "ExpectColumnValuesToBeUnique", lambda _: {"column": "staged_id"}, when="always",
     ),
     Check(
-        "namespace_is_valid", "A namespace is a word of letters, digits and the marks _ - . /.",
+        "namespace_is_valid", "A namespace consists of letters, digits and the marks _ - . /.",
         ("namespace",),
         "ExpectColumnValuesToMatchRegex",
         lambda _: {"column": "namespace", "regex": NAMESPACE.removesuffix("$") + _END}, when="always",
@@ -118,7 +121,7 @@ CHECKS: tuple[Check, ...] = (
         "ExpectColumnValuesToMatchRegex", lambda _: {"column": "title", "regex": r"\S"},
     ),
     Check(
-        "content_is_long_enough", "A content has the least number of characters after trimming.",
+        "content_is_long_enough", "The trimmed content has at least the minimum number of characters.",
         ("characters",), "ExpectColumnValuesToBeBetween",
         lambda policy: {"column": "characters", "min_value": max(1, policy.least_characters)},
     ),
@@ -127,7 +130,7 @@ CHECKS: tuple[Check, ...] = (
         "ExpectColumnValuesToMatchRegex", lambda _: {"column": "source", "regex": _SOUND_PATH},
     ),
     Check(
-        "creation_is_known", "The moment of creation is known.", ("created_at",),
+        "creation_is_known", "The creation time is not null.", ("created_at",),
         "ExpectColumnValuesToNotBeNull", lambda _: {"column": "created_at"},
     ),
     *(
@@ -139,7 +142,7 @@ CHECKS: tuple[Check, ...] = (
         for label in KNOWN_WORDS
     ),
     Check(
-        "score_is_high_enough", "The quality score, where there is one, is the least one asked for or above.",
+        "score_is_high_enough", "The quality score, if there is one, is at least the gate's minimum.",
         ("quality_score",), "ExpectColumnValuesToBeBetween",
         lambda policy: {"column": "quality_score", "min_value": policy.min_quality, "max_value": 1.0},
     ),
@@ -147,12 +150,12 @@ CHECKS: tuple[Check, ...] = (
 
 
 def run_contract(batch: pl.DataFrame, policy: GatePolicy, *, enforced: bool) -> ContractResult:
-    """What the contract finds in one batch of accepted notes.
+    """Run the contract on one batch of accepted notes.
 
     Args:
-        batch: one row per accepted note, columns of `BATCH_SCHEMA`; day (of a batch over several) and
-            quality_score may be missing, and a score that is null is not judged.
-        policy: what the gate asks for.
+        batch: one row per accepted note, columns of `BATCH_SCHEMA`; day and quality_score are optional, and a
+            null score is not judged.
+        policy: policy of the gate.
         enforced: whether the gate enforces its rules on this batch.
 
     Raises:
@@ -169,15 +172,15 @@ def run_contract(batch: pl.DataFrame, policy: GatePolicy, *, enforced: bool) -> 
         _suite(gx, policy, enforced=enforced),
         result_format={"result_format": "SUMMARY", "partial_unexpected_count": _EXAMPLES},
     )
-    found = {one.expectation_config.meta["check"]: one for one in validated.results}
+    results = {result.expectation_config.meta["check"]: result for result in validated.results}
     return ContractResult(
         batch.height,
-        tuple(_result(check, found[check.name], batch, enforced=enforced) for check in CHECKS),
+        tuple(_result(check, results[check.name], batch, enforced=enforced) for check in CHECKS),
     )
 
 
 def write_data_docs(batch: pl.DataFrame, folder: Path, policy: GatePolicy, *, enforced: bool) -> Path:
-    """Write the contract and what it finds in `batch` as a site of HTML pages into `folder`.
+    """Write the contract and its results on `batch` as HTML pages into `folder`.
 
     Returns:
         The page to open.
@@ -212,7 +215,10 @@ def write_data_docs(batch: pl.DataFrame, folder: Path, policy: GatePolicy, *, en
 
 
 def _great_expectations() -> ModuleType:
-    """The library, imported when it is first needed: that takes seconds, and most commands do without."""
+    """Import and return Great Expectations.
+
+    The import takes seconds, and most commands do not need it.
+    """
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations
 
@@ -255,9 +261,9 @@ def _prepared(batch: pl.DataFrame) -> pl.DataFrame:
     missing = [name for name in BATCH_SCHEMA if name not in batch.columns]
     if missing:
         raise ValueError(
-            f"The batch has no column {', '.join(missing)}. The contract is about {list(BATCH_SCHEMA)}."
+            f"The batch has no column {', '.join(missing)}. The contract needs {list(BATCH_SCHEMA)}."
         )
-    # An expectation passes over nulls; a label or title that is not there is a breach.
+    # Expectations ignore nulls, but a missing label or title is a breach.
     judged = [name for name, kind in BATCH_SCHEMA.items() if kind == pl.String and name != "content_hash"]
     return (
         batch.select(BATCH_SCHEMA.keys())
@@ -267,11 +273,11 @@ def _prepared(batch: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pandas(batch: pl.DataFrame) -> Any:  # noqa: ANN401
-    """The batch for Great Expectations, which reads no Polars frames; the texts stay, no check is on them."""
+    """Convert the batch to pandas for Great Expectations, without contents, which no check reads."""
     import pandas as pd  # type: ignore[import-untyped]
 
     columns = batch.drop("content")
-    # Object columns, so that regular expressions are Python's and no number turns into a float over a null.
+    # Object columns, so that regular expressions are Python's and nulls turn no integer into a float.
     return pd.DataFrame({name: pd.Series(columns[name].to_list(), dtype=object) for name in columns.columns})
 
 
@@ -282,7 +288,7 @@ def _result(check: Check, found: Any, batch: pl.DataFrame, *, enforced: bool) ->
         return CheckResult(check.name, check.description, kind.lstrip("_"), passed=True, severity=severity)
     counts = found.result
     if "unexpected_count" not in counts:
-        raise RuntimeError(f"The check {check.name} could not be evaluated: {found.exception_info}")
+        raise RuntimeError(f"Cannot evaluate the check {check.name}: {found.exception_info}")
     rows = list(counts.get("partial_unexpected_index_list") or [])[:_EXAMPLES]
     examples = batch[rows].select(
         "staged_id", value=pl.concat_str(check.columns, separator=" · ", ignore_nulls=True)

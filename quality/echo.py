@@ -1,4 +1,4 @@
-"""Notes that repeat what the memory itself said shortly before: recall fed back (rule 1)."""
+"""Echoes: notes that repeat recently returned results (rule 1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ECHO_SHARE = 0.8
 ECHO_WINDOW = timedelta(hours=24)
 SHINGLE_WORDS = 5
 
-# A character of a script without spaces is a word of its own, so shingles are of characters there.
+# A character of a script without spaces counts as a word, so shingles are of characters there.
 _ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[{_ALONE}]|[\p{{L}}\p{{N}}\p{{M}}--[{_ALONE}]]+"
 _MULTIPLIER = 0x9E3779B97F4A7C15  # odd, so that no bit of a word's hash is lost
@@ -27,41 +27,41 @@ def find_echoes(
     window: timedelta = ECHO_WINDOW,
     share: float = ECHO_SHARE,
 ) -> pl.DataFrame:
-    """Notes that say what the memory itself said shortly before: recall fed back (rule 1).
+    """Find notes that repeat results returned shortly before (rule 1).
 
-    A note is an echo if at least `share` of its distinct 5-word shingles (words without case and marks;
-    characters in scripts without spaces; the whole text if it is shorter) stand in passages that were
-    served to its namespace in [occurred_at - window, occurred_at). Passages of the same memory are left
-    out: saving one's own note again is an update.
+    A note is an echo if at least `share` of its distinct 5-word shingles are in passages returned to its
+    namespace in [occurred_at - window, occurred_at). Shingles are of words without case and marks, of
+    characters in scripts without spaces, or the whole text if it is shorter. Passages of the same memory do
+    not count: saving one's own note again is an update.
 
     Args:
         notes: namespace, memory_id, content, occurred_at; one row per memory.
-        served: namespace, memory_id, text, search_id, shown_at; one row per passage shown.
-        window: how long before a note a passage counts.
-        share: the least share, over 0 and up to 1.
+        served: namespace, memory_id, text, search_id, shown_at; one row per returned passage.
+        window: time before a note in which a passage counts.
+        share: minimum share, above 0 and up to 1.
 
     Returns:
-        memory_id; echo_of: of the memories that said some of it last, the one that says most of it;
-        search_id: its last showing. In order of memory_id, whatever the order of the rows given.
+        memory_id; echo_of: the memory with most of the text, among those that had a part of it last;
+        search_id: its last return. Sorted by memory_id.
     """
-    # In order of time a showing is a number, and the window before a note is a range of numbers.
+    # Sorted by time, a returned passage is a number, and the window before a note is a range of numbers.
     shown = served.sort("shown_at", "search_id", "memory_id").with_columns(
         pl.col("text").rank("dense").alias("text_id"), show=pl.int_range(pl.len())
     )
     times = shown["shown_at"].dt.epoch("us").to_numpy()
     ends = notes["occurred_at"].dt.epoch("us").to_numpy()
-    said = notes.select("namespace", "memory_id", row=pl.int_range(pl.len())).with_columns(
+    note_rows = notes.select("namespace", "memory_id", row=pl.int_range(pl.len())).with_columns(
         since=pl.Series(np.searchsorted(times, ends - window // timedelta(microseconds=1)), dtype=pl.Int64),
         until=pl.Series(np.searchsorted(times, ends), dtype=pl.Int64),
     )
     ids = pl.concat([notes["memory_id"], served["memory_id"]]).unique().sort().to_frame().with_row_index("id")
-    said = said.join(ids, on="memory_id", how="left", maintain_order="left", nulls_equal=True)
+    note_rows = note_rows.join(ids, on="memory_id", how="left", maintain_order="left", nulls_equal=True)
     shown = shown.join(ids, on="memory_id", how="left", maintain_order="left", nulls_equal=True)
 
-    shingles = _in_namespace(_shingles(notes["content"]).join(said, on="row"))
+    shingles = _in_namespace(_shingles(notes["content"]).join(note_rows, on="row"))
     total = shingles.group_by("row").len("total")
-    heard = _heard(shown, shingles["key"])
-    last = _last_showing(shingles, _with_another(heard), by=["key"])
+    returned = _returned_shingles(shown, shingles["key"])
+    last = _last_showing(shingles, _with_another(returned), by=["key"])
     own = pl.col("served") == pl.col("id")
     hits = last.with_columns(
         show=pl.when(own).then("another_show").otherwise("show"),
@@ -69,16 +69,16 @@ def find_echoes(
     ).filter(pl.col("show") >= pl.col("since"))
     echoed = hits.group_by("row").len("found").join(total, on="row")
     hits = hits.join(echoed.filter(pl.col("found") >= share * pl.col("total") - 1e-9), on="row", how="semi")
-    # How much of the note each of these memories says: with all its showings, also those before the last.
+    # Share of the note in each of these memories, over all its returned passages.
     pairs = hits.select("row", "since", "until", "key").join(hits.select("row", "served").unique(), on="row")
     return (
-        _last_showing(pairs, heard, by=["key", "served"])
+        _last_showing(pairs, returned, by=["key", "served"])
         .filter(pl.col("show") >= pl.col("since"))
         .group_by("row", "served")
         .agg(covered=pl.len(), show=pl.col("show").max())
         .sort("covered", "show", descending=True)
         .unique("row", keep="first", maintain_order=True)
-        .join(said.select("row", "memory_id"), on="row")
+        .join(note_rows.select("row", "memory_id"), on="row")
         .join(shown.select("show", "search_id", echo_of="memory_id"), on="show")
         .sort("memory_id", "row")
         .select("memory_id", "echo_of", "search_id")
@@ -86,13 +86,13 @@ def find_echoes(
 
 
 class ShingleIndex:
-    """Shingles of passages of one namespace: they tell whether a text may be an echo of any."""
+    """Shingle index of one namespace's passages, a fast pre-check for echoes."""
 
     def __init__(self) -> None:
         self._runs: list[npt.NDArray[np.uint64]] = []  # each sorted
 
     def add(self, texts: Sequence[str]) -> None:
-        """More passages."""
+        """Add passages."""
         run = np.unique(_shingles(pl.Series(texts, dtype=pl.String))["shingle"].to_numpy())
         self._runs.append(run)
         while len(self._runs) > 1 and 2 * len(self._runs[-1]) >= len(self._runs[-2]):
@@ -100,27 +100,30 @@ class ShingleIndex:
             self._runs[-1] = np.union1d(self._runs[-1], last)
 
     def may_hold(self, texts: Sequence[str], share: float) -> bool:
-        """Whether any of these texts has `share` of its shingles among them, as an echo has."""
+        """Whether the index has `share` of the shingles of any text, as an echo needs."""
         if not self._runs:
             return False
-        said = _shingles(pl.Series(texts, dtype=pl.String))
-        rows, shingles = said["row"].to_numpy(), said["shingle"].to_numpy()
-        there = np.zeros(len(shingles), dtype=np.bool_)
+        rows_and_shingles = _shingles(pl.Series(texts, dtype=pl.String))
+        rows, shingles = rows_and_shingles["row"].to_numpy(), rows_and_shingles["shingle"].to_numpy()
+        present = np.zeros(len(shingles), dtype=np.bool_)
         for run in self._runs:
             place = np.minimum(np.searchsorted(run, shingles), len(run) - 1)
-            there |= run[place] == shingles if len(run) else False
-        found, total = np.bincount(rows[there], minlength=len(texts)), np.bincount(rows, minlength=len(texts))
+            present |= run[place] == shingles if len(run) else False
+        found, total = (
+            np.bincount(rows[present], minlength=len(texts)),
+            np.bincount(rows, minlength=len(texts)),
+        )
         return bool((found >= np.maximum(share * total - 1e-9, 1)).any())
 
 
 def _in_namespace(shingles: pl.DataFrame) -> pl.DataFrame:
-    """Shingle and namespace as one key, so that namespaces never meet."""
+    """Replace shingle and namespace by one key, so that namespaces never match."""
     mixed = pl.struct("namespace", "shingle").hash(seed=1)
     return shingles.with_columns(key=mixed).drop("namespace", "shingle")
 
 
-def _heard(shown: pl.DataFrame, wanted: pl.Series) -> pl.DataFrame:
-    """Every showing of every wanted shingle: key, show, served (number of the memory)."""
+def _returned_shingles(shown: pl.DataFrame, wanted: pl.Series) -> pl.DataFrame:
+    """Return every return of every wanted shingle: key, show, served (number of the memory)."""
     texts = (
         shown.select("namespace", "text_id", "text")
         .unique(["namespace", "text_id"])
@@ -136,9 +139,9 @@ def _heard(shown: pl.DataFrame, wanted: pl.Series) -> pl.DataFrame:
     )
 
 
-def _with_another(heard: pl.DataFrame) -> pl.DataFrame:
-    """Beside each showing of a shingle the last one before it of another memory: another, another_show."""
-    ordered = heard.sort("key", "show")
+def _with_another(returned: pl.DataFrame) -> pl.DataFrame:
+    """Add to each return of a shingle the previous one of another memory: another, another_show."""
+    ordered = returned.sort("key", "show")
     first = (pl.col("key") != pl.col("key").shift(1)).fill_null(True)
     turn = first | (pl.col("served") != pl.col("served").shift(1))
     at = pl.int_range(pl.len())
@@ -153,16 +156,16 @@ def _with_another(heard: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _last_showing(shingles: pl.DataFrame, heard: pl.DataFrame, *, by: list[str]) -> pl.DataFrame:
-    """The last showing of each shingle before the note; none: nulls."""
+def _last_showing(shingles: pl.DataFrame, returned: pl.DataFrame, *, by: list[str]) -> pl.DataFrame:
+    """Return the last return of each shingle before the note; nulls without one."""
     return shingles.sort("until").join_asof(
-        heard.sort("show"), left_on="until", right_on="show", by=by, allow_exact_matches=False,
+        returned.sort("show"), left_on="until", right_on="show", by=by, allow_exact_matches=False,
         check_sortedness=False,
     )  # fmt: skip
 
 
 def _shingles(texts: pl.Series) -> pl.DataFrame:
-    """Distinct shingles of each text as 64-bit hashes: row, shingle."""
+    """Return the distinct shingles of each text as 64-bit hashes: row, shingle."""
     words = (
         pl.DataFrame({"text": texts.cast(pl.String)})
         .select(
@@ -174,7 +177,7 @@ def _shingles(texts: pl.Series) -> pl.DataFrame:
     )
     rows, hashes = words["row"].to_numpy(), words["word"].hash(seed=0).to_numpy()
     with np.errstate(over="ignore"):
-        # A text shorter than a shingle is hashed over what there is, with its length.
+        # A text shorter than a shingle is hashed as a whole, with its length.
         mixed = np.zeros(len(rows), dtype=np.uint64)
         length = np.zeros(len(rows), dtype=np.uint64)
         for offset in range(min(SHINGLE_WORDS, len(rows))):

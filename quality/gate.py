@@ -1,8 +1,8 @@
-"""The save gate's verdict on a note by itself: L1 structure, L2 content and the named kinds of junk (rule 1).
+"""Save gate verdicts on single notes: structure (L1), content (L2) and junk (rule 1).
 
-What a note is to the others (L3: duplicates) is decided in :mod:`quality.admission`, one note after the
-other, because it needs vectors and depends on the order. The night judges a day's batch, `Memory.save` a
-batch of one; both call :func:`judge`.
+Duplicates (L3) are decided in :mod:`quality.admission`, one note after the other, because they need vectors
+and depend on the order. The nightly job judges a day's batch, `Memory.save` a batch of one; both call
+:func:`judge`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ ACCEPT = "accept"
 VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO, "accept": ACCEPT}
 
 ALWAYS_REFUSED = frozenset({"bad_namespace"})
-"""Faults with which a note cannot be stored, whatever the mode."""
+"""Faults that refuse a note in every mode."""
 
 PARTS: dict[Formula, tuple[str, ...]] = {"seeds": (*WEIGHTS,), "applicable": (*WEIGHTS, STATEMENT)}
-"""Parts of a score by name, as a verdict records them; null is what does not apply to a note."""
+"""Names of the parts of a score in a verdict; a part that does not apply is null."""
 VERDICT_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "memory_id": pl.String,
     "verdict": pl.String,
@@ -51,22 +51,22 @@ SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "search_id": pl.String,
     "shown_at": pl.Datetime("us", "UTC"),
 }
-"""Passages that searches showed: what :func:`judge` looks for echoes of."""
+"""Columns of returned passages, which :func:`judge` checks for echoes."""
 
 
 def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Verdicts on staged notes, one row each, in their order.
+    """Judge staged notes, one verdict each, in order.
 
     Args:
         staged: one row per memory: act (save, forget, undo, unreadable), occurred_at, released, reason (of an
             unreadable note) and the columns of a note.
-        policy: what the gate asks for.
-        served: passages that searches showed lately, as in `SERVED_SCHEMA`.
+        policy: policy of the gate.
+        served: recently returned passages, as in `SERVED_SCHEMA`.
 
     Returns:
-        memory_id; verdict: pass, refuse, retire or undo; reasons: all of them (a note that passes with
-        reasons is one that the gate would refuse if it did more than warn); score: L2, null where it was not
-        asked; parts: `PARTS` of the score, as JSON.
+        memory_id; verdict: pass, refuse, retire, undo or accept; reasons: all faults (a note that passes with
+        reasons would be refused if the gate enforced); score: L2, null if not computed; parts: `PARTS` of the
+        score, as JSON.
     """
     reasons: list[list[str]] = [[]] * staged.height
     scores: list[list[float]] | None = None
@@ -78,22 +78,22 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     judged = [
         (
             memory_id,
-            *_verdict(act, reason, released=bool(released), moment=moment, found=found, policy=policy),
+            *_verdict(act, reason, released=bool(released), moment=moment, found=faults, policy=policy),
         )
-        for (memory_id, act, reason, released, moment), found in zip(acts, reasons, strict=True)
+        for (memory_id, act, reason, released, moment), faults in zip(acts, reasons, strict=True)
     ]
-    asked = [
+    scored = [
         (parts[-1], _as_json(parts, policy)) if act == "save" else (None, None)
         for (_, act, *_), parts in zip(acts, scores or [], strict=scores is not None)
     ] or [(None, None)] * len(acts)
-    rows = [(*verdict, *score) for verdict, score in zip(judged, asked, strict=True)]
+    rows = [(*verdict, *score) for verdict, score in zip(judged, scored, strict=True)]
     return pl.DataFrame(rows, schema=VERDICT_SCHEMA, orient="row")
 
 
 def _verdict(
     act: str, reason: str | None, *, released: bool, moment: datetime, found: list[str], policy: GatePolicy
 ) -> tuple[str, list[str]]:
-    """The verdict on one act, and the reasons that count for it."""
+    """Return the verdict on one event, and the reasons that count for it."""
     if act == "unreadable":
         return REFUSE, [reason] if reason is not None else []
     if act != "save":
@@ -110,7 +110,7 @@ def _as_json(parts: list[float], policy: GatePolicy) -> str:
 
 
 def _content_faults(parts: list[float], policy: GatePolicy) -> list[str]:
-    """What the score of a note and its parts are not enough for."""
+    """Return the faults of a note's content score and statement."""
     if policy.score == "applicable" and not parts[-2]:
         return [NO_STATEMENT]
     return [LOW_CONTENT] if parts[-1] < policy.min_quality else []
@@ -119,7 +119,7 @@ def _content_faults(parts: list[float], policy: GatePolicy) -> list[str]:
 def _reasons(
     staged: pl.DataFrame, content: list[list[str]], policy: GatePolicy, served: pl.DataFrame | None
 ) -> list[list[str]]:
-    """Every fault of each note, in the order of the layers."""
+    """Return all faults of each note, in the order of the layers."""
     layers = zip(
         structure_faults(staged, min_characters=policy.least_characters),
         content,
@@ -131,23 +131,23 @@ def _reasons(
 
 
 def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> list[list[str]]:
-    """`echo` for each note that only repeats what a search showed lately.
+    """Return `echo` for each note that only repeats recent results.
 
-    A note that repeats much and says something more, or something else, is no echo: it would be lost.
+    A note that says something more, or something else, is no echo: it would be lost.
     """
     if served is None or served.is_empty() or not policy.echo_window:
         return [[]] * staged.height
-    found = find_echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
+    echoes = find_echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
     passages = {
         (namespace, search): texts
         for namespace, search, texts in served.join(
-            found.select("search_id").unique(), on="search_id", how="semi"
+            echoes.select("search_id").unique(), on="search_id", how="semi"
         )
         .group_by("namespace", "search_id")
         .agg(pl.col("text").unique(maintain_order=True))
         .iter_rows()
     }
-    suspects = found.join(staged.select("memory_id", "namespace", "content"), on="memory_id")
+    suspects = echoes.join(staged.select("memory_id", "namespace", "content"), on="memory_id")
     repeats = {
         name
         for name, namespace, search, content in suspects.select(
@@ -159,21 +159,26 @@ def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None)
 
 
 def _plain(text: str) -> str:
-    """A text without case, and with a space wherever there is some; a space around it keeps words whole."""
+    """Case-fold a text and normalise spaces.
+
+    A space at both ends keeps words whole.
+    """
     return f" {' '.join(unicodedata.normalize('NFKC', text).casefold().split())} "
 
 
 def _only_repeats(content: str, passages: Sequence[str]) -> bool:
-    """Whether each line of a note is said by one of the passages: word for word, or to the same effect."""
+    """Whether a passage has each line of a note, verbatim or in effect."""
     plain = [_plain(passage) for passage in passages]
     if any(_plain(content) in passage for passage in plain):
         return True
-    known = [traits(passage) for passage in passages]
+    passage_traits = [traits(passage) for passage in passages]
     for line in filter(str.strip, content.split("\n")):
         if any(_plain(line) in passage for passage in plain):
             continue
-        said = traits(line)
-        found = (compare(said, passage) for passage in known)
-        if not any(not differences or says_more(differences) == "right" for differences in found):
+        line_traits = traits(line)
+        differences_by_passage = (compare(line_traits, passage) for passage in passage_traits)
+        if not any(
+            not differences or says_more(differences) == "right" for differences in differences_by_passage
+        ):
             return False
     return True

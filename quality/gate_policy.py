@@ -1,4 +1,4 @@
-"""What the save gate asks for, and from when on (rule 1)."""
+"""Policy of the save gate, with its activation (rule 1)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Annotated, Literal
 from slowwave.scoring.parameters import Parameter
 
 Formula = Literal["applicable", "seeds"]
-"""Formula of a note's content score: from what applies to it, or by the table of the seeds."""
+"""Formula of the content score: applicable parts only, or the table of the seeds."""
 SEEDS_CHARACTERS = 50
-"""Least length of a text by the seeds (characters)."""
+"""Minimum length of a text in the seeds (characters)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a person said about when a gate of mode warn begins to refuse.
+    """Change by a person of the moment from which mode warn refuses.
 
     Attributes:
-        at: when it was said; notes of before are judged as if it had not been.
-        begins: from when on refusals count.
+        at: moment of the change; earlier notes are judged without it.
+        begins: moment from which refusals count.
     """
 
     at: datetime
@@ -30,14 +30,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """What the gate asks for.
+    """Policy of the save gate.
 
     Attributes:
-        mode: off (everything readable passes), warn (the gate enforces when `warn_days` have passed since
-            `activated_at`; until then it only records what it would refuse) or enforce.
-        echo_window: for how long a text that a search showed is an echo; zero looks for none.
-        echo_share: share of a note that has to come from what was shown.
-        moved: what people said about when a gate of mode warn begins to refuse, in their order.
+        mode: off (everything readable passes), warn (records what it would refuse, and enforces `warn_days`
+            after `activated_at`) or enforce.
+        echo_window: time for which a returned text makes a note an echo; zero switches echoes off.
+        echo_share: minimum share of a note that comes from returned texts.
+        moved: changes of the moment from which mode warn refuses, in order.
     """
 
     # fmt: off
@@ -65,19 +65,25 @@ class GatePolicy:
 
     @property
     def least_characters(self) -> int:
-        """Least length of the trimmed content (characters)."""
+        """Return the minimum length of the trimmed content (characters)."""
         if self.min_characters is not None:
             return self.min_characters
         return SEEDS_CHARACTERS if self.score == "seeds" else 0
 
     @property
     def enforces_from(self) -> datetime | None:
-        """The moment from which refusals count; None in another mode than warn, or if it was never active."""
+        """Return the moment from which refusals count.
+
+        None in another mode than warn, or if the gate was never active.
+        """
         return self._begins(self.moved)
 
     def enforces_at(self, moment: datetime) -> bool:
-        """Whether a note of this moment that has faults is refused, by what had been said by then."""
-        start = self._begins([one for one in self.moved if one.at <= moment])
+        """Whether a note of this moment with faults is refused.
+
+        Only changes made by that moment count.
+        """
+        start = self._begins([change for change in self.moved if change.at <= moment])
         return self.mode == "enforce" or (start is not None and moment >= start)
 
     def _begins(self, moved: Sequence[Moved]) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Questions that are orders to an assistant: nothing may be learned from them (rule 5)."""
+"""Detection of queries that give orders to an assistant; they teach nothing (rule 5)."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ _INSTRUCTIONS = re.compile(
 
 
 def is_instruction(text: str) -> bool:
-    """Whether a question orders an assistant about, as in "ignore previous instructions"."""
+    """Whether a query gives orders to an assistant: "ignore previous instructions"."""
     return _INSTRUCTIONS.search(text) is not None

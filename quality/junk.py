@@ -1,7 +1,7 @@
-"""Text that nobody meant to remember: tool output, restated boot files (rule 1).
+"""Junk detection: tool output and restated boot files (rule 1).
 
-Each kind is a named reason of its own. Text is judged line by line and by the share of it that looks like
-the kind: a note that quotes a log or a prompt to say something about it is a note.
+Each kind has its own reason. Text is judged by the share of lines that match: a note that quotes a log or a
+prompt and comments on it is no junk.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from slowwave.quality._patterns import (
 TOOL_OUTPUT = "tool_output"
 BOOT_FILE = "boot_file"
 
-# Share of a text's characters that stand in lines of output, from which on it is output. One with an
-# explanation of at least so many characters beside it is a note, unless next to nothing else is in it.
+# Minimum share of characters in output lines of a text that is output. A text with an explanation of
+# EXPLANATION_CHARACTERS is a note, unless EXPLAINED_SHARE of it is output.
 OUTPUT_SHARE = 0.7
 EXPLAINED_SHARE = 0.9
 EXPLANATION_CHARACTERS = 100
 OUTPUT_LINES = 3
-OUTPUT_CHARACTERS = 120  # one line of a dump is enough if it is as long as this
-ALMOST_NO_PROSE = 40  # characters of prose outside of fences up to which what is inside counts
-CELLS = 3  # of a line that may be a row of columns
-ALIGNED_SHARE = 0.6  # of its cells that begin or end where those of a row beside it do
-DUMP_ROWS = 5  # lines with the same number of tabs or commas that make a dump of a table
+OUTPUT_CHARACTERS = 120  # length from which one line of a dump is enough
+ALMOST_NO_PROSE = 40  # characters of prose outside of fences below which lines inside of fences count
+CELLS = 3  # minimum cells of a row of columns
+ALIGNED_SHARE = 0.6  # minimum share of cells aligned with those of the next row
+DUMP_ROWS = 5  # minimum lines with the same number of tabs or commas in a table dump
 
 BOOT_POINTS = 3
-INSTRUCTION_LINES = 3  # lines of orders to an assistant that make one signal
+INSTRUCTION_LINES = 3  # lines of orders to an assistant that count as one signal
 
 
 _FENCES = ("```", "~~~")
@@ -54,25 +54,25 @@ _Sizes = npt.NDArray[np.int64]
 
 
 def junk_reasons(notes: pl.DataFrame) -> list[list[str]]:
-    """Why each note is junk, as names of reasons (none: it is not), in the order of the notes.
+    """Return the junk reasons of each note, none for a sound one, in order.
 
-    Tool output (logs, traces, transcripts, dumps) is measured as the share of characters in lines that look
-    like it. Lines inside of fences count only where there is almost no prose beside them.
+    Tool output (logs, traces, transcripts, dumps) is measured as the share of characters in matching lines.
+    Lines inside of fences count only if there is almost no prose outside.
 
-    A boot file or a system prompt is told by several signals together (`BOOT_POINTS`): the name of the file
-    it came from, and lines that address an assistant. One in a fence with a text about it does not count.
+    A boot file or system prompt needs several signals together (`BOOT_POINTS`): its file name, and lines that
+    address an assistant. One in a fence with a text about it does not count.
 
     Args:
         notes: columns source, title, content.
     """
     lines = _lines(notes)
     alike, signalled = _finding([_ANY_OUTPUT, _ANY_SIGNAL], lines.text)
-    found = (
+    kinds = (
         (TOOL_OUTPUT, _tool_output(lines, alike)),
         (BOOT_FILE, _boot_file(lines, signalled, notes["source"])),
     )
     reasons: list[list[str]] = [[] for _ in lines.ends]
-    for name, rows in found:
+    for name, rows in kinds:
         for row in rows:
             reasons[row].append(name)
     return reasons
@@ -80,13 +80,13 @@ def junk_reasons(notes: pl.DataFrame) -> list[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of all notes that say something, one note after the other; fences are left out.
+    """Non-empty lines of all notes, note by note, without fence lines.
 
     Attributes:
         text: the lines.
         sizes: characters of each, trimmed.
-        fenced: whether it stands between fences.
-        ends: for each note the place after its last line.
+        fenced: whether it is between fences.
+        ends: for each note, the place after its last line.
     """
 
     text: list[str]
@@ -95,7 +95,7 @@ class _Lines:
     ends: list[int]
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
-        """Each note that has lines: its row, the place of its first line, and the one after its last."""
+        """Yield each note that has lines: its row, first line, and the place after its last."""
         start = 0
         for row, end in enumerate(self.ends):
             if end > start:
@@ -111,25 +111,28 @@ def _lines(notes: pl.DataFrame) -> _Lines:
     for content in notes["content"]:
         inside = False
         for line in (content or "").replace("\r\n", "\n").replace("\r", "\n").split("\n"):
-            said = line.strip()
-            if said.startswith(_FENCES):
+            trimmed = line.strip()
+            if trimmed.startswith(_FENCES):
                 inside = not inside
-            elif said:
+            elif trimmed:
                 text.append(line)
-                sizes.append(len(said))
+                sizes.append(len(trimmed))
                 fenced.append(inside)
         ends.append(len(text))
     return _Lines(text, np.array(sizes, np.int64), np.array(fenced, bool), ends)
 
 
 def _finding(patterns: list[pl.Expr], lines: list[str]) -> list[_Flags]:
-    """Which lines each of the patterns finds something in; in this thread, for the sake of one note."""
-    found = pl.Series("line", lines, dtype=pl.String).to_frame().select_seq(patterns)
-    return [hits.to_numpy() for hits in found.get_columns()]
+    """Match patterns against lines, a mask each.
+
+    It runs in this thread, which is faster for a single note.
+    """
+    matched = pl.Series("line", lines, dtype=pl.String).to_frame().select_seq(patterns)
+    return [hits.to_numpy() for hits in matched.get_columns()]
 
 
 def _finds(name: str, *patterns: str) -> pl.Expr:
-    # An expression is made once: a pattern of some kilobytes takes longer to hand over than to look for.
+    # Each expression is built once: passing a pattern of some kilobytes takes longer than matching it.
     return pl.col("line").str.contains("|".join(f"(?:{pattern})" for pattern in patterns)).alias(name)
 
 
@@ -138,12 +141,12 @@ def _finds(name: str, *patterns: str) -> pl.Expr:
 _ANYWHERE = _finds("anywhere", *OUTPUT.values())
 _ANY_OUTPUT = _finds("output", *OUTPUT.values(), *OUTSIDE.values())
 _SURELY = _finds("sure", *SURE)
-# Words in a row, or a line in a script that puts no spaces between them.
+# Consecutive words, or a run in a script without spaces.
 _SENTENCE = _finds(
     "sentence",
     r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}",
 )
-_SAYS = re.compile(r"[^\W\d_TZ]")  # more than the beginning of another stamp
+_SAYS = re.compile(r"[^\W\d_TZ]")  # more than the beginning of another timestamp
 _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d")
 _INDENTED = re.compile(r"\s{2,}\S")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d")
@@ -151,7 +154,7 @@ _HEADING = re.compile(r"\s*#{1,6} ")
 
 
 def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
-    """Rows of the notes that are tool output; `alike` are the lines that look like it."""
+    """Return the rows of notes that are tool output; `alike` marks matching lines."""
     return [
         row
         for row, start, end in lines.spans()
@@ -162,17 +165,17 @@ def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
 
 
 def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) -> bool:
-    """Whether one note is output, by its lines: their sizes, if they are fenced, if they look like output."""
+    """Whether one note is output, by its lines: sizes, fences, matches."""
     framed, around = _mask(_under_a_frame(text), alike), _mask(_in_context(text), alike)
     output = alike | framed | around
     if max(_share(output, sizes), _share(output[~inside], sizes[~inside])) < OUTPUT_SHARE:
-        return False  # the cheap question first: it is the answer for nearly every note
+        return False  # cheap check first: it decides nearly every note
     prose = ~output & ~inside
     prose[prose] = [not _HEADING.match(text[place]) for place in np.flatnonzero(prose)]
     counted = ~inside
     if sizes[prose].sum() < ALMOST_NO_PROSE:
         counted[:] = True
-        if inside.any():  # what people write into fences too does not count there
+        if inside.any():  # lines that people write inside fences, too, do not count there
             output &= ~inside | framed | _finding([_ANYWHERE], text)[0]
     hits = sizes[output & counted]
     share = _share(output[counted], sizes[counted])
@@ -184,8 +187,8 @@ def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) ->
         return nearly_all and bool(_finding([_SURELY], text)[0].any())
     if share >= EXPLAINED_SHARE:
         return True
-    (said,) = _finding([_SENTENCE], [text[place] for place in np.flatnonzero(prose)])
-    return bool(sizes[prose][said].sum() < EXPLANATION_CHARACTERS)
+    (is_sentence,) = _finding([_SENTENCE], [text[place] for place in np.flatnonzero(prose)])
+    return bool(sizes[prose][is_sentence].sum() < EXPLANATION_CHARACTERS)
 
 
 def _mask(places: list[int], like: _Flags) -> _Flags:
@@ -199,14 +202,14 @@ def _share(chosen: _Flags, sizes: _Sizes) -> float:
 
 
 def _in_context(lines: list[str]) -> list[int]:
-    """Places of the lines that are output, outside of fences, for what stands around them."""
+    """Return the lines outside of fences that are output because of their neighbours."""
     return [
         *_in_patch(lines), *_in_table(lines, "\t", 2), *_in_table(lines, ",", 3), *_in_columns(lines)
     ]  # fmt: skip
 
 
 def _under_a_frame(lines: list[str]) -> list[int]:
-    """The line of code that a Python trace shows under each frame."""
+    """Return the code line that a Python trace shows under each frame."""
     return [
         place
         for place, (above, line) in enumerate(pairwise(lines), 1)
@@ -215,15 +218,15 @@ def _under_a_frame(lines: list[str]) -> list[int]:
 
 
 def _in_patch(lines: list[str]) -> list[int]:
-    """Added, removed and unchanged lines, from the first hunk on."""
+    """Return added, removed and unchanged lines from the first hunk on."""
     first = next((at for at, line in enumerate(lines) if line[0] == "@" and _HUNK.match(line)), len(lines))
     return [at for at in range(first, len(lines)) if lines[at][0] in "+-\t "]
 
 
 def _in_table(lines: list[str], separator: str, least: int) -> list[int]:
-    """Rows of a dump: the same number of separators in `DUMP_ROWS` lines or more.
+    """Return the rows of a table dump: the same number of separators in `DUMP_ROWS` lines.
 
-    Commas with a space after them are punctuation, and Markdown tables are made by people.
+    Commas with a space after them are punctuation, and people write Markdown tables.
     """
     counts = {
         at: count
@@ -239,31 +242,31 @@ def _in_table(lines: list[str], separator: str, least: int) -> list[int]:
 
 
 def _in_columns(lines: list[str]) -> list[int]:
-    """Rows of a table without lines: under a head in capitals, or in line with a row beside them.
+    """Return the rows of a table in columns: under a capitalised head, or aligned.
 
     Two spaces after a stop and justified lines are no columns: their cells are clauses and small words.
     """
     rows = [(at, cells) for at, line in enumerate(lines) if len(cells := _cells(line)) >= CELLS]
-    found: set[int] = set()
+    in_table: set[int] = set()
     for (above, first), (below, second) in pairwise(rows):
-        headed = above in found and lines[rows[0][0]].isupper()
+        headed = above in in_table and lines[rows[0][0]].isupper()
         if below == above + 1 and (headed or lines[above].isupper() or _aligned(first, second)):
-            found |= {above, below}
-    return sorted(found)
+            in_table |= {above, below}
+    return sorted(in_table)
 
 
 def _cells(line: str) -> list[tuple[int, int]]:
-    """Where the cells of a line begin and end, if it may be a row of columns."""
+    """Return the spans of a line's cells, if it may be a row of columns."""
     if "  " not in line.strip():
         return []
-    cells = [(found[0], found.span()) for found in _CELL.finditer(line)]
+    cells = [(cell[0], cell.span()) for cell in _CELL.finditer(line)]
     small = sum(text.casefold() in FUNCTION_WORDS for text, _ in cells)
     ended = any(text.endswith(_CLAUSE_ENDS) for text, _ in cells[:-1])
     return [] if ended or small > 0.2 * len(cells) else [span for _, span in cells]
 
 
 def _aligned(cells: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
-    """Whether most cells of two rows begin or end in the same places, or beside them."""
+    """Whether most cells of two rows begin or end in about the same places."""
     few, many = sorted((cells[1:], others[1:]), key=len)
     under = sum(
         any(abs(begin - other[0]) <= 1 or abs(end - other[1]) <= 1 for other in many) for begin, end in few
@@ -286,28 +289,28 @@ _BOOT_NAME, _LIKELY_NAME = re.compile(BOOT_NAMES), re.compile(LIKELY_NAMES)
 
 
 def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:
-    """Rows of the notes that are boot files; `signalled` are the lines with any of the signals."""
+    """Return the rows of notes that are boot files; `signalled` marks lines with a signal."""
     names = [_points_of_name(source or "") for source in sources]
-    found = [row for row, points in enumerate(names) if points >= BOOT_POINTS]
+    boot_files = [row for row, points in enumerate(names) if points >= BOOT_POINTS]
     for row, start, end in lines.spans():
         points = names[row]
-        # Orders are one point and the rest has to come from signals or the name.
+        # Orders are one point; the others have to come from signals or the name.
         if points >= BOOT_POINTS or (points < BOOT_POINTS - 1 and not signalled[start:end].any()):
             continue
         inside = lines.fenced[start:end]
         outside = lines.sizes[start:end][~inside].sum()
         counted = ~inside if outside >= EXPLANATION_CHARACTERS else np.ones_like(inside)
         text = [lines.text[start + place] for place in np.flatnonzero(counted)]
-        said = pl.DataFrame({"line": text}, {"line": pl.String}).select(*_SAID.values(), _ORDERS)
+        signals = pl.DataFrame({"line": text}, {"line": pl.String}).select(*_SAID.values(), _ORDERS)
         points += _points_of_opening(text)
-        points += sum(worth * bool(said[name].any()) for name, (worth, _) in SIGNALS.items())
-        if points + (said["orders"].sum() >= INSTRUCTION_LINES) >= BOOT_POINTS:
-            found.append(row)
-    return found
+        points += sum(worth * bool(signals[name].any()) for name, (worth, _) in SIGNALS.items())
+        if points + (signals["orders"].sum() >= INSTRUCTION_LINES) >= BOOT_POINTS:
+            boot_files.append(row)
+    return boot_files
 
 
 def _points_of_opening(text: list[str]) -> int:
-    """Whether the first line that is counted opens a prompt, or gives a role and orders with it."""
+    """Score the first counted line: a prompt opening, or a role with orders."""
     if not text:
         return 0
     first = text[0].strip()
@@ -315,8 +318,8 @@ def _points_of_opening(text: list[str]) -> int:
         return BOOT_POINTS
     if not _OPENS["role"].search(first):
         return 0
-    said = [part for line in text for part in _SENTENCE_END.split(line.strip())]
-    return BOOT_POINTS if _finding([_ORDERED], said)[0].any() else 0
+    sentences = [part for line in text for part in _SENTENCE_END.split(line.strip())]
+    return BOOT_POINTS if _finding([_ORDERED], sentences)[0].any() else 0
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?:]) +")

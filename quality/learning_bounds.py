@@ -1,4 +1,4 @@
-"""What the learning gate asks for (rule 6.7); each bound is a setting with this default."""
+"""Bounds of the learning gate (rule 6.7); each one is a setting with this default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slowwave.scoring.parameters import Parameter, check
 
 @dataclass(frozen=True, slots=True)
 class GateBounds:
-    """What the conditions ask for; the defaults are the rule's, and settings may only be stricter.
+    """Bounds of the learning gate's conditions; settings may only be stricter.
 
     Raises:
         ValueError: a bound is less strict than the rule's.

@@ -1,7 +1,7 @@
-"""The learning gate (rule 6.7): nothing that use taught is applied before all of its conditions hold.
+"""Learning gate: conditions before anything learned is applied (rule 6.7).
 
-One pure function of evidence: the sensor asks it, every gated asset asks it before any write, the page and
-the command line show it.
+A pure function of evidence. The sensor and every gated asset evaluate it before any write; the web page and
+the CLI show it.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ ISOLATION, REGRESSION, APPROVAL = "isolation", "regression", "approval"
 CONDITIONS: Final = (
     ENABLED, CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY, ISOLATION, REGRESSION, APPROVAL,
 )  # fmt: skip
-"""Every condition, in the order in which they are shown; all must be open."""
+"""All conditions in display order; all must be open."""
 COLUMNS: Final = ("namespace", "condition", "state", "value", "bound", "number", "kind")
-_ROUNDING = 1e-9  # 0.49 is not more than 2 % below 0.50, whatever binary fractions say
+_ROUNDING = 1e-9  # 0.49 is not more than 2 % below 0.50, despite float rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the evaluation of a namespace is; what was imported counts nowhere.
+    """Evaluation progress of a namespace; imports do not count.
 
     Attributes:
-        cycles: closed ones with enough of its own queries (count).
-        searches: evaluated queries of these, each once a day and three times a cycle at most (count).
+        cycles: closed cycles with enough of its own queries (count).
+        searches: evaluated queries of these, each once a day and at most three times a cycle (count).
         days: from the first day of the first to the last day of the last.
-        open_searches: of the cycle that is open (count).
-        open_days: of the cycle that is open.
+        open_searches: of the open cycle (count).
+        open_days: of the open cycle.
     """
 
     cycles: int = 0
@@ -51,7 +51,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """MRR@5 with what was proposed and without it, on the queries asked since the first proposal.
+    """MRR@5 with and without the proposals, on queries since the first proposal.
 
     Attributes:
         n: queries (count).
@@ -69,7 +69,7 @@ class Effect:
 
     @property
     def change(self) -> float:
-        """Relative change; NaN where nothing was measured, 0 where both are 0."""
+        """Return the relative change; NaN without a measurement, 0 if both are 0."""
         if not self.n or not isfinite(self.before):
             return float("nan")
         if self.before == 0:
@@ -79,13 +79,13 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A person's word: the last one that was given up to the moment.
+    """Latest approval or withdrawal by a person.
 
     Attributes:
-        who: gave it.
-        at: when.
-        given: whether it approves; else it was withdrawn.
-        why: what was said with it.
+        who: person.
+        at: moment.
+        given: whether it approves; else it is a withdrawal.
+        why: reason.
     """
 
     who: str
@@ -96,17 +96,17 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class GateEvidence:
-    """All that the gate of a namespace looks at, as it was known at a moment.
+    """Evidence that the learning gate of a namespace evaluates, at a moment.
 
     Attributes:
-        enabled: whether the setting lets anything be learned.
-        progress: of the evaluation.
-        first_proposal: moment of the first one that stands; None where there is none.
-        noise: how much of what was learned was mostly not used, or judged irrelevant, where it acts.
-        effect: would-be effect of the proposals.
-        leaks: ways by which learned terms reach the full-text search; None where that was not looked at.
-        regression: why learning was found to make results worse, by the guard, since the last approval.
-        approval: the last word.
+        enabled: whether the settings switch learning on.
+        progress: progress of the evaluation.
+        first_proposal: moment of the first standing proposal; None without one.
+        noise: noise of the terms or keys.
+        effect: effect of the proposals if applied.
+        leaks: ways in which learned terms reach the full-text search; None if not checked.
+        regression: finding of the regression guard since the last approval; empty for none.
+        approval: latest approval or withdrawal.
     """
 
     enabled: bool
@@ -121,14 +121,14 @@ class GateEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition.
+    """One condition of the learning gate.
 
     Attributes:
         name: one of `CONDITIONS`.
-        value: what it is, for people.
-        bound: what it has to be, for people.
-        state: open where it holds, closed where it does not, insufficient where nobody can know yet.
-        number: the value as a number, where it is one.
+        value: current value, as text.
+        bound: required value, as text.
+        state: open if it holds, closed if not, insufficient if not known yet.
+        number: value as a number, if it is one.
     """
 
     name: str
@@ -139,13 +139,13 @@ class Condition:
 
     @property
     def lacking(self) -> str:
-        """What it is and what it has to be: "40/200 evaluated (needs 200 evaluated)"."""
+        """Return value and bound: "40/200 evaluated (needs 200 evaluated)"."""
         return f"{self.value} (needs {self.bound})"
 
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """What the gate of a namespace says at a moment."""
+    """Decision of the learning gate of a namespace at a moment."""
 
     namespace: str
     as_of: datetime
@@ -154,75 +154,88 @@ class GateDecision:
 
     @property
     def state(self) -> State:
-        """Open where every condition is; closed where one does not hold; else insufficient."""
-        states = {one.state for one in self.conditions}
+        """Return open if all conditions are, closed if one is, else insufficient."""
+        states = {condition.state for condition in self.conditions}
         return "open" if states == {"open"} else "closed" if "closed" in states else "insufficient"
 
     @property
     def open(self) -> bool:
-        """Whether what is proposed may be applied."""
+        """Whether proposals may be applied."""
         return self.state == "open"
 
     @property
     def used(self) -> bool:
-        """Whether what was applied before has an effect: a lack of evidence only stops what would be new."""
-        return not {one.name for one in self.missing} & {ENABLED, ISOLATION, REGRESSION, APPROVAL}
+        """Whether earlier applied terms or keys stay in effect.
+
+        Missing evidence only stops new ones.
+        """
+        return not {condition.name for condition in self.missing} & {ENABLED, ISOLATION, REGRESSION, APPROVAL}
 
     @property
     def missing(self) -> tuple[Condition, ...]:
-        """The conditions that are not open."""
-        return tuple(one for one in self.conditions if one.state != "open")
+        """Return the conditions that are not open."""
+        return tuple(condition for condition in self.conditions if condition.state != "open")
 
     @property
     def awaits_only_approval(self) -> bool:
-        """Whether a person's word is all that is missing; it also answers a regression."""
+        """Whether only a person's approval is missing; it also clears a regression."""
         names = {one.name for one in self.missing}
         return bool(names) and names <= {APPROVAL, REGRESSION}
 
     @property
     def reason(self) -> str:
-        """Why a proposal is not applied: one of the reasons of rule 5; empty where the gate is open."""
+        """Return the reason of rule 5 why proposals are not applied; empty if open."""
         if self.open:
             return ""
-        return SHADOW if any(one.name == SHADOW_WEEK for one in self.missing) else GATE_CLOSED
+        return SHADOW if any(condition.name == SHADOW_WEEK for condition in self.missing) else GATE_CLOSED
 
     def describe(self) -> str:
-        """In a line: "ada, keys: 150/200 searches, 20/28 days, …"."""
+        """Describe the decision in a line: "ada, keys: 150/200 searches, 20/28 days, …"."""
         if self.open:
             return f"{self.name}: open"
-        return f"{self.name}: {'; '.join(f'{one.name} {one.lacking}' for one in self.missing)}"
+        return (
+            f"{self.name}: {'; '.join(f'{condition.name} {condition.lacking}' for condition in self.missing)}"
+        )
 
     @property
     def name(self) -> str:
-        """Whose gate it is, of what: words are what is meant where nothing is said."""
+        """Return the namespace, with the kind of learning unless it is words."""
         return self.namespace if self.kind == WORDS else f"{self.namespace}, {self.kind}"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The table of conditions, wherever it is shown or kept: a row with each of `COLUMNS`."""
+        """Return the conditions as table rows with `COLUMNS`."""
         return [
             dict(
                 zip(
                     COLUMNS,
-                    (self.namespace, one.name, one.state, one.value, one.bound, one.number, self.kind),
+                    (
+                        self.namespace,
+                        condition.name,
+                        condition.state,
+                        condition.value,
+                        condition.bound,
+                        condition.number,
+                        self.kind,
+                    ),
                     strict=True,
                 )
             )
-            for one in self.conditions
+            for condition in self.conditions
         ]
 
 
 def decide_gate(
     namespace: str, evidence: GateEvidence, as_of: datetime, bounds: GateBounds, kind: Kind = WORDS
 ) -> GateDecision:
-    """Whether what use taught may be applied, and each reason why not.
+    """Evaluate the learning gate, with each reason why it is not open.
 
     Args:
-        namespace: whose gate.
-        evidence: as of the moment.
+        namespace: namespace of the gate.
+        evidence: evidence as of the moment.
         as_of: the moment (aware).
-        bounds: what is asked for.
-        kind: of learning.
+        bounds: required values.
+        kind: kind of learning.
     """
     return GateDecision(namespace, as_of, tuple(_conditions(evidence, as_of, bounds, kind)), kind)
 
@@ -249,7 +262,7 @@ def _met(holds: bool) -> State:
 
 
 def _count(name: str, value: int, bound: int, unit: str, more: int = 0) -> Condition:
-    """A count that grows by itself: too few is too early to know."""
+    """Return a condition on a growing count; too few is insufficient, not closed."""
     coming = f" and {more:,} of the open cycle" if more and value < bound else ""
     state: State = "open" if value >= bound else "insufficient"
     return Condition(name, f"{value:,}/{bound:,} {unit}{coming}", f"{bound:,} {unit}", state, float(value))
@@ -261,7 +274,9 @@ def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
         return Condition(SHADOW_WEEK, "no proposal yet", bound, "insufficient")
     passed = (as_of - first) / DAY
     state: State = "open" if passed >= days else "insufficient"
-    shown = floor(min(passed, days) * 10) / 10  # or the last hour of a week would look like all of it
+    shown = (
+        floor(min(passed, days) * 10) / 10
+    )  # else the last hour of a week would be displayed as a whole week
     return Condition(SHADOW_WEEK, f"{shown:.1f}/{days:g} days", bound, state, passed)
 
 
@@ -273,7 +288,7 @@ def _noise(noise: Noise, bounds: GateBounds, unit: str) -> Condition:
     counts = f"{noise.noisy:,} of {noise.judged:,} {unit}"
     if noise.share == noise.noisy / noise.judged:
         value = f"{noise.share:.1%} ({counts}; up to {wilson(noise.noisy, noise.judged)[1]:.1%})"
-    else:  # of what they did, and not of their number
+    else:  # share of their effect, not of their number
         value = f"{noise.share:.1%} of what was added ({counts})"
     return Condition(NOISE, value, bound, _met(noise.share < bounds.noise), noise.share)
 
@@ -294,7 +309,7 @@ def _quality(effect: Effect, bounds: GateBounds) -> Condition:
 def _isolation(leaks: tuple[str, ...] | None) -> Condition:
     bound = "no way into the full-text search"
     if leaks is None:
-        return Condition(ISOLATION, "not looked at", bound, "insufficient")
+        return Condition(ISOLATION, "not checked", bound, "insufficient")
     return Condition(ISOLATION, "; ".join(leaks) or "proven", bound, _met(not leaks))
 
 

@@ -1,7 +1,7 @@
-"""Notices in a short text: pieces of licences, and what pages and mails say of themselves.
+"""Legal and page notices in short texts: licences, cookies, newsletters, errors.
 
-A piece of a licence is found by its words standing in the texts of common licences in the same order: a
-sentence about a licence says something else besides.
+A piece of a licence is found by word sequences of common licence texts. A sentence about a licence has other
+words, too.
 """
 
 # ruff: noqa: E501 - patterns
@@ -15,9 +15,9 @@ from slowwave.quality._lexicons import FUNCTION_WORDS, LICENCE_WORDS, MENU_PHRAS
 from slowwave.scoring.wordlists import lines
 
 NOTICE_CHARACTERS = 300
-"""Longest text that is looked at; a longer one has statistics."""
+"""Maximum length of a checked text (characters); a longer one has statistics."""
 STOCK_SHARE = 0.8
-"""Share of a text's words that stand in a licence as they do here, from which on it is a piece of one."""
+"""Minimum share of words in sequences of a licence text."""
 _RUN = 3
 _FEWEST_WORDS = 5
 _FEWEST_ITEMS = 3
@@ -66,27 +66,29 @@ _NAMED = re.compile(r"[^\W\d_]+")
 
 
 def is_page_notice(folded: str) -> bool:
-    """Whether a folded text is a notice of a page or a mail, or a row of the labels of one."""
+    """Whether a folded text is a page or mail notice, or a row of labels."""
     if len(folded) > NOTICE_CHARACTERS:
         return False
     return _PAGE.search(folded) is not None or _is_row_of_labels(folded)
 
 
 def is_licence_notice(folded: str) -> bool:
-    """Whether a folded text is a piece of a licence, a line of copyright, or both."""
-    if len(folded) > NOTICE_CHARACTERS or LICENCE_WORDS.isdisjoint(found := _WORD.findall(folded)):
+    """Whether a folded text is a licence excerpt, a copyright line, or both."""
+    if len(folded) > NOTICE_CHARACTERS or LICENCE_WORDS.isdisjoint(words := _WORD.findall(folded)):
         return "©" in folded and len(folded) <= NOTICE_CHARACTERS and _is_held(folded)
-    if len(found) < _FEWEST_WORDS or not _is_stock(found):
+    if len(words) < _FEWEST_WORDS or not _is_stock(words):
         return _is_held(folded)
     return True
 
 
 def _is_held(folded: str) -> bool:
-    """Whether a text begins with who holds the rights, and nothing but labels or a licence follows."""
+    """Whether a text begins with a copyright line, followed only by labels or licence text."""
     rest, held = _COPYRIGHT.subn(" ", folded)
-    found = _WORD.findall(rest)
-    known = _LABELS | FUNCTION_WORDS | LICENCE_WORDS
-    return bool(held) and (known.issuperset(found[:-1]) or _is_stock(found))  # the last word may be cut
+    words = _WORD.findall(rest)
+    boilerplate_words = _LABELS | FUNCTION_WORDS | LICENCE_WORDS
+    return bool(held) and (
+        boilerplate_words.issuperset(words[:-1]) or _is_stock(words)
+    )  # the last word may be cut
 
 
 def _is_row_of_labels(folded: str) -> bool:
@@ -99,16 +101,16 @@ def _is_row_of_labels(folded: str) -> bool:
     return items >= _FEWEST_ITEMS
 
 
-def _is_stock(found: list[str]) -> bool:
-    """Whether most words stand in a licence between the same neighbours; the last may be cut."""
+def _is_stock(words: list[str]) -> bool:
+    """Whether most words are in word sequences of a licence; the last word may be cut."""
     runs = _runs()
-    covered = [False] * len(found)
-    for at in range(len(found) - _RUN + 1):
-        if tuple(found[at : at + _RUN]) in runs:
+    covered = [False] * len(words)
+    for at in range(len(words) - _RUN + 1):
+        if tuple(words[at : at + _RUN]) in runs:
             covered[at : at + _RUN] = [True] * _RUN
-    if len(found) >= _RUN and not covered[-1] and covered[-2]:
+    if len(words) >= _RUN and not covered[-1] and covered[-2]:
         covered.pop()
-    if len(found) >= _RUN and not covered[0] and covered[1]:
+    if len(words) >= _RUN and not covered[0] and covered[1]:
         covered = covered[1:]
     return len(covered) >= _RUN and sum(covered) >= STOCK_SHARE * len(covered)
 

@@ -1,4 +1,4 @@
-"""The most similar memories, for a whole batch from one matrix product (rule 2.1)."""
+"""Nearest memories of a batch of notes, by one matrix product (rule 2.1)."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_KEPT = 32
-"""Neighbours kept per note at least (count). When all but a few have gone, the row is computed again."""
+"""Minimum neighbours kept per note (count). If too few remain usable, the row is computed again."""
 DECIMALS = 6
-"""Similarities are rounded to so many decimals: a threshold is met or not, whatever the order of sums."""
+"""Decimals of similarities, so that meeting a threshold does not depend on the order of sums."""
 SLACK = 1e-5
-"""Sums of 32-bit numbers are trusted to so much; what is nearer to a threshold is summed in 64 bits."""
+"""Error bound of 32-bit sums; values nearer to a threshold are summed in 64 bits."""
 _ROWS_AT_ONCE, _COLUMNS_AT_ONCE = 256, 2_048
-"""Notes and memories of one product (count): it stays in the cache, and so does what is asked of it."""
+"""Notes and memories of one product (count), small enough for the CPU cache."""
 
 Matrix = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int32]
 EXCLUDED = -1
-"""Code of a memory that is near to nothing."""
+"""Code of a memory that is never a neighbour."""
 
 
 def coded(*kinds: Sequence[str]) -> list[Codes]:
-    """Kinds as numbers from 0 on, the same number for the same kind in all of the lists."""
+    """Map kinds to numbers from 0, the same in all lists."""
     codes = {name: code for code, name in enumerate(sorted(set().union(*kinds)))}
-    return [np.array([codes[name] for name in one], dtype=np.int32) for one in kinds]
+    return [np.array([codes[name] for name in kinds_of_list], dtype=np.int32) for kinds_of_list in kinds]
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraVectors:
-    """Memories with vectors (n, dimension) other than those that `Neighbours` was given."""
+    """Memories with vectors (n, dimension) that `Neighbours` does not have."""
 
     ids: list[str]
     matrix: Matrix
 
 
 class Neighbours:
-    """Live memories and the notes of a batch by cosine similarity.
+    """Live memories and notes of a batch, by cosine similarity.
 
     Args:
-        ids: the live memories; any order. Only as many are looked at as there are vectors.
-        matrix: their vectors (n, dimension), unit length; zero vectors are near to nothing.
-        batch_ids: the notes of the batch, in the order in which they are taken.
+        ids: live memories in any order; those beyond the vectors are ignored.
+        matrix: their vectors (n, dimension), unit length; zero vectors are never neighbours.
+        batch_ids: notes of the batch, in order.
         batch: their vectors (m, dimension).
-        floor: similarities below it are of no interest.
-        groups: of what kind each of `ids` is, as `coded` numbers them (n,); those of different kinds are not
-            near to each other, and those that are `EXCLUDED` to nobody. Not given: all are of one kind.
-        batch_groups: the same of `batch_ids` (m,).
+        floor: minimum similarity.
+        groups: kind of each of `ids`, as numbered by `coded` (n,). Different kinds are never neighbours, nor
+            is `EXCLUDED`. Omitted: one kind.
+        batch_groups: the same for `batch_ids` (m,).
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Neighbours:
     def _compute(self, start: int, stop: int) -> None:
         rows = self._batch[start:stop]
         groups = self._batch_groups[start:stop]
-        found = []
+        candidates = []
         for matrix, kinds, before, is_batch in (
             (self._matrix, self._groups, 0, False),
             (self._batch[:stop], self._batch_groups[:stop], self._size, True),
@@ -91,26 +91,26 @@ class Neighbours:
                     np.flatnonzero((similar >= self._floor - SLACK).ravel()), similar.shape[1]
                 )
                 right = groups[row] == kinds[first + column]
-                if is_batch:  # a note only looks at those before it
+                if is_batch:  # a note is compared only with earlier ones
                     right &= first + column < start + row
                 row, column = row[right], column[right]
-                found.append((row, before + first + column, similar[row, column]))
-        row, column, similar = (np.concatenate(part) for part in zip(*found, strict=True))
+                candidates.append((row, before + first + column, similar[row, column]))
+        row, column, similar = (np.concatenate(part) for part in zip(*candidates, strict=True))
         order = np.argsort(row, kind="stable")
         row, column, similar = row[order], column[order], similar[order]
         limits = np.searchsorted(row, np.arange(stop - start + 1))
         for at in range(stop - start):
             columns = column[limits[at] : limits[at + 1]]
             if len(columns) > MAX_KEPT:
-                theirs = similar[limits[at] : limits[at + 1]]
-                least = np.partition(theirs, -MAX_KEPT)[-MAX_KEPT]
-                columns = columns[theirs >= least - SLACK]  # of equal ones all, whatever their last bits are
+                similarities = similar[limits[at] : limits[at + 1]]
+                least = np.partition(similarities, -MAX_KEPT)[-MAX_KEPT]
+                columns = columns[similarities >= least - SLACK]  # keep all ties, despite rounding
                 self._cut.add(start + at)
             self._found.append(columns.tolist())
 
     def ids(self) -> set[str]:
-        """Every memory of before that is a neighbour of some note of the batch."""
-        return {self._ids[at] for found in self._found for at in found if at < self._size}
+        """Return every existing memory that is a neighbour of a note."""
+        return {self._ids[at] for places in self._found for at in places if at < self._size}
 
     def nearest(
         self,
@@ -121,15 +121,15 @@ class Neighbours:
         usable: Callable[[str, bool], bool],
         also: ExtraVectors,
     ) -> list[tuple[str, float]]:
-        """The `count` nearest of what a note of the batch may look at, at or above the floor.
+        """Return the `count` nearest usable memories of a note, at or above the floor.
 
         Args:
-            name: the note.
+            name: id of the note.
             vector: its vector.
-            count: how many.
-            usable: whether a memory can be found at present as it was given here; its second argument tells
-                a note of the batch from a memory of before.
-            also: what can be found with another vector.
+            count: maximum results.
+            usable: function of id and whether it is a note of the batch: whether it can be found with this
+                vector now.
+            also: memories that have another vector now.
 
         Returns:
             (id, cosine rounded to 6 decimals), the most similar first, equal ones by id.
@@ -138,14 +138,14 @@ class Neighbours:
         places = [at for at in self._found[row] if usable(*self._named(at))]
         if row in self._cut and len(places) < count:
             places = self._all(row, usable)
-        found = [(self._named(at)[0], self._vector(at)) for at in places]
+        candidates = [(self._named(at)[0], self._vector(at)) for at in places]
         if also.ids:
             close = np.flatnonzero(also.matrix @ vector >= self._floor - SLACK)
-            found += [(also.ids[at], also.matrix[at]) for at in close]
+            candidates += [(also.ids[at], also.matrix[at]) for at in close]
         exact = vector.astype(np.float64)
         near = []
-        for other, theirs in found:
-            similarity = round(float(exact @ theirs.astype(np.float64)), DECIMALS)
+        for other, other_vector in candidates:
+            similarity = round(float(exact @ other_vector.astype(np.float64)), DECIMALS)
             if similarity >= self._floor:
                 near.append((-similarity, other))
         return [(other, -negative) for negative, other in sorted(near)[:count]]
@@ -163,5 +163,5 @@ class Neighbours:
 
     def _vector(self, place: int) -> Matrix:
         size = self._size
-        found: Matrix = self._matrix[place] if place < size else self._batch[place - size]
-        return found
+        vector: Matrix = self._matrix[place] if place < size else self._batch[place - size]
+        return vector

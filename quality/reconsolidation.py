@@ -1,4 +1,4 @@
-"""What becomes of a new memory that resembles an old one: one pair (rules 1 L3, 2.1-2.3)."""
+"""Reconsolidation decision on one pair of memories (rules 1 L3, 2.1-2.3)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Cosines of rule 2.1, as they are for a transformer encoder; they belong to the model (rule 2.4).
+    """Cosines of rule 2.1 for a transformer encoder; they belong to the model (rule 2.4).
 
     Raises:
-        ValueError: they are out of order; it has to be conflict ≤ merge ≤ duplicate.
+        ValueError: not conflict ≤ merge ≤ duplicate.
     """
 
     # fmt: off
@@ -44,14 +44,17 @@ class Thresholds:
 
 
 def band(similarity: float, thresholds: Thresholds) -> Band:
-    """The band of rule 2.1; lower edges belong to the band. NaN, no similarity at all, is a complement."""
+    """Return the band of rule 2.1; lower edges belong to the band.
+
+    NaN (no similarity) is a complement.
+    """
     if similarity >= thresholds.merge:
         return "merge"
     return "conflict" if similarity >= thresholds.conflict else "complement"
 
 
 def is_near_duplicate(similarity: float, thresholds: Thresholds) -> bool:
-    """Strictly above the threshold, with the tolerance of rule 1 L3."""
+    """Whether a similarity is strictly above the threshold, with the tolerance of rule 1 L3."""
     return similarity > thresholds.duplicate + TOLERANCE
 
 
@@ -64,15 +67,16 @@ def decide(
     policy: Policy,
     gate: bool = True,
 ) -> Outcome:
-    """What becomes of a new memory, given its nearest old one.
+    """Decide the outcome of a new memory against its nearest old one.
 
     Args:
         similarity: cosine of the two.
         differences: ``compare(new, old)``: left is new.
-        same_subject: whether the new one replaces what the old one states.
+        same_subject: whether the new text replaces the old statement.
         thresholds: cosines of the embedding model.
-        policy: ``guarded`` asks the guard, ``literal`` trusts the cosine, ``off`` leaves out reconsolidation.
-        gate: whether the save gate looks for near duplicates first (rule 1 L3).
+        policy: ``guarded`` uses the divergence guard, ``literal`` the cosine alone, ``off`` skips
+            reconsolidation.
+        gate: whether near duplicates are refused first (rule 1 L3).
 
     A duplicate is refused, so the new text must say nothing that the old one lacks. A merge appends, so one
     of the two may say more. Nothing that was exchanged or denied is ever refused or merged under ``guarded``.
@@ -83,12 +87,12 @@ def decide(
     nothing_lost = policy == "literal" or not differences or says_more(differences) == "right"
     if gate and is_near_duplicate(similarity, thresholds) and nothing_lost:
         return "duplicate"
-    found = band(similarity, thresholds)
-    if policy == "off" or found == "complement":
+    similarity_band = band(similarity, thresholds)
+    if policy == "off" or similarity_band == "complement":
         return "complement"
     if policy == "literal":
-        return "merge" if found == "merge" else "supersede"
-    if found == "merge" and (not differences or says_more(differences)):
+        return "merge" if similarity_band == "merge" else "supersede"
+    if similarity_band == "merge" and (not differences or says_more(differences)):
         return "merge"
     if same_subject and contradicts(differences) and not _says_more_besides(differences):
         return "supersede"
@@ -96,5 +100,8 @@ def decide(
 
 
 def _says_more_besides(differences: Sequence[Difference]) -> bool:
-    """Whether the old text has something that the new one leaves out: hiding it would lose that."""
-    return any(one.right and not one.left and one.kind != "negation" for one in differences)
+    """Whether the old text has something that the new one omits; hiding it would lose that."""
+    return any(
+        difference.right and not difference.left and difference.kind != "negation"
+        for difference in differences
+    )

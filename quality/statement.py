@@ -1,9 +1,8 @@
-"""Whether a text states something: what the gate asks of a short text in place of a length (rule 1, L1).
+"""Statement check: whether a text has something to remember (rule 1, L2).
 
-A statement has at least two things to remember: words of content, a name, a value; or one of them and who it
-is about ("I'm vegan"). In scripts without spaces they are letters. What is no statement are greetings,
-thanks, assent, a single word, a test, a drum on the keys, and forms without content
-(:mod:`slowwave.quality.boilerplate`).
+A statement has at least two items: content words, names or values; or one of them and its subject ("I'm
+vegan"). In scripts without spaces the items are letters. Greetings, thanks, assent, a single word, a test,
+random keys and forms without content (:mod:`slowwave.quality.boilerplate`) are no statements.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from slowwave.quality.boilerplate import is_boilerplate
 from slowwave.scoring.ranking.words import is_function_word
 
 NO_STATEMENT = "no_statement"
-"""Fault of a note whose text states nothing."""
+"""Fault of a text without a statement."""
 
 ENOUGH = 2
-"""Things that a statement needs (count)."""
+"""Minimum items of a statement (count)."""
 ENOUGH_LETTERS = 3
-"""Distinct letters of a script without spaces that count as two of them, besides talk (count)."""
+"""Distinct letters of a script without spaces that count as two items, social phrases aside (count)."""
 NO_NAMES = frozenset({"may"})
-"""Words without content that are written with a capital and are no names: a month."""
+"""Capitalised function words that are no names: a month."""
 GLANCE = 300
-"""Characters that are looked at first: nearly every text states something in them."""
+"""Characters checked first: nearly every text states something in them."""
 LOOKED_AT = 4_000
-"""Characters in which a statement is looked for."""
+"""Maximum checked characters."""
 
 # Letters of scripts without spaces: Thai, Lao, Myanmar, Khmer; kana; ideographs.
 _UNSPACED = (
@@ -68,41 +67,40 @@ _REMEMBERED = 1 << 15
 
 
 def states_something(text: str | None, *, title: str = "") -> bool:
-    """Whether a text has something in it to remember.
+    """Whether a text has something to remember.
 
     Args:
         text: content of a note.
-        title: its title if a person or an assistant gave one: it names what the text is about, so the text
-            has to bring one thing of its own only.
+        title: its title if a person or an assistant set it: it names the subject, so the text needs only one
+            item.
     """
     titled = bool(title) and _things(title, 1) >= 1
-    asked = 1 if titled else ENOUGH
-    return _things(text or "", asked) >= asked and not is_boilerplate(text or "", titled=titled)
+    needed = 1 if titled else ENOUGH
+    return _things(text or "", needed) >= needed and not is_boilerplate(text or "", titled=titled)
 
 
 def only_asks(text: str) -> bool:
-    """Whether every sentence of a text is a question; a sentence ends with a mark and a space, or the line.
+    """Whether every sentence of a text is a question.
 
-    Args:
-        text: as somebody wrote it.
+    A sentence ends with a mark and a space, or with the line.
     """
-    said = [one.strip() for one in _SENTENCE_END.split(text) if one.strip(_QUOTES)]
-    return bool(said) and all(one.rstrip(_QUOTES).endswith(_ASKING) for one in said)
+    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip(_QUOTES)]
+    return bool(sentences) and all(sentence.rstrip(_QUOTES).endswith(_ASKING) for sentence in sentences)
 
 
 def _things(text: str, wanted: int) -> int:
-    """Distinct things to remember in a text, up to `wanted`."""
-    found = 0
+    """Count the distinct items of a text, up to `wanted`."""
+    count = 0
     for looked_at in (text[:GLANCE], text[:LOOKED_AT])[: 1 + (len(text) > GLANCE)]:
         folded = unicodedata.normalize("NFKC", looked_at)
-        found = max(found, _letters(folded))
-        if found >= wanted or (found := _words(folded, wanted, found)) >= wanted:
+        count = max(count, _letters(folded))
+        if count >= wanted or (count := _words(folded, wanted, count)) >= wanted:
             return wanted
-    return found
+    return count
 
 
 def _words(text: str, wanted: int, letters: int) -> int:
-    """The same of what its words come to, beside its letters of scripts without spaces."""
+    """Count the items among words, added to the letters of scripts without spaces."""
     things: set[str] = set()
     numbers = subject = carried = greeted = named = False
     for match in _WORD.finditer(text):
@@ -113,10 +111,10 @@ def _words(text: str, wanted: int, letters: int) -> int:
             word = piece.replace("’", "'").casefold()
             if word.isdecimal():
                 numbers = True
-            elif says := _says(word):
-                things.add(says)
+            elif item := _says(word):
+                things.add(item)
             elif piece[0].isupper() and word in _NAMES and not is_function_word(word):
-                named = True  # Ada is a name, and a word of Malay
+                named = True  # Ada is a name, and also a Malay word
             subject = (
                 subject
                 or word.split("'")[0] in SUBJECTS
@@ -126,26 +124,26 @@ def _words(text: str, wanted: int, letters: int) -> int:
             greeted = greeted or word in GREETINGS
         if letters + len(things) + bool(things and (numbers or subject or named)) >= wanted:
             return wanted
-    said = letters + len(things)
-    if said == 0:
+    count = letters + len(things)
+    if count == 0:
         return numbers + (subject or named) if numbers else 0
-    return said + (numbers or subject or named or (carried and not greeted))
+    return count + (numbers or subject or named or (carried and not greeted))
 
 
 def _letters(text: str) -> int:
-    """What the letters of scripts without spaces come to, as things."""
+    """Count the items among letters of scripts without spaces."""
     if text.isascii():
         return 0
-    said = "".join(_ALONE.findall(_PHRASES.sub(" ", text)))
-    if not said:
+    letters = "".join(_ALONE.findall(_PHRASES.sub(" ", text)))
+    if not letters:
         return 0
-    distinct = {letter for letter in said if unicodedata.category(letter) == "Lo"} - _FUNCTION_LETTERS
-    about = bool(_SUBJECT_LETTERS & set(said))
+    distinct = {letter for letter in letters if unicodedata.category(letter) == "Lo"} - _FUNCTION_LETTERS
+    about = bool(_SUBJECT_LETTERS & set(letters))
     return ENOUGH if len(distinct) + about >= ENOUGH_LETTERS else min(len(distinct), 1)
 
 
 def _says(word: str) -> str:
-    """What a word counts as; empty if it is one of talk or no word at all."""
+    """Return the item of a word; empty for social words and non-words."""
     return _known(word) if len(word) <= _LONGEST_REMEMBERED else word
 
 
@@ -160,7 +158,7 @@ def _known(word: str) -> str:
 
 
 def is_drummed(word: str) -> bool:
-    """Whether a word is fingers on a keyboard: one letter again and again, a run of keys, no vowel."""
+    """Whether a word is random keys: one letter repeated, a run of keys, no vowel."""
     size = len(word)
     distinct = len(set(word))
     if distinct == 1 or (size >= 5 and distinct <= 2) or (size >= 6 and word in (word + word)[1:-1]):

@@ -1,20 +1,20 @@
-"""Titles of notes that bring none: the first words of the text."""
+"""Titles from the first words of a text, for notes without one."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 _CHARACTERS = 80
-"""Longest title of first words (count)."""
+"""Maximum length of such a title (characters)."""
 _SPACES = 1_000
-"""Characters that a line is looked at beyond the length of a title: marks, and spaces in a row (count)."""
+"""Characters checked beyond the length of a title, for marks and repeated spaces (count)."""
 _BEGINNING = 2_000  # characters
 _MARKS = " #*-\t"
 _CUTS = ("…", "...")
 
 
 def from_first_words(content: str) -> str:
-    """The first line that says something, cut at a word with an ellipsis where it is long."""
+    """Return the first non-empty line, cut at a word with an ellipsis if long."""
     line = _first_line(content).strip(_MARKS)
     if len(line) <= _CHARACTERS:
         return line
@@ -22,13 +22,13 @@ def from_first_words(content: str) -> str:
 
 
 def is_from_first_words(title: str, content: str) -> bool:
-    """Whether a title is no more than the first line of its text, or the beginning of it with an ellipsis.
+    """Whether a title is only the first line of its text, possibly cut.
 
-    A heading is a title that somebody gave.
+    A heading counts as a title that somebody set.
 
     Args:
         title: of a note.
-        content: of the note, or the beginning of it.
+        content: content of the note, or its beginning.
     """
     line = _first_line(content)
     if line.lstrip().startswith("#"):
@@ -39,26 +39,26 @@ def is_from_first_words(title: str, content: str) -> bool:
 @lru_cache(maxsize=8_192)
 def _is_beginning(title: str, line: str) -> bool:
     whole, cut = _whole(title), is_cut(title)
-    said = _plain(whole)
-    if not said:
+    plain_title = _plain(whole)
+    if not plain_title:
         return False
     if cut and line.startswith(whole):
         return True
     begins = _plain(line)
-    return begins == said or (cut and begins.startswith(said))
+    return begins == plain_title or (cut and begins.startswith(plain_title))
 
 
 def is_cut(title: str) -> bool:
-    """Whether a title ends in an ellipsis: it is the beginning of something longer."""
+    """Whether a title ends in an ellipsis."""
     return title.rstrip().endswith(_CUTS)
 
 
 def _first_line(content: str) -> str:
-    for part in (content[:_BEGINNING], content):  # of a long text the first line is seldom beyond that
+    for part in (content[:_BEGINNING], content):  # the first line is seldom beyond that
         lines = part.splitlines()
-        found = next((line for line in lines[: len(lines) - (part != content)] if line.strip(_MARKS)), None)
-        if found is not None:
-            return found
+        first = next((line for line in lines[: len(lines) - (part != content)] if line.strip(_MARKS)), None)
+        if first is not None:
+            return first
     return ""
 
 
@@ -67,7 +67,7 @@ def _plain(text: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """A text without an ellipsis at its end."""
-    said = text.rstrip()
-    mark = next((mark for mark in _CUTS if said.endswith(mark)), None)
-    return text if mark is None else said.removesuffix(mark).rstrip()
+    """Remove an ellipsis from the end of a text."""
+    trimmed = text.rstrip()
+    mark = next((mark for mark in _CUTS if trimmed.endswith(mark)), None)
+    return text if mark is None else trimmed.removesuffix(mark).rstrip()

@@ -126,8 +126,6 @@ def check(policy: Any) -> None:  # noqa: ANN401 - any policy
 
     The policy's class lists ascending thresholds in `RISING`.
 
-    Thresholds that have to rise are named by the policy's class, in `RISING`.
-
     Raises:
         ValueError: As of `Declared.check` and `require_ascending`.
     """

@@ -1,7 +1,7 @@
-"""What a memory says of itself beside its text, and what of it a merge keeps (rule 2.5).
+"""Labels of memories, and their union in a merge (rule 2.5).
 
-The labels of a memory that absorbed others are always made from its own and theirs, as its text is. So they
-are the same in whatever order the merges came to be known, and one that is taken back takes its labels along.
+The labels of a memory are always computed from its own and those of the memories it absorbed, as its text is.
+So they do not depend on the order of merges, and undoing a merge removes its labels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONFIDENCE: Final = tuple(sorted(LIFECYCLE_POINTS, key=LIFECYCLE_POINTS.__getit
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labels that a merge unites; the names are those of the columns of a memory."""
+    """Labels that a merge unites, named as the columns of a memory."""
 
     memory_type: str = DEFAULT_TYPE
     importance_tier: str = "normal"
@@ -39,32 +39,32 @@ class Labels:
 
     @property
     def protection(self) -> str:
-        """Why only a person may take its text away (replace or forget it), or nothing."""
+        """Return the reason why only a person may replace or forget the text, or nothing."""
         if self.importance_tier == "critical":
             return "critical"
         if self.source_of_truth:
             return "a source of truth"
         if self.importance_tier not in TIERS:
-            return "of a tier that nobody knows"
+            return "of an unknown tier"
         return "canonical" if self.state == "canonical" else ""
 
     @property
     def protected(self) -> bool:
-        """Whether a person has to say so before it is merged or superseded (rule 2.5).
+        """Whether a merge or supersede needs a person's consent (rule 2.5).
 
-        What is canonical takes in what adds to it; whether anything supersedes it, its state decides.
+        A canonical memory absorbs additions without it. Whether anything supersedes it depends on its state.
         """
         return self.importance_tier == "critical" or self.source_of_truth
 
 
 NAMES: Final = tuple(part.name for part in fields(Labels))
-LABELS: Final = NAMES  # what the package calls them
+LABELS: Final = NAMES  # name used by other modules
 
 
 def unite(own: Labels, parts: Iterable[Labels]) -> Labels:
-    """The labels of a memory with those of what it absorbed, in order: the stronger ones, and all names.
+    """Unite labels with those of absorbed memories: the stronger of each kind, and all names.
 
-    Of two specific types the first one stays; whoever merges asks `apart` before.
+    Of two specific types the first stays; callers check `apart` first.
     """
     united = own
     for part in parts:
@@ -87,7 +87,7 @@ def unite(own: Labels, parts: Iterable[Labels]) -> Labels:
 
 
 def confidence(labels: Labels, *, vault: bool, sensitivity: str) -> str:
-    """How far search trusts a memory with these labels: high, medium or low (rule 3.6)."""
+    """Return the confidence of search in these labels: high, medium or low (rule 3.6)."""
     if vault or labels.source_of_truth:
         return note_confidence(
             source_of_truth=labels.source_of_truth, retrieval_priority=labels.retrieval_priority,
@@ -100,14 +100,14 @@ def confidence(labels: Labels, *, vault: bool, sensitivity: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WeighedMemory:
-    """A memory as it is weighed against another one.
+    """Memory as compared in a merge or supersede decision.
 
     Attributes:
-        labels: with those of what it absorbed.
-        tier: importance tier as it counts, with what use promoted it to.
+        labels: labels, with those of absorbed memories.
+        tier: effective importance tier, with promotions.
         vault: whether it comes from a watched folder.
-        sensitivity: who may see it.
-        context: what has to be known to understand it.
+        sensitivity: label that decides who sees it.
+        context: context of its text.
     """
 
     labels: Labels
@@ -118,14 +118,15 @@ class WeighedMemory:
 
     @property
     def confidence(self) -> str:
-        """As search shows it."""
+        """Return the confidence that search shows."""
         return confidence(self.labels, vault=self.vault, sensitivity=self.sensitivity)
 
 
 def weaker(new: WeighedMemory, old: WeighedMemory) -> str:
-    """Why a memory may not take the place of another one: the first label in which it stands lower.
+    """Return the reason why a memory may not supersede another; empty if it may.
 
-    Confidence is compared among notes of vaults and among what was saved, which have scales of their own.
+    It is the first label in which the new one is lower. Confidence is compared only between two notes of
+    vaults or two stored facts, because their scales differ.
     """
     if old.labels.source_of_truth and not new.labels.source_of_truth:
         return "the other is a source of truth"
@@ -141,25 +142,25 @@ def weaker(new: WeighedMemory, old: WeighedMemory) -> str:
 
 
 def apart(new: WeighedMemory, old: WeighedMemory) -> str:
-    """Why two memories cannot be one without losing what their labels say; empty if they can (rule 2.5)."""
-    mine, theirs = new.labels.memory_type, old.labels.memory_type
+    """Return the reason why two memories cannot merge; empty if they can (rule 2.5)."""
+    new_type, old_type = new.labels.memory_type, old.labels.memory_type
     if different_types(new.labels, old.labels):
-        return f"one is a {mine}, the other a {theirs}"
+        return f"one is a {new_type}, the other a {old_type}"
     if new.context and old.context and _same(new.context) != _same(old.context):
         return "they are about different contexts"
     united = unite(old.labels, [new.labels])
-    left = confidence(united, vault=old.vault, sensitivity=old.sensitivity)
+    united_confidence = confidence(united, vault=old.vault, sensitivity=old.sensitivity)
     highest = max(new.confidence, old.confidence, key=_trust)
-    if _trust(left) < _trust(highest):
-        return f"together their confidence would fall from {highest} to {left}"
+    if _trust(united_confidence) < _trust(highest):
+        return f"together their confidence would fall from {highest} to {united_confidence}"
     tier = _stronger(united.importance_tier, old.tier, TIERS)
     if _place(tier, TIERS, "normal") < _place(new.tier, TIERS, "normal"):
-        return f"its use made it {new.tier}, which cannot be handed on"
+        return f"it was promoted to {new.tier}, which a merge cannot keep"
     return ""
 
 
 def different_types(new: Labels, old: Labels) -> bool:
-    """Whether both name a type, and not the same one."""
+    """Whether both have a specific type, and not the same one."""
     return new.memory_type != old.memory_type and DEFAULT_TYPE not in (new.memory_type, old.memory_type)
 
 
@@ -168,7 +169,7 @@ def _stronger(own: str, other: str, order: Sequence[str]) -> str:
 
 
 def _place(word: str, order: Sequence[str], default: str) -> int:
-    """Place of a word; one that is not known has that of the default."""
+    """Return the place of a word; an unknown one has that of the default."""
     return order.index(word if word in order else default)
 
 
@@ -177,13 +178,13 @@ def _trust(tier: str) -> int:
 
 
 def _joined(own: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """These and those that are new, compared without case and width."""
-    known = {_same(one) for one in own}
+    """Append new names, compared without case and width."""
+    seen = {_same(name) for name in own}
     fresh = []
-    for one in more:
-        if (same := _same(one)) not in known:
-            known.add(same)
-            fresh.append(one)
+    for name in more:
+        if (same := _same(name)) not in seen:
+            seen.add(same)
+            fresh.append(name)
     return (*own, *fresh)
 
 

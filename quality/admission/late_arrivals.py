@@ -1,8 +1,8 @@
-"""A note that comes late is put where it belongs: what is newer is decided by dates (rule 2.1).
+"""Late-arriving notes: inserted in date order among newer memories (rule 2.1).
 
-It is decided about beside what was live at its turn, and so are the newer memories that resemble it, once
-more and one after the other. What changes by that concerns others in turn, until nothing more does. So the
-memories are what they had become if all had come in order.
+The note is decided against the memories that were live at its turn. Then the newer memories that resemble it
+are decided again, in order. Their changes may affect others, so this repeats until nothing changes. The
+result equals that of notes arriving in order.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from slowwave.quality.admission.types import (
 
 
 class OutOfOrderInsert:
-    """The place of one note among what resembles it.
+    """Insertion of one late note among similar memories.
 
     Args:
         memories: without the note.
-        decider: decides about it and the newer ones.
-        around: what is known.
+        decider: decision logic.
+        around: context of the batch.
         note: as it enters.
     """
 
@@ -40,9 +40,9 @@ class OutOfOrderInsert:
         self._memories, self._decider, self._around, self._note = memories, decider, around, note
 
     def verdict(self) -> AdmissionVerdict | None:
-        """What becomes of the note and of the newer ones in its turn; None if it is the newest of all.
+        """Return the verdict on the note and on newer memories; None if the note is the newest.
 
-        It is tried out, and the memories are as before.
+        The insertion is a trial run: the memories do not change.
         """
         memories, note = self._memories, self._note
         if note.vector is None or (memories.latest <= note.turn and self._around.latest < note.moment):
@@ -52,7 +52,11 @@ class OutOfOrderInsert:
         self._decider.by_hand = True
         while True:
             verdict = self._replay(later)
-            more = set() if verdict.decision.refused else self._later(self._near(self._said(start))) - later
+            more = (
+                set()
+                if verdict.decision.refused
+                else self._later(self._near(self._affected_vectors(start))) - later
+            )
             restore()
             if not more:
                 break
@@ -60,8 +64,8 @@ class OutOfOrderInsert:
         self._decider.by_hand = False
         return verdict
 
-    def _said(self, start: dict[str, AdmissionRecord]) -> list[Vector]:
-        """The vectors of all that was said by what is not what it was at the start."""
+    def _affected_vectors(self, start: dict[str, AdmissionRecord]) -> list[Vector]:
+        """Return the vectors of all texts of memories whose relations changed."""
         memories = self._memories
         affected = [
             name
@@ -77,7 +81,7 @@ class OutOfOrderInsert:
         ]
 
     def _replay(self, later: set[str]) -> AdmissionVerdict:
-        """Let the note happen in its turn and then these once more."""
+        """Insert the note at its turn and decide the later memories again."""
         memories, note = self._memories, self._note
         self._near([vector for name in later for vector in memories.sayings(memories.records[name])])
         memories.learn(self._around.behind(later))
@@ -98,8 +102,8 @@ class OutOfOrderInsert:
         looks: dict[str, AdmissionDecision] = {}
         for name in turns:
             then = memories.as_of(memories.records[name], before[name].turn)
-            looked = replace(then, vector=memories.vector(then))
-            looks[name] = replace(self._decider.against_neighbours(looked, gate=False), look=note.revision)
+            record = replace(then, vector=memories.vector(then))
+            looks[name] = replace(self._decider.against_neighbours(record, gate=False), look=note.revision)
             memories.carry_out(looks[name])
         changed = [name for name in turns if self._doing(name) != did[name]]
         again = [
@@ -111,9 +115,9 @@ class OutOfOrderInsert:
         return AdmissionVerdict(decision, tuple(back), tuple(looks.values()), tuple(again), lapsed)
 
     def _ties(self, name: str) -> list[tuple[str, str]]:
-        """What a memory did, and what was done to it since: who did it, and to which."""
+        """Return the merges and supersedes of a memory as pairs of actor and other."""
         record = self._memories.records[name]
-        ties = [(name, one.memory_id) for one in self._memories.superseded_by(name)]
+        ties = [(name, superseded.memory_id) for superseded in self._memories.superseded_by(name)]
         if record.status == MERGED:
             ties.append((name, record.replaced_by or ""))
         elif record.status == SUPERSEDED:
@@ -121,28 +125,35 @@ class OutOfOrderInsert:
         return ties
 
     def _doing(self, name: str) -> tuple[str, ...]:
-        """What a memory was merged into or superseded."""
+        """Return the memories that a memory was merged into or superseded."""
         record = self._memories.records[name]
         if record.status == MERGED:
             return (record.replaced_by or "",)
         return tuple(one.memory_id for one in self._memories.superseded_by(name))
 
     def _near(self, vectors: Sequence[Vector]) -> list[AdmissionRecord]:
-        """All that resembles one of these vectors, loaded."""
+        """Load and return all memories that resemble one of these vectors."""
         self._memories.learn(self._around.near(vectors, self._note.sensitivity))
-        found = self._memories.resembling(vectors, self._around.policy.floor)
-        return [one for one in found if one.sensitivity == self._note.sensitivity and one.status != RETIRED]
+        matches = self._memories.resembling(vectors, self._around.policy.floor)
+        return [
+            record
+            for record in matches
+            if record.sensitivity == self._note.sensitivity and record.status != RETIRED
+        ]
 
     def _later(self, records: Iterable[AdmissionRecord]) -> set[str]:
-        """Those that have a later turn; not what a folder changes, nor what clings to a newer text."""
-        memories, found = self._memories, set[str]()
-        for one in records:
-            if one.memory_id in memories.withdrawn or one.turn <= self._note.turn:
+        """Return the memories with a later turn.
+
+        Without notes that a vault scan replaces, and without memories attached to a newer text.
+        """
+        memories, later = self._memories, set[str]()
+        for record in records:
+            if record.memory_id in memories.withdrawn or record.turn <= self._note.turn:
                 continue
-            if one.status == MERGED and one.replaced_by == self._note.memory_id:
-                continue  # a new text keeps what it absorbed
-            by = memories.known(one.replaced_by or "")
-            if by is not None and (one.status == MERGED) == (by.turn > one.turn):
-                continue  # it was said anew since, and keeps what it absorbed; or a home of before did it
-            found.add(one.memory_id)
-        return found
+            if record.status == MERGED and record.replaced_by == self._note.memory_id:
+                continue  # a new text keeps its absorbed memories
+            by = memories.known(record.replaced_by or "")
+            if by is not None and (record.status == MERGED) == (by.turn > record.turn):
+                continue  # a new text keeps what it absorbed, or an older version did it
+            later.add(record.memory_id)
+        return later

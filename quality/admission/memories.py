@@ -1,7 +1,7 @@
-"""Memories of a namespace after each act, and what one does to another.
+"""State of a namespace's memories, with reversible merges and supersedes.
 
-What a memory says is never edited in place. It has its own text, and the memories that it absorbed have
-theirs; its content is always made from these. So a merge can be taken back at any time, and exactly.
+A memory's text is never edited in place. It has its own text, absorbed memories have theirs, and its content
+is computed from these. So a merge can be undone exactly at any time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from slowwave.scoring.feedback.promotion import effective_tier
 
 
 class Memories:
-    """Memories and their standing among each other.
+    """Memories with their merge and supersede relations.
 
     Attributes:
-        records: as they are, by id.
-        behind: ids of all that another absorbed or superseded at any time, by its id.
+        records: current state, by id.
+        behind: ids of all memories that another ever absorbed or superseded, by its id.
     """
 
     def __init__(self) -> None:
@@ -41,25 +41,25 @@ class Memories:
         self.behind: dict[str, set[str]] = {}
 
     def known(self, name: str) -> AdmissionRecord | None:
-        """A memory as it is now; None where there is none."""
+        """Return the current state of a memory; None if there is none."""
         return self.records.get(name)
 
     def put(self, record: AdmissionRecord) -> None:
-        """What a memory is from now on."""
+        """Set the state of a memory."""
         self.records[record.memory_id] = record
         if record.replaced_by:
             self.behind.setdefault(record.replaced_by, set()).add(record.memory_id)
 
     def enter(self, note: AdmissionRecord) -> None:
-        """Let a note be what its memory says from now on."""
+        """Set a note as the text of its memory."""
         self.put(note)
 
     def remove(self, name: str) -> None:
-        """Take a memory away, since its next text is about to be judged."""
+        """Remove a memory before its next text is judged."""
         del self.records[name]
 
     def snapshot(self) -> Callable[[], None]:
-        """What lets everything be again as it is now, as often as it is called."""
+        """Return a function that restores the current state, any number of times."""
         records = dict(self.records)
 
         def restore() -> None:
@@ -70,7 +70,7 @@ class Memories:
     # -- what one memory does to another -------------------------------------------------------------
 
     def carry_out(self, decision: AdmissionDecision) -> None:
-        """Let a decision about a live memory take effect (rule 2.2)."""
+        """Apply a decision on a live memory (rule 2.2)."""
         if decision.outcome not in ("merge", "supersede") or decision.other is None:
             return
         actor, other = self.records[decision.memory_id], self.records[decision.other]
@@ -82,7 +82,7 @@ class Memories:
             self.put(replace(other, status=SUPERSEDED, replaced_by=actor.memory_id))
 
     def take_back(self, actor: str, other: str) -> bool:
-        """End what one memory did to another, if it holds; whether it did."""
+        """Undo the merge or supersede of a pair, if it holds; return whether it did."""
         if (merged := self.known(actor)) and (merged.status, merged.replaced_by) == (MERGED, other):
             self.part(merged)
         elif (behind := self.known(other)) and (behind.status, behind.replaced_by) == (SUPERSEDED, actor):
@@ -92,23 +92,27 @@ class Memories:
         return True
 
     def part(self, merged: AdmissionRecord) -> None:
-        """Take a merged memory out of the one that absorbed it."""
+        """Remove a merged memory from the one that absorbed it."""
         if (target := self.known(merged.replaced_by or "")) is not None:
-            left = tuple(part for part in target.absorbed if part != merged.memory_id)
-            self.put(replace(target, absorbed=left))
+            remaining = tuple(part for part in target.absorbed if part != merged.memory_id)
+            self.put(replace(target, absorbed=remaining))
         self.free(merged)
 
     def free(self, record: AdmissionRecord) -> None:
-        """Let a memory stand for itself again."""
+        """Make a memory live again."""
         self.put(replace(record, status=LIVE, replaced_by=None))
 
     def superseded_by(self, name: str) -> list[AdmissionRecord]:
-        """The memories that stand behind this one."""
-        known = map(self.records.get, sorted(self.behind.get(name, ())))
-        return [one for one in known if one and (one.status, one.replaced_by) == (SUPERSEDED, name)]
+        """Return the memories that this one superseded."""
+        candidates = map(self.records.get, sorted(self.behind.get(name, ())))
+        return [
+            record
+            for record in candidates
+            if record and (record.status, record.replaced_by) == (SUPERSEDED, name)
+        ]
 
     def _in_turn(self, absorbed: tuple[str, ...], part: AdmissionRecord) -> tuple[str, ...]:
-        """What a memory absorbed, with one more in its turn."""
+        """Insert a memory into the absorbed ones, in order of turn."""
         at = len(absorbed)
         while at and (before := self.known(absorbed[at - 1])) is not None and before.turn > part.turn:
             at -= 1
@@ -119,7 +123,10 @@ class Memories:
     def parts(
         self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
     ) -> list[AdmissionRecord]:
-        """What a memory absorbed, and what that had absorbed, in order; now, or among other records."""
+        """Return absorbed memories recursively, in order.
+
+        They are read from the current state, or from `among`.
+        """
         records = self.records if among is None else among
         parts = []
         for name in record.absorbed:
@@ -128,25 +135,25 @@ class Memories:
         return parts
 
     def content(self, record: AdmissionRecord) -> str:
-        """What a memory says, with all that it absorbed."""
+        """Return the content of a memory with all absorbed texts."""
         content = record.content
         for part in self.parts(record):
             content, _ = merge_lines(content, part.content)
         return content
 
     def labels(self, record: AdmissionRecord) -> Labels:
-        """What a memory says of itself, with the labels of all that it absorbed."""
+        """Return the labels of a memory with those of all absorbed memories."""
         parts = self.parts(record)
         return unite(record.labels, (part.labels for part in parts)) if parts else record.labels
 
     def change(self, record: AdmissionRecord) -> MemoryChange:
-        """What a memory is, with all that it absorbed."""
+        """Return the new state of a memory with all that it absorbed."""
         parts = tuple((part.memory_id, part.revision) for part in self.parts(record))
         return MemoryChange(record, self.content(record), None, parts, self.labels(record))
 
 
 def merge_lines(content: str, addition: str) -> tuple[str, tuple[str, ...]]:
-    """The content with the lines of `addition` that it lacks, and these lines (rule 2.2, merge)."""
+    """Append the missing lines of `addition`; return the content and these lines (rule 2.2)."""
     present = {line.strip() for line in content.split("\n")}
     fresh = []
     for line in addition.split("\n"):
@@ -158,16 +165,16 @@ def merge_lines(content: str, addition: str) -> tuple[str, tuple[str, ...]]:
 
 
 class BatchMemories(Memories):
-    """The memories while a batch is taken.
+    """Memories during a batch.
 
     Attributes:
-        before: as they were, by id.
-        entered: ids of the notes that were let in.
-        elsewhere: live with another vector than the neighbours have.
-        withdrawn: not to be found for now.
-        by_hash: ids of all that say or said a text, by its hash.
-        version: counts the changes.
-        latest: the latest turn of any that is or was here.
+        before: state before the batch, by id.
+        entered: ids of the accepted notes.
+        elsewhere: live ids whose vector differs from that in the neighbours.
+        withdrawn: ids that cannot be found for now.
+        by_hash: ids of all memories that have or had a text, by its hash.
+        version: counter of changes.
+        latest: latest turn of any memory, past ones included.
     """
 
     def __init__(self, around: AdmissionContext) -> None:
@@ -180,7 +187,7 @@ class BatchMemories(Memories):
         self.by_hash: dict[str, set[str]] = {}
         self.version = 0
         self._grown: set[str] = set()
-        self._shelf: list[str] = []  # whose vectors are the rows of the next
+        self._shelf: list[str] = []  # ids of the rows of _rows
         self._rows = np.zeros((0, 0), np.float32)
         self._shelved: dict[str, list[Vector]] = {}
         self.latest: tuple[int, str, str] = (-(2**63), "", "")
@@ -191,7 +198,7 @@ class BatchMemories(Memories):
         self.recall_missing(around.neighbours.ids())
 
     def snapshot(self) -> Callable[[], None]:
-        """See `Memories`; what was loaded meanwhile stays loaded."""
+        """See `Memories`; memories loaded meanwhile stay loaded."""
         records, loaded = dict(self.records), len(self.before)
         elsewhere, entered, touched = set(self.elsewhere), set(self.entered), set(self._touched)
 
@@ -218,19 +225,19 @@ class BatchMemories(Memories):
         return record is not None and record.status == LIVE and name not in self.withdrawn
 
     def known(self, name: str) -> AdmissionRecord | None:
-        """A memory as it is now, loaded when it is not here yet; None where there is none."""
+        """Return the current state of a memory, loading it if needed; None if there is none."""
         self.recall_missing([name] if name else [])
         return self.records.get(name)
 
     def recall_missing(self, names: Iterable[str]) -> None:
-        """Load those of these memories that are not here yet."""
-        lacking = [name for name in names if name not in self.before and name not in self.records]
-        self.learn(self._around.recall(lacking) if lacking else ())
+        """Load the memories that are not loaded yet."""
+        missing = [name for name in names if name not in self.before and name not in self.records]
+        self.learn(self._around.recall(missing) if missing else ())
 
-    def learn(self, found: Iterable[AdmissionRecord]) -> list[str]:
-        """Take in memories of before, those that are not here yet; gives the names of all."""
+    def learn(self, loaded: Iterable[AdmissionRecord]) -> list[str]:
+        """Add loaded memories that are new here; return the ids of all."""
         names = []
-        for record in found:
+        for record in loaded:
             name = record.memory_id
             names.append(name)
             if name not in self.before and name not in self.records:
@@ -249,21 +256,21 @@ class BatchMemories(Memories):
         self.by_hash.setdefault(record.content_hash, set()).add(record.memory_id)
 
     def put(self, record: AdmissionRecord) -> None:
-        """What a memory is from now on; those that absorbed it say something else then, too."""
+        """Set the state of a memory; the content of those that absorbed it changes, too."""
         super().put(record)
         self._index(record)
         self.version += 1
-        one: AdmissionRecord | None = record
-        while one is not None:
-            self._touched.add(one.memory_id)
-            if self._placed(one):
-                self.elsewhere.discard(one.memory_id)
+        affected: AdmissionRecord | None = record
+        while affected is not None:
+            self._touched.add(affected.memory_id)
+            if self._placed(affected):
+                self.elsewhere.discard(affected.memory_id)
             else:
-                self.elsewhere.add(one.memory_id)
-            one = self.known(one.replaced_by or "") if one.status == MERGED else None
+                self.elsewhere.add(affected.memory_id)
+            affected = self.known(affected.replaced_by or "") if affected.status == MERGED else None
 
     def nearest(self, note: AdmissionRecord, floor: float) -> list[tuple[str, float]]:
-        """What was live here at its turn and resembles a memory, the most similar first."""
+        """Return similar memories that were live at a memory's turn, most similar first."""
         assert note.vector is not None
         exact = note.vector.astype(np.float64)
         near = []
@@ -280,7 +287,7 @@ class BatchMemories(Memories):
         return [(name, -negative) for negative, name in sorted(near)]
 
     def as_of(self, record: AdmissionRecord, turn: Turn) -> AdmissionRecord:
-        """A memory as it was at a turn: what newer ones did to it was not done yet."""
+        """Return a memory as it was at a turn, without the effects of newer ones."""
         parts = tuple(
             name for name in record.absorbed if (part := self.known(name)) is not None and part.turn < turn
         )
@@ -289,24 +296,24 @@ class BatchMemories(Memories):
         return replace(record, absorbed=parts)
 
     def resembling(self, vectors: Sequence[Vector], floor: float) -> list[AdmissionRecord]:
-        """What is here and said at any time something that resembles one of these vectors."""
+        """Return memories of which any text, past or present, resembles one of the vectors."""
         wanted = np.array(vectors, dtype=np.float32)
         if not len(wanted) or not self._shelf:
             return []
         rows = self._rows[: len(self._shelf)]
         close = np.flatnonzero((rows @ wanted.T).max(axis=1) >= floor - SLACK)
-        found = {self._shelf[at] for at in close.tolist()}
-        for name in self._grown - found:
+        matches = {self._shelf[at] for at in close.tolist()}
+        for name in self._grown - matches:
             record = self.records.get(name)
-            if record and any((wanted @ said).max() >= floor - SLACK for said in self.sayings(record)):
-                found.add(name)
-        return [self.records[name] for name in sorted(found) if name in self.records]
+            if record and any((wanted @ vector).max() >= floor - SLACK for vector in self.sayings(record)):
+                matches.add(name)
+        return [self.records[name] for name in sorted(matches) if name in self.records]
 
     def _shelve(self, name: str, vector: Vector) -> None:
-        known = self._shelved.setdefault(name, [])
-        if any(one is vector for one in known):
+        vectors = self._shelved.setdefault(name, [])
+        if any(shelved is vector for shelved in vectors):
             return
-        known.append(vector)
+        vectors.append(vector)
         count = len(self._shelf)
         if count == len(self._rows):
             longer = np.zeros((max(64, 2 * count), len(vector)), np.float32)
@@ -317,16 +324,16 @@ class BatchMemories(Memories):
         self._shelf.append(name)
 
     def sayings(self, record: AdmissionRecord) -> list[Vector]:
-        """The vectors of all that a memory said since it absorbed nothing."""
+        """Return the vectors of all contents of a memory, from no absorbed text to all."""
         grown = (record.absorbed[:count] for count in range(len(record.absorbed) + 1))
         return [self.vector(replace(record, absorbed=parts)) for parts in grown]
 
     def _placed(self, record: AdmissionRecord) -> bool:
-        """Whether `neighbours` has the vector of what a memory says now."""
+        """Whether `neighbours` has the vector of the current content."""
         if record.memory_id in self.entered:
             return self.content(record) == record.content
         before = self.before[record.memory_id]
-        return before.status == LIVE and self.content(record) == _said(before)
+        return before.status == LIVE and self.content(record) == _content_before(before)
 
     def parts(
         self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
@@ -336,7 +343,7 @@ class BatchMemories(Memories):
         return super().parts(record, among)
 
     def _unchanged(self, record: AdmissionRecord) -> AdmissionRecord | None:
-        """What the memory was before, if it still says the same."""
+        """Return the state before the batch if the content is unchanged."""
         before = self.before.get(record.memory_id)
         if before is None or (before.revision, before.absorbed) != (record.revision, record.absorbed):
             return None
@@ -345,29 +352,29 @@ class BatchMemories(Memories):
         return before if now == then else None
 
     def content(self, record: AdmissionRecord) -> str:
-        """What a memory says, with all that it absorbed."""
+        """Return the content of a memory with all absorbed texts."""
         if (before := self._unchanged(record)) is not None:
-            return _said(before)
+            return _content_before(before)
         key = (record.memory_id, record.revision, *(p.memory_id + p.revision for p in self.parts(record)))
         if key not in self._contents:
             self._contents[key] = super().content(record)
         return self._contents[key]
 
     def standing(self, record: AdmissionRecord) -> WeighedMemory:
-        """A memory as it is weighed against another one."""
+        """Return a memory as compared in decisions."""
         labels = self.labels(record)
-        contexts = (one.context for one in (record, *self.parts(record)))
+        contexts = (part.context for part in (record, *self.parts(record)))
         return WeighedMemory(
             labels, effective_tier(labels.importance_tier, record.promoted or None), record.vault,
             record.sensitivity, next(filter(None, contexts), ""),
         )  # fmt: skip
 
     def protected(self, record: AdmissionRecord) -> bool:
-        """Whether a person has to say so before it is merged or superseded (rule 2.5)."""
-        return any(one.protected or one.labels.protected for one in (record, *self.parts(record)))
+        """Whether a merge or supersede needs a person's consent (rule 2.5)."""
+        return any(part.protected or part.labels.protected for part in (record, *self.parts(record)))
 
     def vector(self, record: AdmissionRecord) -> Vector:
-        """Vector of what a memory says."""
+        """Return the vector of the current content."""
         if (before := self._unchanged(record)) is not None and before.merged_vector is not None:
             return before.merged_vector
         content = self.content(record)
@@ -379,7 +386,7 @@ class BatchMemories(Memories):
         return self._vectors[key]
 
     def changed(self) -> tuple[dict[str, MemoryChange], dict[str, MemoryChange]]:
-        """What entered, and what of before is different now; by id."""
+        """Return accepted notes and changed memories, by id."""
         entered: dict[str, MemoryChange] = {}
         changes: dict[str, MemoryChange] = {}
         for name in sorted(self._touched):
@@ -394,6 +401,6 @@ class BatchMemories(Memories):
         return entered, changes
 
 
-def _said(record: AdmissionRecord) -> str:
-    """What a memory of before says, with what it had absorbed."""
+def _content_before(record: AdmissionRecord) -> str:
+    """Return the content of a memory before the batch, absorbed texts included."""
     return record.content if record.merged_content is None else record.merged_content

@@ -1,12 +1,11 @@
-"""Transitions of memories by acts, each once, whether its verdict is made now or was made long ago.
+"""State machine of memories: saves, forgets, undos and accepts, one event at a time.
 
-The machine knows what becomes of the memories when a note comes, when one is forgotten and when a decision
-is taken back. What it does not know it asks of a source of verdicts: by day and night that decides (`admit`),
-for a day of the past it reads the decision log (`slowwave.lifecycle.past`).
+The machine applies transitions. A source of verdicts decides: `admit` computes verdicts, and for a past day
+`slowwave.lifecycle.past` reads them from the decision log.
 
-Notes are taken each against what is live at its turn, and a late one is put where it belongs (`turns`), so a
-batch, its halves and single saves come to the same memory. Nothing is looked up here and nothing is written:
-the caller gives what is known, and gets decisions and the memories that change.
+Each note is compared with the memories live at its turn, and a late one is inserted in date order. So a
+batch, its halves and single saves give the same memories. The module does no I/O: the caller passes known
+memories, and gets decisions and changed memories.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ from slowwave.quality.divergence.statements import contradicted
 
 
 class Verdicts(Protocol):
-    """Where it is known from what becomes of a note."""
+    """Source of verdicts on notes."""
 
     def stays(self, part: AdmissionRecord, note: AdmissionRecord) -> bool:
-        """Whether what a memory absorbed stays in it, now that it says what this note says."""
+        """Whether an absorbed memory stays absorbed under the new text."""
 
     def about(self, note: AdmissionRecord, old: AdmissionRecord | None) -> AdmissionVerdict:
-        """What becomes of a note; the memories are as they are without it and without its old text."""
+        """Return the verdict on a note; its memory's old text is already removed."""
 
 
 class MemoryStateMachine:
-    """The memories of one namespace while acts happen to them, one after the other."""
+    """State machine of one namespace's memories."""
 
     def __init__(self, memories: Memories, verdicts: Verdicts) -> None:
         self._memories, self._verdicts = memories, verdicts
@@ -57,11 +56,11 @@ class MemoryStateMachine:
         self._acting = ""
 
     def lapses(self) -> list[ExpiredDecision]:
-        """Decisions of before that hold no longer."""
+        """Return earlier decisions that no longer hold."""
         return [ExpiredDecision(*text, *why) for text, why in self._lapses.items()]
 
     def save(self, note: AdmissionRecord) -> AdmissionVerdict:
-        """A note comes: it is what its memory says from now on, or it is refused and all is as it was."""
+        """Save a note as the text of its memory, or leave everything unchanged if refused."""
         memories, name = self._memories, note.memory_id
         self._acting = name
         old = memories.records.get(name)
@@ -77,7 +76,9 @@ class MemoryStateMachine:
         for actor, other in verdict.back:
             memories.take_back(actor, other)
         parted = {actor for actor, other in verdict.back if other == name}
-        memories.enter(replace(entered, absorbed=tuple(one for one in absorbed if one not in parted)))
+        memories.enter(
+            replace(entered, absorbed=tuple(part_id for part_id in absorbed if part_id not in parted))
+        )
         for decision in (verdict.decision, *verdict.looks):
             memories.carry_out(decision)
         for record in verdict.lapsed:
@@ -85,7 +86,7 @@ class MemoryStateMachine:
         return verdict
 
     def forget(self, name: str, revision: str = "") -> None:
-        """A memory is forgotten; it has the revision of the act from now on, if there is one."""
+        """Forget a memory; it gets the revision of the event, if there is one."""
         self._acting = name
         if (record := self._memories.records.get(name)) is not None:
             self._leave(record, by=FORGOTTEN)
@@ -93,14 +94,14 @@ class MemoryStateMachine:
             self._memories.put(replace(record, status=RETIRED, revision=revision or record.revision))
 
     def undo(self, actor: str, other: str, by: str) -> None:
-        """What one memory did to another is taken back, if it holds."""
+        """Undo the merge or supersede of a pair, if it holds."""
         self._acting = actor
         record = self._memories.known(actor)
         if record is not None and self._memories.take_back(actor, other):
             self._lapse(record, by)
 
     def _make_way(self, old: AdmissionRecord, note: AdmissionRecord) -> tuple[str, ...]:
-        """Take a memory away before its new text is judged; of what it absorbed, what the new text keeps."""
+        """Remove a memory before its new text is judged; return the absorbed ids that stay."""
         memories = self._memories
         for part in map(memories.known, old.absorbed):
             if part is None or (part.status, part.replaced_by) != (MERGED, old.memory_id):
@@ -113,7 +114,7 @@ class MemoryStateMachine:
         return old.absorbed if old.status != RETIRED else ()
 
     def _leave(self, record: AdmissionRecord, *, by: str, keep_absorbed: bool = False) -> None:
-        """Dissolve what a memory did to others, and what others did to it."""
+        """Dissolve the merges and supersedes of a memory."""
         memories = self._memories
         self._lapse(record, by)
         if record.status == MERGED and record.replaced_by:
@@ -122,7 +123,7 @@ class MemoryStateMachine:
             if (actor := memories.known(record.replaced_by)) is not None:
                 self._lapse(actor, by)
             memories.free(record)
-        # What a superseded memory had superseded stays behind, or the oldest of a chain would come back.
+        # Memories behind a superseded one stay superseded, or the oldest of a chain would return.
         if by != FORGOTTEN or record.status != SUPERSEDED:
             for behind in memories.superseded_by(record.memory_id):
                 memories.free(behind)
@@ -136,44 +137,43 @@ class MemoryStateMachine:
         self._lapse(merged, by)
 
     def _lapse(self, record: AdmissionRecord, by: str) -> None:
-        """What was decided about this text of a memory holds no longer."""
+        """Record that the decision on this text of a memory no longer holds."""
         self._lapses.setdefault((record.memory_id, record.revision), (by, self._acting))
 
 
 def admit(acts: Sequence[AdmissionAct], around: AdmissionContext) -> AdmissionResult:
-    """Take acts of one namespace and one day, in order; each memory is touched by one act at most.
+    """Apply events of one namespace and one day in order; each memory has one event at most.
 
     Args:
         acts: forgets, then saves, then undos.
-        around: what is known; `known` has the memories of the acts, what they superseded, and live or merged
+        around: context; `known` has the memories of the events, those they superseded, and live or merged
             memories with the same content hash.
     """
     staying: set[str] = set()
     while True:
         batch = _AdmissionBatch(around)
-        # A folder changes as a whole: what its notes said before is withdrawn before any is judged. A note
-        # that is refused keeps its old text, which then has to count from the start; what stays only grows,
-        # so this comes to an end.
+        # A vault changes as a whole: old texts of its notes are withdrawn before any note is judged. A
+        # refused note keeps its old text, which has to count from the start. The set of kept texts only
+        # grows, so the loop ends.
         resaved = {act.memory_id for act in acts if act.note is not None and act.note.vault}
         withdrawn = {name for name in resaved if batch.memories.is_live(name)} - staying
         batch.memories.withdrawn = set(withdrawn)
         for act in acts:
             batch.take(act)
-        kept = {one.memory_id for one in batch.decisions if one.refused} & withdrawn
+        kept = {decision.memory_id for decision in batch.decisions if decision.refused} & withdrawn
         if not kept:
             return batch.result()
         staying |= kept
 
 
 def reconsider(names: Sequence[str], around: AdmissionContext) -> AdmissionResult:
-    """Look at live memories as if they came in now, each against those before it.
+    """Decide live memories again as if they came in now, each against earlier ones.
 
-    None is refused: what is in stays in. The decisions are about `names`, in their order; everything that
-    becomes of them is in `changes`.
+    None is refused. The decisions are on `names`, in order; all effects are in `changes`.
 
     Args:
-        names: the live memories, by their turn.
-        around: what is known; `neighbours` has these memories both as what is live and as the batch.
+        names: live memories, by turn.
+        around: context; `neighbours` has these memories both as live and as the batch.
     """
     batch = _AdmissionBatch(around)
     batch.memories.withdrawn = set(names)
@@ -183,7 +183,7 @@ def reconsider(names: Sequence[str], around: AdmissionContext) -> AdmissionResul
 
 
 class _AdmissionBatch:
-    """One batch under way; the source of the machine's verdicts, which are made now."""
+    """Batch in progress, and the source of its verdicts."""
 
     def __init__(self, around: AdmissionContext) -> None:
         self.memories = BatchMemories(around)
@@ -193,11 +193,11 @@ class _AdmissionBatch:
         self._machine = MemoryStateMachine(self.memories, self)
 
     def result(self) -> AdmissionResult:
-        """Everything that is different from before."""
+        """Return all decisions and changes."""
         return AdmissionResult(self.decisions, *self.memories.changed(), self._machine.lapses())
 
     def take(self, act: AdmissionAct) -> None:
-        """Let one act happen."""
+        """Apply one event."""
         if act.kind == "forget":
             self._machine.forget(act.memory_id, act.revision)
         elif act.kind == "undo":
@@ -209,12 +209,12 @@ class _AdmissionBatch:
             self.decisions += [verdict.decision, *verdict.again]
 
     def look_again(self, name: str) -> None:
-        """Decide about a memory that is live already."""
+        """Decide a live memory again."""
         record = self.memories.records[name]
         decision = self._decider.against_neighbours(
             replace(record, vector=self.memories.vector(record)), gate=False
         )
-        self.memories.withdrawn.discard(name)  # only now, or it would be found beside itself
+        self.memories.withdrawn.discard(name)  # only now, or it would match itself
         self._carry_out(decision)
 
     def about(self, note: AdmissionRecord, old: AdmissionRecord | None) -> AdmissionVerdict:
@@ -224,13 +224,13 @@ class _AdmissionBatch:
         plain, off = AdmissionVerdict(decision), self._around.policy.reconsolidation == "off"
         if decision.refused or off or note.vector is None or not note.vector.any():
             return plain
-        # It belongs where its date puts it, if any that resembles it is newer (rule 2.1).
+        # If a similar memory is newer, the note is inserted in date order (rule 2.1).
         return OutOfOrderInsert(self.memories, self._decider, self._around, note).verdict() or plain
 
     def stays(self, part: AdmissionRecord, note: AdmissionRecord) -> bool:
-        """What was absorbed has to agree with the new text, or it is a memory of its own again.
+        """Whether an absorbed memory agrees with the new text.
 
-        What is not for the same eyes as the new text never stays, nor what its labels cannot be united with.
+        One of another sensitivity never stays, nor one whose labels cannot be united.
         """
         return (
             part.sensitivity == note.sensitivity
@@ -239,7 +239,7 @@ class _AdmissionBatch:
         )
 
     def _accept(self, wanted: AdmissionDecision) -> None:
-        """Let happen what a person accepted, if both memories are what they were when it was proposed."""
+        """Apply an accepted proposal, if both memories are unchanged since."""
         actor, other = self.memories.known(wanted.memory_id), self.memories.known(wanted.other or "")
         if actor is None or other is None or not actor.status == other.status == LIVE:
             return

@@ -1,4 +1,4 @@
-"""What admission is told and what it answers: memories, acts, decisions, changes, and the policy."""
+"""Input and output types of admission: memories, events, decisions, changes, policy."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ A_PERSON_DECIDES = "a person has to decide"
 DEFAULT_SENSITIVITY = "internal"
 LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
 
-# Why a decision holds no longer: one of its memories says something else now or was forgotten, an older note
-# came late, a person took it back or accepted what it proposed, or the two are not for the same eyes.
+# Reasons why a decision no longer holds: a text changed, a memory was forgotten, an older note came late,
+# a person undid or accepted it, or the sensitivities differ.
 CHANGED, FORGOTTEN, REORDERED = "changed", "forgotten", "reordered"
 UNDONE_BY_HAND, ACCEPTED, DIFFERENT_SENSITIVITY = "undo", "accepted", "sensitivity"
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What is done with notes that say what is known already.
+    """Constants of duplicate detection and reconsolidation.
 
     Attributes:
-        gate: whether duplicates are looked for at all (L3 of the save gate).
+        gate: whether duplicates are detected (L3 of the save gate).
         reconsolidation: off, guarded or literal (rule 2.3).
         thresholds: cosines that belong to the embedding model (rule 2.4).
-        neighbours: how many of the most similar memories are looked at (count).
+        neighbours: compared most similar memories (count).
     """
 
     gate: bool = True
@@ -46,7 +46,7 @@ class AdmissionPolicy:
 
     @property
     def floor(self) -> float:
-        """Cosine below which two memories do not concern each other."""
+        """Return the cosine below which two memories are not compared."""
         if self.reconsolidation != "off":
             return min(self.thresholds.conflict, self.thresholds.merge, self.thresholds.duplicate)
         return self.thresholds.duplicate if self.gate else np.inf
@@ -54,26 +54,25 @@ class AdmissionPolicy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdmissionRecord:
-    """One memory or note, as far as admission has to know it.
+    """Memory or note as input of admission.
 
     Attributes:
         revision: of its own text.
-        content: its own text, without what it absorbed.
-        vector: of its own text (dimension,), unit length or zero; None where it is not known.
+        content: its own text, without absorbed ones.
+        vector: of its own text (dimension,), unit length or zero; None if unknown.
         replaced_by: the memory that absorbed or superseded it.
         absorbed: the memories merged into it, in the order of the merges.
-        merged_content: with what it absorbed; None where that is its own text.
+        merged_content: with absorbed texts; None if there are none.
         merged_vector: of `merged_content`.
-        sensitivity: who may see it; memories of different sensitivity do not concern each other (rule 2.5).
-        protected: nothing may become of it without a person's word, whatever its labels say (rule 2.5).
-        labels: what it says of itself, without what it absorbed.
-        promoted: the importance tier that use gave it, if any.
-        context: what has to be known to understand it.
-        vault: whether it comes from a watched folder, which changes as a whole.
-        warned: the gate only warns of duplicates.
-        released: a person let it in.
-        moment: microseconds since 1970 of the date that its text carries; where it carries none, of the act
-            that said it.
+        sensitivity: label that decides who sees it; different sensitivities are never compared (rule 2.5).
+        protected: whether any change needs a person's consent, whatever its labels (rule 2.5).
+        labels: its own labels, without those of absorbed memories.
+        promoted: promoted importance tier, if any.
+        context: context of its text.
+        vault: whether it comes from a vault, which changes as a whole.
+        warned: whether the gate only warns of duplicates.
+        released: whether a person released it.
+        moment: microseconds since 1970 of the date in its text, else of its event.
     """
 
     memory_id: str
@@ -100,21 +99,21 @@ class AdmissionRecord:
 
     @property
     def turn(self) -> Turn:
-        """What is newer has the greater one (rule 2.1): by the date it carries, then by the order of acts."""
+        """Return the sort key of age (rule 2.1): date, then order of events; newer is greater."""
         return self.moment, self.revision, self.memory_id
 
     @property
     def relations(self) -> tuple[str, str | None, tuple[str, ...]]:
-        """What it is to others."""
+        """Return its relations to other memories."""
         return self.status, self.replaced_by, self.absorbed
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionAct:
-    """Something that happens to memories.
+    """Event that changes memories.
 
-    A save with its note, a forget of an id (with the revision of the act), an undo of a pair, or an accept
-    with the decision that a person lets happen.
+    A save with its note, a forget of an id (with the revision of the event), an undo of a pair, or an accept
+    with the accepted decision.
     """
 
     kind: Literal["save", "forget", "undo", "accept"]
@@ -128,21 +127,19 @@ class AdmissionAct:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionDecision:
-    """What became of one note.
+    """Decision on one note.
 
     Attributes:
-        other: the memory that it was decided against, if any.
-        similarity: cosine to it, rounded to 6 decimals; None where it was not measured.
+        other: memory that it was compared with, if any.
+        similarity: cosine to it, rounded to 6 decimals; None if not measured.
         reasons: of a (would-be) refusal: exact_duplicate, near_duplicate.
-        refused: whether it was kept out.
-        skipped: whether duplicates could not be looked for, because there is no embedding.
-        evidence: what the guard found, for people.
+        refused: whether it was quarantined.
+        skipped: whether duplicates were not checked, because there is no embedding.
+        evidence: differences that the guard found, as text.
         appended: lines that a merge added.
         other_revision: of the other's own text.
-        look: of a memory that was there: the revision of the older note that came late, so that this one was
-            looked at again.
-        proposed: merge or supersede, where that waits for a person's word; the outcome itself where that was
-            a person's word.
+        look: for an existing memory that was decided again: revision of the late note that caused it.
+        proposed: merge or supersede that waits for a person's decision, or the outcome that a person decided.
     """
 
     memory_id: str
@@ -162,13 +159,13 @@ class AdmissionDecision:
 
 @dataclass(frozen=True, slots=True)
 class ExpiredDecision:
-    """Decisions that hold no longer.
+    """Earlier decision that no longer holds.
 
     Attributes:
-        memory_id: the note that they were about.
-        revision: of its text then.
-        by: why, such as changed, forgotten, reordered, or what an undo says.
-        act: the memory whose act it was.
+        memory_id: note of the decision.
+        revision: of its text at the time.
+        by: reason, such as changed, forgotten, reordered, or that of an undo.
+        act: memory whose event caused it.
     """
 
     memory_id: str
@@ -179,13 +176,13 @@ class ExpiredDecision:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """What a memory is now.
+    """New state of a memory.
 
     Attributes:
-        content: with all that it absorbed.
-        vector: of the content; None where no vectors are known.
-        parts: id and revision of all that it absorbed.
-        labels: with those of all that it absorbed.
+        content: with all absorbed texts.
+        vector: of the content; None without vectors.
+        parts: id and revision of all absorbed memories.
+        labels: with those of all absorbed memories.
     """
 
     record: AdmissionRecord
@@ -197,14 +194,14 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionResult:
-    """What a batch comes to.
+    """Result of a batch.
 
     Attributes:
-        decisions: one per saved note, in their order, each followed by those about newer memories that had
-            to be looked at again.
-        entered: what the notes that were let in are now, by id.
-        changes: memories of before that are different now, by id.
-        lapses: decisions of before that hold no longer.
+        decisions: one per saved note, in order, each followed by those on newer memories that were decided
+            again.
+        entered: state of the accepted notes, by id.
+        changes: changed memories, by id.
+        lapses: earlier decisions that no longer hold.
     """
 
     decisions: list[AdmissionDecision]
@@ -215,19 +212,19 @@ class AdmissionResult:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionContext:
-    """What is known around a batch, and how to come to know more.
+    """Context of a batch, with loaders for more.
 
     Attributes:
-        known: the memories that the batch touches, by id.
-        neighbours: the live memories by similarity, with the notes of the batch.
-        policy: the rules.
-        recall: loads memories by id, as `known` has them.
-        embed: vector of a memory with this title and content.
-        apart: pairs that a person has kept apart; they are never decided against each other.
-        accepted: what a person let happen, by memory and revision of the one that acts.
-        latest: moment of the newest memory of before, or anything before the first note of the batch.
-        near: memories of before, not forgotten, of a sensitivity, that resemble one of these vectors.
-        behind: memories of before that these superseded.
+        known: memories that the batch touches, by id.
+        neighbours: live memories by similarity, with the notes of the batch.
+        policy: constants of the decisions.
+        recall: loads memories by id.
+        embed: returns the vector of a title and content.
+        apart: pairs that a person keeps apart; they are never compared.
+        accepted: decisions that a person accepted, by memory and revision of the acting one.
+        latest: moment of the newest existing memory, or any moment before the first note of the batch.
+        near: loads existing memories of a sensitivity, not forgotten, that resemble one of the vectors.
+        behind: loads existing memories that these superseded.
     """
 
     known: Mapping[str, AdmissionRecord]
@@ -244,15 +241,14 @@ class AdmissionContext:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionVerdict:
-    """What becomes of a note that comes, and of newer memories where it comes late.
+    """Verdict on a note, and on newer memories if it is late.
 
     Attributes:
         decision: about the note.
-        back: what holds no longer once it is there and is taken back before it enters: who did it, and to
-            which memory.
-        looks: decisions about newer memories, in their turn; they take effect after the one about the note.
-        again: those of the looks that are others than before.
-        lapsed: newer memories whose decision of before holds no longer.
+        back: relations that are undone before the note enters: actor and other memory.
+        looks: decisions on newer memories, in order; applied after the one on the note.
+        again: those of `looks` that changed.
+        lapsed: newer memories whose earlier decision no longer holds.
     """
 
     decision: AdmissionDecision

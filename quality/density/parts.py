@@ -1,8 +1,8 @@
-"""Signal density: how much of a text says something (rule 1, L2).
+"""Signal density: informative share of a text (rule 1, L2).
 
-A text is scored on nine parts, each in [0, 1], and the density is their product: one clear sign of junk is
-enough. Most parts look at statistics that every writing system shares; the lexicons are short lists of words
-that menus, licences and placeholders are made of, in some large languages.
+The density is the product of nine parts, each in [0, 1]: one clear sign of junk is enough. Most parts are
+statistics that work in every writing system. The lexicons are short lists of words of menus, licences and
+placeholders in some large languages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from slowwave.quality.density.words import (
     vocabulary_of,
 )
 
-_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]*)*")  # _WORD in a folded text of ASCII, in half the time
+_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]*)*")  # equals _WORD in folded ASCII text, in half the time
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31-\u0e4e][^\W\d_]*)*")
@@ -31,13 +31,13 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019\u0300-\u036f\u0900-\u0903\u093a-\u094f
 
 @dataclass(frozen=True, slots=True)
 class DensityParts:
-    """What a density is made of; each part in [0, 1], 1 is the best.
+    """Parts of a density, each in [0, 1]; 1 is best.
 
     Attributes:
-        novelty: passages that were not said before: distinct shingles, lines and sentences.
+        novelty: share of text that does not repeat: distinct shingles, lines and sentences.
         vocabulary: distinct words for the length of the text, and compressed size.
-        spelling: words that could be words: letters as uneven as in a language, vowels, no runs of keys.
-        syntax: a mix of function and content words of varied lengths, as sentences have.
+        spelling: plausibility of words: letter frequencies as in a language, vowels, no keyboard runs.
+        syntax: mix of function and content words of varied lengths, as in sentences.
         encoding: share of the text outside base64, hexadecimal and other encoded data.
         prose: share of the text outside log lines.
         substance: share of the text outside placeholders and lorem ipsum.
@@ -60,7 +60,7 @@ _NOTHING = DensityParts(*([0.0] * 9))
 
 
 def signal_density(text: str) -> float:
-    """How much of a text says something, in [0, 1] (rule 1, L2).
+    """Return the informative share of a text, in [0, 1] (rule 1, L2).
 
     Real notes mostly score 0.6 and above, filler and other junk mostly 0.2 and below. Time grows with the
     length up to `INSPECTED` characters.
@@ -69,7 +69,7 @@ def signal_density(text: str) -> float:
 
 
 def density_parts(text: str) -> dict[str, float]:
-    """The parts of `signal_density` by name, each in [0, 1]; see `DensityParts`."""
+    """Return the parts of `signal_density` by name, each in [0, 1]; see `DensityParts`."""
     return asdict(_parts(text))
 
 
@@ -86,7 +86,7 @@ def _parts(text: str) -> DensityParts:
     tokens = folded.split()
     novelty, vocabulary = novelty_of(folded, tokens), vocabulary_of(folded, words, letters, unspaced)
     if novelty * vocabulary < 1.0 and not unspaced:
-        # A reference page says the same in many places, and much besides.
+        # A reference page repeats itself in many places, and has much other content.
         breadth = breadth_of(" ".join(tokens), words)
         novelty, vocabulary = max(novelty, breadth), max(vocabulary, breadth)
     return DensityParts(

@@ -1,4 +1,4 @@
-"""Passages that say nothing in prose: encoded data, logs, menus, licences."""
+"""Uninformative passages: encoded data, logs, menus, licences."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _BULLET = re.compile(r"^[\s>#*+\-–|\d.)(\[\]]+|[\s|]+$")
 
 
 def encoding_of(tokens: list[str], size: int) -> float:
-    """Without encoded data: 1, and less the more of the text its tokens are."""
+    """Score the absence of encoded data: 1 without any, less with more."""
     encoded = 0
     for long in (token for token in tokens if len(token) >= 20):
         if _DATA.match(long):
@@ -68,14 +68,14 @@ def encoding_of(tokens: list[str], size: int) -> float:
     coded = list(filter(str.isalnum, filterfalse(str.isalpha, tokens)))
     digits = sum(map(str.isdecimal, coded))
     mixed = (len(coded) - digits) / len(tokens)
-    if mixed > 0.1:  # bytes in hexadecimal are often digits only
+    if mixed > 0.1:  # hexadecimal bytes are often digits only
         mixed += digits / len(tokens) / 2
     return falling(encoded / size, 0.3, 0.7) * (falling(mixed, 0.22, 0.4) if len(tokens) >= 8 else 1.0)
 
 
 def prose_of(text: str, kinds: Kinds) -> float:
-    """Without the output of programs: 1, and less the more lines are those of a log."""
-    # People talk in a chat with times; programs do not.
+    """Score the absence of program output: 1 without log lines, less with more."""
+    # A chat has times, too, but people use function words and programs do not.
     spoken = rising(kinds.function / max(kinds.total, 1), 0.25, 0.4)
     if spoken == 1.0:
         return 1.0
@@ -91,29 +91,32 @@ def prose_of(text: str, kinds: Kinds) -> float:
 
 def _is_log_line(line: str) -> bool:
     head = line[:60]
-    # The first look is only for speed: every mark has one of these.
+    # The first check is only for speed: every mark has one of these.
     marked = (":" in head or "=" in head or "1" in head) and _LOG_MARK.search(head)
     return bool(marked or _LOG_START.match(head))
 
 
 def substance_of(folded: str, letters: Array, kinds: Kinds, unspaced: bool) -> float:
-    """Words that say something beside filler, in [0, 1]."""
+    """Return the share of informative words beside filler, in [0, 1]."""
     if unspaced:
         covered = sum(len(phrase) * folded.count(phrase) for phrase in FILLER_PHRASES)
         return falling(covered / max(len(letters), 1), 0.2, 0.36)
     if kinds.total < 6:
         return 1.0
     content = kinds.total - kinds.function
-    # In a sentence with few words of content one that is known as vague may be what it is about.
+    # In a sentence with few content words, a vague one may be its subject.
     if content and content == kinds.vague + kinds.soft and not any(map(str.isdecimal, folded)):
         return 0.0
     clear = content - kinds.vague + (ONE_IN_FEW if content - kinds.vague > 0 else 0.0)
-    said = clear / (content + ONE_IN_FEW) if content else 0.0
-    return falling(kinds.lorem / kinds.total, 0.2, 0.4) * rising(said, 0.42, 0.64)
+    clear_share = clear / (content + ONE_IN_FEW) if content else 0.0
+    return falling(kinds.lorem / kinds.total, 0.2, 0.4) * rising(clear_share, 0.42, 0.64)
 
 
 def menu_of(folded: str) -> float:
-    """Short items between separators or on lines, named as menus name them, and notices of a page."""
+    """Score the absence of menus and page notices, in [0, 1].
+
+    A menu has short items between separators or on lines, with words of menus.
+    """
     if is_page_notice(folded):
         return 0.0
     pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
@@ -128,7 +131,7 @@ def menu_of(folded: str) -> float:
     short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
     short = [item for item in short if item and item.count(" ") <= 3]
     named = sum(item in MENU_PHRASES or not MENU_WORDS.isdisjoint(item.split()) for item in short)
-    # A line of short items with bars or arrows between is a menu even if its words are not known.
+    # A line of short items with bars or arrows between them is a menu, whatever its words.
     joined = 0.0
     if _BAR.search(plain):
         joined = sum(len(line) for line in plain.splitlines() if _BAR.search(line) and _is_chain(line))
@@ -141,7 +144,7 @@ _FEW_ITEMS = 3
 
 
 def _unmarked(item: str) -> str:
-    """An item without the marks of a list around it."""
+    """Return an item without list marks around it."""
     return item if item[0].isalpha() and item[-1].isalnum() else _BULLET.sub("", item)
 
 
@@ -151,7 +154,7 @@ def _is_chain(line: str) -> bool:
 
 
 def licence_of(folded: str, words: list[str], kinds: Kinds) -> float:
-    """Without the text of a licence: 1, and less the more of its words and phrases there are."""
+    """Score the absence of licence text: 1 without any, less with more."""
     if is_licence_notice(folded):
         return 0.0
     if kinds.total < 4:
@@ -184,5 +187,5 @@ _NOTICE_BEGINS = LICENCE_WORDS | {
 }
 
 
-# Each with the word to look up before the text is searched for the phrase.
+# Each phrase with the word that is looked up first.
 _LICENCE_PHRASES = [(phrase, max(phrase.split(), key=len)) for phrase in LICENCE_PHRASES]

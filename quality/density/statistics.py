@@ -1,4 +1,4 @@
-"""Statistics of a text that every writing system shares: how much repeats, how wide its vocabulary is."""
+"""Text statistics for every writing system: repetition and vocabulary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 INSPECTED = 6_000
-"""Characters that are looked at: of a longer text its beginning, middle and end, a third each."""
+"""Characters that are inspected; of a longer text its beginning, middle and end, a third each."""
 
 
 _STOPS = str.maketrans(dict.fromkeys(".!?\u061f\u06d4\u0964\u3002\uff01\uff1f", "\n"))
@@ -28,7 +28,7 @@ Array = npt.NDArray[np.int64]
 
 
 def inspected(text: str) -> str:
-    """What is looked at of a text."""
+    """Return the inspected part of a text."""
     if len(text) <= INSPECTED:
         return text
     third = INSPECTED // 3
@@ -37,22 +37,22 @@ def inspected(text: str) -> str:
 
 
 def codes_of(text: str) -> Array:
-    """Code points of a text; lone surrogates are as good as any."""
+    """Return the code points of a text; lone surrogates are allowed."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
 
 
 def rising(value: float, low: float, high: float) -> float:
-    """0 up to `low`, 1 from `high` on, a straight line between."""
+    """Interpolate from 0 at `low` to 1 at `high`, clamped."""
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def falling(value: float, low: float, high: float) -> float:
-    """1 up to `low`, 0 from `high` on, a straight line between."""
+    """Interpolate from 1 at `low` to 0 at `high`, clamped."""
     return 1.0 - rising(value, low, high)
 
 
 def share_between(codes: Array, *ranges: tuple[int, int]) -> float:
-    """Share of the characters that are in one of some ranges."""
+    """Return the share of the characters in any of some ranges."""
     if len(codes) == 0:
         return 0.0
     highest = int(codes.max())
@@ -61,22 +61,27 @@ def share_between(codes: Array, *ranges: tuple[int, int]) -> float:
 
 
 def is_unspaced(letters: Array) -> bool:
-    """Whether the text is in a script that puts no spaces between words."""
+    """Whether the text is in a script without spaces between words."""
     return share_between(letters, IDEOGRAPHS, _KANA, _SOUTH_EAST_ASIA) > 0.4
 
 
 def novelty_of(folded: str, tokens: list[str]) -> float:
-    """Distinct shingles of 16 characters, and distinct sentences, weighted by their length."""
+    """Score novelty: distinct 16-character shingles and distinct sentences.
+
+    Sentences are weighted by length.
+    """
     shingles = shingles_of(" ".join(tokens))
     distinct = count_distinct(shingles) / len(shingles)
-    sentences = [part for found in folded.translate(_STOPS).split("\n") if len(part := found.strip()) >= 8]
-    said = sum(map(len, sentences))
-    new = sum(map(len, set(sentences))) / said if said else 1.0
+    sentences = [
+        part for sentence in folded.translate(_STOPS).split("\n") if len(part := sentence.strip()) >= 8
+    ]
+    sentence_length = sum(map(len, sentences))
+    new = sum(map(len, set(sentences))) / sentence_length if sentence_length else 1.0
     return rising(distinct, 0.42, 0.62) * rising(new, 0.45, 0.65)
 
 
 def shingles_of(text: str) -> npt.NDArray[np.uint64]:
-    """A hash of every stretch of 16 characters."""
+    """Return a hash of every run of 16 characters."""
     hashed = codes_of(text).astype(np.uint64)
     for width, factor in _SHINGLES:
         if len(hashed) <= width:
@@ -90,13 +95,16 @@ _SHINGLES = [(width, np.uint64(pow(0x9E3779B97F4A7C15, width, 1 << 64))) for wid
 
 
 def count_distinct(values: npt.NDArray[np.uint64]) -> int:
-    """How many different values there are."""
+    """Count the distinct values."""
     ordered = np.sort(values)
     return 1 + int((ordered[1:] != ordered[:-1]).sum())
 
 
 def unevenness_of(codes: Array) -> float:
-    """Index of coincidence times the size of the alphabet: 1 for random letters, 1.4 to 2 in a language."""
+    """Return the index of coincidence times the alphabet size.
+
+    It is 1 for random letters, 1.4 to 2 in a language.
+    """
     total = len(codes)
     if total < 2:
         return 1.0

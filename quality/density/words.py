@@ -1,4 +1,4 @@
-"""What the words of a text are: spelt as words are, joined as sentences are, or filler."""
+"""Word statistics of a text: spelling, syntax, filler."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from slowwave.quality.spelling import likeness
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """How many words of a text are of each kind, and how many there are."""
+    """Counts of words by kind, and in total."""
 
     total: int
     function: int
@@ -61,8 +61,8 @@ _LONGEST_REMEMBERED = 32
 
 
 def kinds_of(words: list[str]) -> Kinds:
-    """How many words of each kind there are."""
-    # The same words come again and again, in a text and in the next one.
+    """Count the words of each kind."""
+    # Words repeat within and between texts, so their kinds are cached.
     kind = kind_of if max(map(len, words), default=0) <= _LONGEST_REMEMBERED else kind_of.__wrapped__
     tally = np.bincount(np.fromiter(map(kind, words), np.int64, len(words)), minlength=len(_BITS))
     return Kinds(len(words), *(tally @ _BITS).tolist())
@@ -73,7 +73,7 @@ _BITS = np.array([[kinds >> bit & 1 for bit in range(8)] for kinds in range(1 <<
 
 @lru_cache(maxsize=_REMEMBERED)
 def kind_of(word: str) -> int:
-    """What is known of a word, as bits."""
+    """Return the kinds of a word as bits."""
     kinds = _shape(word) if len(word) >= 4 else 0
     if word in FUNCTION_WORDS:
         kinds |= _FUNCTION
@@ -87,7 +87,10 @@ def kind_of(word: str) -> int:
 
 
 def _shape(word: str) -> int:
-    """Whether a longer word of an alphabet that writes vowels looks like one that could be spoken."""
+    """Return the shape bits of a longer word: whether it is pronounceable.
+
+    Only in alphabets that write vowels.
+    """
     shape = word.translate(_SHAPES)
     if not shape.isascii():
         return 0
@@ -96,9 +99,9 @@ def _shape(word: str) -> int:
 
 
 def breadth_of(text: str, words: list[str]) -> float:
-    """How much a text says in all, whatever it says again: distinct shingles and words of content."""
-    known = set(words)
-    content = sum(len(word) > 1 and not kind_of(word) & (_FUNCTION | _VAGUE | _LOREM) for word in known)
+    """Score the amount of distinct content in a text: shingles and content words."""
+    distinct = set(words)
+    content = sum(len(word) > 1 and not kind_of(word) & (_FUNCTION | _VAGUE | _LOREM) for word in distinct)
     if content < _FEW_WORDS:
         return 0.0
     return rising(count_distinct(shingles_of(text)), 900, 1800) * rising(content, _FEW_WORDS, 45)
@@ -114,11 +117,14 @@ _STRUCTURED = re.compile(r"[\d:`\[\]{}$<>|=/_#*-]")
 
 
 REPEATED_SHARE = 0.45
-"""Distinct words of a short text below which it says the same again (share)."""
+"""Minimum share of distinct words in a short text that does not repeat itself (share)."""
 
 
 def vocabulary_of(folded: str, words: list[str], letters: Array, unspaced: bool) -> float:
-    """Herdan's C (log of distinct over log of all words; of letter pairs in unspaced scripts), and zlib."""
+    """Score the vocabulary by Herdan's C and zlib compression.
+
+    Herdan's C is the log of distinct over the log of all words; of letter pairs in unspaced scripts.
+    """
     units: list[str] | list[int] = words
     low, high = 0.7, 0.78
     if unspaced:
@@ -128,7 +134,7 @@ def vocabulary_of(folded: str, words: list[str], letters: Array, unspaced: bool)
     if _FEWEST_REPEATED <= len(units) < 30 and len(set(units)) < REPEATED_SHARE * len(units):
         richness = 1.0 if unspaced or _STRUCTURED.search(folded) else 0.0
     size = len(folded)
-    # The share of a text that is new to zlib falls with its length; below 400 characters it says little.
+    # The zlib ratio falls with the length of a text; below 400 characters it shows little.
     packed = len(zlib.compress(folded[:8000].encode("utf-8", "surrogatepass"), 1)) / min(size, 8000)
     floor = 0.1 + 1.5 / sqrt(max(size, 400))
     packing = rising(packed / floor, 0.75, 1.25) if size >= 400 else 1.0
@@ -136,14 +142,14 @@ def vocabulary_of(folded: str, words: list[str], letters: Array, unspaced: bool)
 
 
 def spelling_of(words: list[str], letters: Array, solid: Array, kinds: Kinds, unspaced: bool) -> float:
-    """Words that are spelt as words are: 1, and less for random letters and runs of keys."""
+    """Score plausible spelling: 1, less for random letters and keyboard runs."""
     if len(letters) < 0.3 * len(solid):
-        # Tables of numbers are real, rows of symbols are not.
+        # Tables of numbers are content, rows of symbols are not.
         alphanumeric = (len(letters) + share_between(solid, (48, 57)) * len(solid)) / len(solid)
         return rising(alphanumeric, 0.15, 0.4)
     size = len(letters)
     if share_between(letters, IDEOGRAPHS, HANGUL) > 0.75:
-        # The longer the text, the more characters come again: in any text, but sooner in a real one.
+        # Characters repeat with length in any text, but sooner in a real one.
         return rising(unevenness_of(letters), 0.06 + size / 5000, 0.2 + size / 2500) if size >= 40 else 1.0
     if unspaced:
         return 1.0
@@ -151,7 +157,7 @@ def spelling_of(words: list[str], letters: Array, solid: Array, kinds: Kinds, un
 
 
 def _paired(words: list[str], size: int) -> float:
-    """Letters that follow each other as in words; a longer text has statistics."""
+    """Score letter pairs as in words, for short texts only."""
     alike = likeness(words) if size <= _FEW_LETTERS else None
     return 1.0 if alike is None else rising(alike, -0.95, -0.55)
 
@@ -160,24 +166,27 @@ _FEW_LETTERS = 400
 
 
 def _natural(codes: Array) -> float:
-    # A short text has no letter often: measured on real texts of 50 to 10,000 characters. Of a few letters
-    # hardly any comes twice, in whatever language, so they tell nothing.
+    # The bound depends on the length: measured on real texts of 50 to 10,000 characters. A few letters
+    # hardly repeat in any language, so they show nothing.
     high = 1.45 - 38 / max(len(codes), 30)
-    known = rising(len(codes), *_LETTERS_THAT_TELL)
-    return 1.0 - known * (1.0 - rising(unevenness_of(codes), high - 0.2, high))
+    weight = rising(len(codes), *_LETTERS_THAT_TELL)
+    return 1.0 - weight * (1.0 - rising(unevenness_of(codes), high - 0.2, high))
 
 
 _LETTERS_THAT_TELL = (20, 50)
-"""Letters and digits up to which their frequencies tell nothing, and from which they tell all they can."""
+"""Letters and digits up to which their frequencies have no weight, and from which they have full weight."""
 
 
 def _keys(letters: Array) -> float:
-    """Runs along a row of a keyboard: share of neighbouring letters that are neighbouring keys."""
+    """Score the absence of keyboard runs.
+
+    It is the share of neighbouring letters that are neighbouring keys.
+    """
     table = _key_table()
     places = table[np.minimum(letters, len(table) - 1)]
     pairs = (places[:-1] > 0) & (places[1:] > 0)
-    known = int(pairs.sum())
-    if known < 20:
+    neighbours = int(pairs.sum())
+    if neighbours < 20:
         return 1.0
     steps = np.abs(np.diff(places))[pairs]
     return falling(float((steps == 1).mean()), 0.28, 0.42) * falling(float((steps < 20).mean()), 0.68, 0.85)
@@ -194,14 +203,14 @@ def _key_table() -> Array:
 
 
 def _speakable(kinds: Kinds) -> float:
-    """Longer words without four consonants in a row, in alphabets that write vowels."""
+    """Score pronounceable longer words, in alphabets that write vowels."""
     if kinds.shaped < 5:
         return 1.0
     return falling((kinds.odd + kinds.clustered) / 2 / kinds.shaped, 0.14, 0.3)
 
 
 def _shapes() -> dict[int, str]:
-    """Letters of the Latin, Greek and Cyrillic alphabets to c or v."""
+    """Map letters of the Latin, Greek and Cyrillic alphabets to c or v."""
     table = {}
     for code in (*range(0x61, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000)):
         letter = chr(code)
@@ -216,7 +225,10 @@ _SHAPES = _shapes()
 def syntax_of(
     folded: str, words: list[str], letters: Array, size: int, kinds: Kinds, unspaced: bool
 ) -> float:
-    """Neither function words alone nor content words alone: the share of the first, and word lengths."""
+    """Score syntax: share of function words and variation of word lengths.
+
+    Function words alone and content words alone score low.
+    """
     if len(letters) < 40:
         return 1.0
     if unspaced:
@@ -231,9 +243,9 @@ def syntax_of(
     varied = rising(spread, 0.25, 0.36)
     linked = rising(function, 0.04, 0.16)
     if len(words) > 60 or share_between(letters, (0x21, 0x2AF), (0x370, 0x52F), (0x600, 0x6FF)) < 0.5:
-        # In a longer text, or a script without a list here, word lengths say it.
+        # In a longer text, or a script without a word list, word lengths decide.
         linked = max(linked, rising(spread, 0.34, 0.46))
-    # Numbers, marks and links are what lists and code have in place of function words.
+    # Lists and code have numbers, marks and links instead of function words.
     marks = size - len(letters) - sum(map(folded.count, _SENTENCE_MARKS))
     marked = rising(marks / size, 0.05, 0.15)
     alone = falling(function, 0.7, 0.84)
@@ -250,9 +262,10 @@ ONE_IN_FEW = 1.0
 
 
 def order_of(kinds: Kinds) -> float:
-    """Whether a text too short for `syntax_of` has a word that is no function word, beside one that is cut.
+    """Score a short text of function words without content words.
 
-    Content words alone are not held against so short a text: terse notes and lists are made of them.
+    It covers texts too short for `syntax_of`. Content words alone are fine: terse notes and lists consist of
+    them.
     """
     if not _FEWEST_WORDS <= kinds.total < _MANY_WORDS:
         return 1.0

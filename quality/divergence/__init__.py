@@ -1,5 +1,5 @@
-"""The divergence guard: what two texts say differently, where their vectors say they are alike (rule 2.3).
+"""Divergence guard: differences between two texts with similar vectors (rule 2.3).
 
-Its word lists and patterns cost as much as a tenth of a search, which asks for none of them: import its
-modules where they are used.
+Loading its word lists and patterns costs as much as a tenth of a search, and a search needs none of them. So
+import its modules where they are used.
 """

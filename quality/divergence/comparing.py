@@ -1,4 +1,4 @@
-"""What two analysed texts say differently (rule 2.3)."""
+"""Comparison of two analysed texts (rule 2.3)."""
 
 from __future__ import annotations
 
@@ -16,48 +16,51 @@ from slowwave.quality.divergence.small import exchanged, inflected, qualified, r
 from slowwave.quality.divergence.token_collector import Token
 from slowwave.quality.divergence.tokens import Traits, traits
 
-_TYPED = 3  # more words than these are not all mistyped
+_TYPED = 3  # maximum words that may all be typos
 _WORDS = frozenset({"word", "entity", "identifier", "camel"})
 
 
 def divergence(left: str, right: str) -> tuple[Difference, ...]:
-    """What differs between two texts and matters; empty where they say the same."""
+    """Return the differences that matter between two texts; empty if there are none."""
     return compare(traits(left), traits(right))
 
 
 def compare(left: Traits, right: Traits) -> tuple[Difference, ...]:
-    """What differs between two analysed texts and matters; empty where they say the same.
+    """Return the differences that matter between two analysed texts; empty if there are none.
 
     Symmetric: swapped texts give swapped sides. Linear in the number of tokens.
     """
     if left.text == right.text or _alike(left, right):
         return ()
     pairs = _Pair(left, right)
-    found = [*_values(pairs), *_lexical(pairs), *_negation(left, right)]
-    found += exchanged(left, right, alone=not found)
-    if contradicts(found):
-        return tuple(found)
-    found += [*qualified(left, right, found), *restricted(left, right, found)]
-    alone = not found
-    found += inflected(left, right, alone=alone)
-    if alone and not found:
-        found += reordered(left, right)
-    return tuple(found)
+    differences = [*_values(pairs), *_lexical(pairs), *_negation(left, right)]
+    differences += exchanged(left, right, alone=not differences)
+    if contradicts(differences):
+        return tuple(differences)
+    differences += [*qualified(left, right, differences), *restricted(left, right, differences)]
+    alone = not differences
+    differences += inflected(left, right, alone=alone)
+    if alone and not differences:
+        differences += reordered(left, right)
+    return tuple(differences)
 
 
 def _alike(left: Traits, right: Traits) -> bool:
-    """Whether two texts state the same things in the same forms and order, as most that are compared do."""
-    sides = [(one.tokens, one.light, one.negations, one.labels) for one in (left, right)]
+    """Whether two texts have the same tokens in the same forms and order.
+
+    Most compared texts do.
+    """
+    sides = [(token.tokens, token.light, token.negations, token.labels) for token in (left, right)]
     same = all(
-        len(mine) == len(theirs)
-        and all(one.key == other.key for one, other in zip(mine, theirs, strict=True))
-        for mine, theirs in zip(*sides, strict=True)
+        len(own) == len(others)
+        and all(token.key == counterpart.key for token, counterpart in zip(own, others, strict=True))
+        for own, others in zip(*sides, strict=True)
     )
     return same and left.forms == right.forms and left.passive == right.passive
 
 
 class _Pair:
-    """The tokens of which each text has more than the other."""
+    """Surplus tokens of two texts: those of which one text has more."""
 
     def __init__(self, left: Traits, right: Traits) -> None:
         self.texts = (left.text, right.text)
@@ -76,7 +79,7 @@ class _Pair:
         self._labels(left, right)
 
     def _join_compounds(self, left: Traits, right: Traits) -> None:
-        """Spacing is no difference: "trash bin" and "trashbin"."""
+        """Ignore differences in spacing: "trash bin" and "trashbin"."""
         if not (self.left and self.right):
             return
         in_left, in_right = _joined(left, self.left), _joined(right, self.right)
@@ -87,69 +90,71 @@ class _Pair:
         self.right = [one for one in self.right if one.key not in in_left and one.start not in drop_right]
 
     def _forgive_typing(self) -> None:
-        """A long word with two letters turned round, or one doubled, is the same word."""
+        """Ignore typos in long words: two letters swapped, or one doubled."""
         if not 0 < len(self.left) == len(self.right) <= _TYPED:
             return
-        for one, other in zip(list(self.left), list(self.right), strict=True):
-            if one.kind == other.kind == "word" and mistyped(one.form, other.form):
-                self.left.remove(one)
-                self.right.remove(other)
+        for left_token, right_token in zip(list(self.left), list(self.right), strict=True):
+            if left_token.kind == right_token.kind == "word" and mistyped(left_token.form, right_token.form):
+                self.left.remove(left_token)
+                self.right.remove(right_token)
 
     def _labels(self, left: Traits, right: Traits) -> None:
-        """A function word is a name where only the other text has one: sensor A, sensor B."""
+        """Add function words that are names, if only one text has one: sensor A, sensor B."""
         self.left, self.right = (
             self.left + _label(left, right, self.left, self.right),
             self.right + _label(right, left, self.right, self.left),
         )
 
 
-def _exact(one: Traits, other: Traits) -> list[Token]:
-    """Names in code are compared as written, not by their stems: getItem is not getItems."""
+def _exact(text: Traits, other: Traits) -> list[Token]:
+    """Return names in code that differ as written although their stems are equal: getItem, getItems."""
     return [
-        token for token in one.names_in_code if token.key in other.counts and token.form not in other.forms
+        token for token in text.names_in_code if token.key in other.counts and token.form not in other.forms
     ]
 
 
-def _without_lone_one(mine: list[Token], theirs: list[Token]) -> list[Token]:
-    """Without "one", which is an article unless the other text counts differently."""
-    if any(token.key.startswith("n:") for token in theirs):
-        return mine
-    return [token for token in mine if token.kind != "one"]
+def _without_lone_one(tokens: list[Token], other_tokens: list[Token]) -> list[Token]:
+    """Drop the token "one", an article unless the other text has another number."""
+    if any(token.key.startswith("n:") for token in other_tokens):
+        return tokens
+    return [token for token in tokens if token.kind != "one"]
 
 
 def _joined(text: Traits, exclusive: Sequence[Token]) -> dict[str, list[int]]:
-    """Neighbours written as one word, where at least one of them is exclusive; and the exclusive places."""
+    """Return neighbours joined into one word, with the places of those exclusive to a text."""
     places = {token.start for token in exclusive}
-    found: dict[str, list[int]] = {}
+    joined: dict[str, list[int]] = {}
     for token in exclusive:
         at = bisect_left(text.tokens, token.start, key=attrgetter("start"))
         for first, second in pairwise(text.tokens[max(0, at - 1) : at + 2]):
             if second.start - first.end <= 1:
-                held = [one.start for one in (first, second) if one.start in places]
-                found["w:" + word_key((first.form + second.form).casefold())] = held
-    return found
+                held = [
+                    token_of_pair.start for token_of_pair in (first, second) if token_of_pair.start in places
+                ]
+                joined["w:" + word_key((first.form + second.form).casefold())] = held
+    return joined
 
 
-def _label(one: Traits, other: Traits, mine: Sequence[Token], theirs: Sequence[Token]) -> list[Token]:
-    if not one.labels or mine or not theirs:
+def _label(text: Traits, other: Traits, own: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    if not text.labels or own or not others:
         return []
-    surplus = Counter(token.form for token in one.labels) - Counter(token.form for token in other.labels)
-    letter = any(len(token.form) == 1 for token in theirs)
-    name = any(token.kind == "entity" for token in theirs)
+    surplus = Counter(token.form for token in text.labels) - Counter(token.form for token in other.labels)
+    letter = any(len(token.form) == 1 for token in others)
+    name = any(token.kind == "entity" for token in others)
     return [
-        token for token in one.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)
+        token for token in text.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)
     ]
 
 
 def _values(pair: _Pair) -> list[Difference]:
-    """Numbers, dates, times, versions, addresses: one difference per kind."""
-    found = []
+    """Compare numbers, dates, times, versions and addresses: one difference per kind."""
+    differences = []
     kinds = dict.fromkeys(_kind(token) for token in (*pair.left, *pair.right) if token.kind not in _WORDS)
     for kind in sorted(kinds):
         left = [token for token in pair.left if _kind(token) == kind]
         right = [token for token in pair.right if _kind(token) == kind]
-        found.append(between(_unit_or(kind, left, right, pair), *pair.texts, left, right))
-    return found
+        differences.append(between(_unit_or(kind, left, right, pair), *pair.texts, left, right))
+    return differences
 
 
 def _kind(token: Token) -> str:
@@ -182,16 +187,20 @@ def _lexical(pair: _Pair) -> list[Difference]:
 
 
 def _negation(left: Traits, right: Traits) -> list[Difference]:
-    """One text denies what the other does not, or denies something else."""
-    mine, theirs = list(left.negations), list(right.negations)
-    scopes = Counter(token.key for token in mine), Counter(token.key for token in theirs)
+    """Compare negations and their scopes."""
+    left_negations, right_negations = list(left.negations), list(right.negations)
+    scopes = Counter(token.key for token in left_negations), Counter(token.key for token in right_negations)
     if scopes[0] == scopes[1]:
         return []
-    only_left = [token for token in mine if token.key not in scopes[1]]
-    only_right = [token for token in theirs if token.key not in scopes[0]]
-    if len(mine) == len(theirs) and not (_stated(only_left, right) and _stated(only_right, left)):
+    only_left = [token for token in left_negations if token.key not in scopes[1]]
+    only_right = [token for token in right_negations if token.key not in scopes[0]]
+    if len(left_negations) == len(right_negations) and not (
+        _stated(only_left, right) and _stated(only_right, left)
+    ):
         return []
-    return [between("negation", left.text, right.text, only_left or mine, only_right or theirs)]
+    return [
+        between("negation", left.text, right.text, only_left or left_negations, only_right or right_negations)
+    ]
 
 
 def _stated(negations: Sequence[Token], other: Traits) -> bool:

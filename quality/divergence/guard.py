@@ -1,4 +1,4 @@
-"""The guard over two notes: what they state differently, and whether one replaces the other (rule 2.3)."""
+"""Divergence guard: compares two notes and decides whether one replaces the other (rule 2.3)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from slowwave.quality.divergence.tokens import Traits, traits
 
 
 class DivergenceGuard:
-    """Compares notes; each text is analysed once in the life of a guard."""
+    """Comparison of notes; each text is analysed once per guard."""
 
     def __init__(self) -> None:
         self._traits: dict[str, Traits] = {}
         self._words: dict[str, frozenset[str]] = {}
 
     def compare(self, new: ComparedNote, old: ComparedNote) -> tuple[tuple[Difference, ...], bool]:
-        """What the two state differently, left being new, and whether the new one replaces the old one.
+        """Return the differences, new note left, and whether the new note replaces the old.
 
-        Long texts are looked at only where their lines differ. Titles that name different things are a
-        difference too: a merge or a refusal would lose one of them.
+        Of long texts, only lines that differ are compared. Titles that name different things are a
+        difference, too: a merge or a refusal would lose one of them.
         """
         if min(len(new.content), len(old.content)) < LONG:
             differences = compare(self._traits_of(new.content), self._traits_of(old.content))
@@ -30,8 +30,8 @@ class DivergenceGuard:
             return differences, False
         else:
             rest = without_common_lines(new.content, old.content)
-            if found := plainly_different(words_of(rest[0]), words_of(rest[1])):
-                return found, False
+            if plain := plainly_different(words_of(rest[0]), words_of(rest[1])):
+                return plain, False
             differences = compare(traits(rest[0]), traits(rest[1]))
         differences += self._of_titles(new, old)
         places = (new.title, new.source), (old.title, old.source)

@@ -1,8 +1,8 @@
-"""Words as the divergence guard knows them: general linguistics, no vocabulary of any collection.
+"""Word lists of the divergence guard: general linguistics, no domain vocabulary.
 
-A word is *function* (ignored), *light* (counts only when exchanged for another of its group: on/off, he/she,
-must/may), a *negation*, or *content*. Content words are compared by a key: Snowball stem, after irregular
-forms, British spelling and a short list of everyday synonyms were put into one form.
+A word is *function* (ignored), *light* (counts only if exchanged for another of its group: on/off, he/she,
+must/may), a *negation*, or *content*. Content words are compared by a key: the Snowball stem after
+normalising irregular forms, British spelling and everyday synonyms.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _table(entries: Iterable[str]) -> dict[str, str]:
 
 
 _FORMS = _table(_IRREGULAR) | _table(_SPELLING)
-# Forms of comparison, and of a verb that can only be its past.
+# Irregular forms, and verb forms that can only be past tense.
 IRREGULAR_FORMS = frozenset(_table(_IRREGULAR))
 PAST = _words("past")
 DEGREES = {
@@ -100,24 +100,24 @@ _SYNONYM_STEMS = {
 
 
 def stem_key(word: str) -> str:
-    """The key of a folded word without its synonyms: one verb in all its forms."""
+    """Return the key of a folded word without synonyms: one key for all forms of a verb."""
     return _stem(_FORMS.get(base, base)) if (base := _spelled(word)) else word
 
 
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
-    """The key under which a folded content word is compared."""
+    """Return the key by which a folded content word is compared."""
     stem = stem_key(word)
     return _SYNONYM_STEMS.get(stem, stem)
 
 
-_LONG = 7  # shorter words turn into others: untied and united, silver and sliver
+_LONG = 7  # shorter words become other words: untied and united, silver and sliver
 
 
 def mistyped(one: str, other: str) -> bool:
-    """Whether two long words differ in two neighbouring letters turned round or one doubled by mistake.
+    """Whether two long words differ by swapped neighbours or one doubled letter.
 
-    A doubled consonant before an ending makes another word (scraping, scrapping), hence is none.
+    A doubled consonant before an ending is no typo, because it makes another word (scraping, scrapping).
     """
     if one[:1] != other[:1] or one[-1:] != other[-1:] or min(len(one), len(other)) < _LONG:
         return False

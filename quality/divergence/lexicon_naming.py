@@ -1,4 +1,4 @@
-"""Words by which a number is told to name a thing or to be a value."""
+"""Words that show whether a number names a thing or is a value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 from slowwave.scoring.wordlists import words
 
 VERBS: Final = frozenset(words("slowwave.quality", "naming_verbs"))
-"""Verbs of statements about a thing; with them its name is over."""
+"""Verbs of statements about a thing; they end its name."""
 
 BEFORE_A_VALUE: Final = frozenset(words("slowwave.quality", "before_a_value"))
-"""Words before a number that make no name of it, beside verbs."""
+"""Words other than verbs after which a number is no name."""
 
 CUES: Final = (
     "since", "as of", "as from", "from", "starting", "starting on", "starting from", "starting in",
@@ -18,14 +18,14 @@ CUES: Final = (
     "updated", "updated on", "seit", "ab", "bis", "dès", "depuis", "jusqu'au", "desde", "hasta",
     "a partir de", "a partir del",
 )  # fmt: skip
-"""Words before a date that says since when or until when a statement holds."""
+"""Words before a date that limits the validity of a statement."""
 
 THE: Final = (
     "the", "our", "this", "that", "my", "your", "his", "her", "their", "last", "next", "early", "late", "mid",
     "der", "die", "das", "dem", "den", "le", "la", "les", "el",
 )  # fmt: skip
 GOVERNING: Final = ("of", "for", "von", "für", "de", "du", "para", "pour", "del")
-"""Words before a noun and its number that make them a name behind the verb, too: the rent of flat 8."""
+"""Words that make a following noun and number a name even after the verb: the rent of flat 8."""
 
 MARKS: Final = ("#", "№", "no.", "nr.", "nos.", "n°", "nº")
 """Marks of numbers that are names."""
@@ -35,4 +35,4 @@ PRONOUNS: Final = (
     "someone", "nobody", "who", "i'm", "we're", "it's", "ich", "wir", "er", "sie", "es", "man", "je", "nous",
     "il", "elle", "yo", "nosotros", "ella",
 )  # fmt: skip
-"""Words that are what a statement is about, so that no number beside them names it."""
+"""Pronouns that are the subject of a statement, so no number names it."""

@@ -1,4 +1,4 @@
-"""Numbers, units, months and weekdays as words."""
+"""Number words, units, months and weekdays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WEEKDAY_KEYS = {day: day for day in WEEKDAYS} | {
 
 
 def _units() -> dict[str, tuple[str, Decimal]]:
-    """Unit as written (folded) to base unit and factor; only conversions that are certain."""
+    """Map units as written (folded) to base unit and factor; certain conversions only."""
     table = {
         "m": "m 1,metre 1,metres 1,meter 1,meters 1,mm .001,"
         "millimetre .001,millimetres .001,millimeters .001,"
@@ -63,13 +63,13 @@ def _units() -> dict[str, tuple[str, Decimal]]:
     alone = ("kb", "mb", "gb", "tb", "pb", "kib", "mib", "gib", "tib", "kbit", "mbit", "gbit", "w", "kw",
              "mw", "gw", "kwh", "mwh", "wh", "mah", "ma", "px", "fps", "rpm", "db", "bar", "pa", "kpa",
              "hpa", "kph", "mph", "km/h", "m/s", "dpi", "ppm", "°")  # fmt: skip
-    # A megabyte is 1,000 or 1,024 kilobytes: the sizes of data are not converted.
-    found = {unit: (unit, Decimal(1)) for unit in alone}
+    # A megabyte is 1,000 or 1,024 kilobytes, so data sizes are not converted.
+    units = {unit: (unit, Decimal(1)) for unit in alone}
     for base, members in table.items():
         for member in members.split(","):
             name, factor = member.split()
-            found[name] = (base, Decimal(factor))
-    return found
+            units[name] = (base, Decimal(factor))
+    return units
 
 
 UNITS = _units()

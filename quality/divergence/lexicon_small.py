@@ -1,8 +1,8 @@
-"""The small words that turn a meaning: what each stands for, and which may stand for which.
+"""Small words that change a meaning: groups, values and equivalences.
 
-A small word belongs to a group and has a value there; words of one value say the same. In `TURNS` are the
-groups whose words matter wherever one text has one more ("only", "if", "or", "must"). Those of the other
-groups matter only if exchanged for another ("to" for "from", "he" for "she"): they come and go with what they
+A small word belongs to a group and has a value in it; words with one value are equivalent. `TURNS` has the
+groups whose words count even if only one text has one ("only", "if", "or", "must"). Words of the other groups
+count only if exchanged ("to" for "from", "he" for "she"), because they come and go with the words they
 attach.
 """
 
@@ -37,7 +37,7 @@ _SMALL = {
     "tense": {"past": "was were had did", "present": "is are am has have do does"},
     "some": {"some": "some someone somebody something", "several": "several"},
     "both": {"both": "both", "either": "either"},
-    # From here on a word more is a difference.
+    # From here on an additional word is a difference.
     "all": {"all": "all every each everyone everybody everything", "any": "any anyone anything anybody",
             "most": "most", "few": "few", "many": "many"},
     "only": {"only": "only solely exclusively merely just"},
@@ -58,7 +58,7 @@ LIGHT = {
 TURNS = frozenset({"all", "only", "or", "condition", "modal", "even", "bound", "aspect", "except", "operator",
                    "question",                   "hedge"})  # fmt: skip
 
-# Several words that are one small word; an empty key: a connective that says no more than "and", or nothing.
+# Phrases that act as one small word; an empty key is a connective without meaning, or like "and".
 _PHRASES = {
     "": "as well as;as well;in order to;so as to;for example;for instance;in addition to;"
         "in addition;each other;one another"
@@ -91,23 +91,23 @@ _PHRASES = {
 
 
 def _phrases() -> dict[str, tuple[tuple[re.Pattern[str], str], ...]]:
-    """First word to the phrases that begin with it, longest first."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    """Group phrases by first word, longest first."""
+    by_head: dict[str, list[tuple[str, str]]] = {}
     for key, texts in _PHRASES.items():
         for text in texts.split(";"):
-            found.setdefault(text.partition(" ")[0], []).append((text, key))
+            by_head.setdefault(text.partition(" ")[0], []).append((text, key))
     return {
         head: tuple(
             (re.compile(r"\s+".join(map(re.escape, text.split())) + r"(?!\w)", re.IGNORECASE), key)
-            for text, key in sorted(of_head, key=lambda one: -len(one[0]))
+            for text, key in sorted(of_head, key=lambda pair: -len(pair[0]))
         )
-        for head, of_head in found.items()
+        for head, of_head in by_head.items()
     }
 
 
 PHRASES = _phrases()
 
-# Opposites: one for the other is a difference whatever else was added.
+# Opposites: exchanging them is a difference, whatever else was added.
 OPPOSITES = {
     f"{group}:{one}": f"{group}:{other}"
     for group, pairs in {
@@ -118,7 +118,7 @@ OPPOSITES = {
     for pair in pairs.split()
     for one, other in (pair.split("-"), pair.split("-")[::-1])
 }
-# Small words that may stand for one another.
+# Small words that may replace each other.
 _EQUIVALENT = """
     since-because as-because as-since in-at on-at in-during by-beside by-near beside-near near-at across-over
     along-across through-across around-about with-of on-through in-through on-along on-across from-off
@@ -126,7 +126,7 @@ _EQUIVALENT = """
 """
 EQUIVALENT = frozenset(frozenset(pair.split("-")) for pair in _EQUIVALENT.split())
 
-# Before a number these bound it: over 10, about 5.
+# Words that bound the number after them: over 10, about 5.
 BOUNDS = {
     "over": "more", "above": "more", "under": "less", "below": "less", "about": "about", "around": "about",
     "approximately": "about", "roughly": "about", "circa": "about", "nearly": "almost", "almost": "almost",

@@ -1,7 +1,7 @@
-"""Long texts: what they have in common is set aside before they are compared (rule 2.3).
+"""Shortcuts for long texts: common lines are set aside before the comparison (rule 2.3).
 
-Two notes of several pages are either versions of one text, and then nearly all their lines are equal, or
-different texts, and then it does not take a close reading to see it.
+Two notes of several pages are either versions of one text, with nearly all lines equal, or plainly different
+texts.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections import Counter
 from slowwave.quality.divergence.difference import Difference
 
 LONG = 1_500
-"""Length of the shorter text from which these shortcuts are taken (characters)."""
+"""Minimum length of the shorter text for these shortcuts (characters)."""
 PLAINLY = 0.25
-"""Share of its words that each of two texts must have for itself to be plainly different."""
+"""Minimum share of exclusive words on each side of plainly different texts."""
 PLAINLY_WORDS = 12
-"""The same as a count, so that a few words in a short rest are read closely."""
-_LONGEST_WORD = 12  # characters on average; above it the script has no spaces, and its "words" are sentences
+"""Minimum count of exclusive words, so that a short rest is compared in full."""
+_LONGEST_WORD = 12  # average characters; above it the script has no spaces, and "words" are sentences
 _SHOWN = 5
 _WORD = re.compile(r"\w+")
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The distinct words of a text, without case."""
+    """Return the distinct case-folded words of a text."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
 def plainly_different(left: frozenset[str], right: frozenset[str]) -> tuple[Difference, ...]:
-    """A difference in words, if each side has at least `PLAINLY` of its words for itself; else nothing."""
+    """Return a difference in words if both sides have many exclusive words; else nothing."""
     only_left, only_right = left - right, right - left
     if min(len(only_left), len(only_right)) < PLAINLY_WORDS:
         return ()
@@ -43,7 +43,7 @@ def plainly_different(left: frozenset[str], right: frozenset[str]) -> tuple[Diff
 
 
 def without_common_lines(left: str, right: str) -> tuple[str, str]:
-    """Both texts without the lines that the other one has too, as often as it has them."""
+    """Remove the lines that both texts have, as often as both have them."""
     lines = [[line.strip() for line in text.split("\n")] for text in (left, right)]
     common = Counter(lines[0]) & Counter(lines[1])
     rest = []

@@ -1,9 +1,9 @@
-"""Numbers, dates and versions that name what a statement is about: flat 8, the third floor (rule 2.3).
+"""Numbers, dates and versions that name the subject: flat 8, the third floor (rule 2.3).
 
-Two statements that name different things so are about different things, whatever else they say: "the rent of
-flat 8 is 650 euros since Monday" replaces no rent of flat 1. What a number is, its place says: before the
-verb it names, unless something is counted or measured; behind it, it is the value, unless it stands in "of
-flat 8" or "for flat 8", or beside another value that changed.
+Statements with different names have different subjects: "the rent of flat 8 is 650 euros since Monday" does
+not replace a rent of flat 1. The position of a number decides. Before the verb it is a name, unless it counts
+or measures something. After the verb it is the value, unless it is in "of flat 8" or "for flat 8", or beside
+another value that changed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def _words(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True)).replace(r"\ ", r"\s+")
 
 
-_NEAR, _FAR = 40, 160  # characters around a number that say what it is
-_MOST = 400  # numbers of a text that are looked at (count): a longer list of them names nothing
+_NEAR, _FAR = 40, 160  # characters around a number that are checked
+_MOST = 400  # maximum numbers of a text (count): a longer list names nothing
 _KINDS = frozenset({"number", "version", "date", "time"})
 _VERB = re.compile(rf"(?<![\w#-])(?:{_words(VERBS)})(?![\w-])", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s?[:=→]\s|\s[-–—]\s")
@@ -52,18 +52,32 @@ _LETTER = re.compile(r"[^\W\d_](?!\w)")
 
 
 def name_different_things(left: Traits, right: Traits) -> bool:
-    """Whether numbers, dates or versions name other things in one text than in the other."""
+    """Whether numbers, dates or versions name different things in two texts."""
     if max(len(_stated(left)), len(_stated(right))) > _MOST:
         return False
-    (mine, ours), (theirs, others) = (_parted(side, sure=True) for side in (left, right))
-    if mine - theirs and theirs - mine:
+    (left_names, left_values), (right_names, right_values) = (
+        _parted(side, sure=True) for side in (left, right)
+    )
+    if left_names - right_names and right_names - left_names:
         return True
-    (mine, ours), (theirs, others) = (_parted(side, sure=False) for side in (left, right))
-    return all((mine - theirs, theirs - mine, ours - others, others - ours))
+    (left_names, left_values), (right_names, right_values) = (
+        _parted(side, sure=False) for side in (left, right)
+    )
+    return all(
+        (
+            left_names - right_names,
+            right_names - left_names,
+            left_values - right_values,
+            right_values - left_values,
+        )
+    )
 
 
 def _parted(side: Traits, *, sure: bool) -> tuple[set[str], set[str]]:
-    """Numbers, dates and versions that name a thing (unless `sure`: may name one), and the others."""
+    """Split numbers, dates and versions into names of things and others.
+
+    With `sure`, only certain names.
+    """
     parts: tuple[set[str], set[str]] = (set(), set())
     for token in _stated(side):
         parts[not _names(side.text, token, sure=sure)].add(_key(side.text, token))
@@ -71,22 +85,22 @@ def _parted(side: Traits, *, sure: bool) -> tuple[set[str], set[str]]:
 
 
 def _stated(side: Traits) -> list[Token]:
-    """Numbers, dates and versions, but those that say since when something holds."""
+    """Return numbers, dates and versions, except limits of validity ("since Monday")."""
     return [token for token in side.tokens if token.kind in _KINDS and not _is_when(side.text, token)]
 
 
 def _key(text: str, token: Token) -> str:
-    """Key of a token, with the letter that follows it: 5a."""
-    return token.key + (found[0] if (found := _LETTER.match(text, token.end)) else "")
+    """Return the key of a token, with the letter that follows it: 5a."""
+    return token.key + (letter[0] if (letter := _LETTER.match(text, token.end)) else "")
 
 
 def _is_when(text: str, token: Token) -> bool:
-    """Whether it says since when something holds."""
+    """Whether a token limits the validity of a statement."""
     return _CUE.search(text[max(0, token.start - _NEAR) : token.start]) is not None
 
 
 def _names(text: str, token: Token, *, sure: bool) -> bool:
-    """Whether a number, date or version names a thing; unless `sure`, also where it may be a value."""
+    """Whether a number, date or version names a thing; without `sure`, possibly."""
     before = _SENTENCE.split(text[max(0, token.start - _FAR) : token.start])[-1]
     written, after = text[token.start : token.end], text[token.end : token.end + _FAR]
     marked, noun = _MARKED.search(before) is not None, _NOMINAL.search(before)
@@ -99,7 +113,7 @@ def _names(text: str, token: Token, *, sure: bool) -> bool:
         dated = token.kind in ("date", "time") and _VERB.search(after) is not None
         return first and dated and any(map(_is_noun, _WORD.findall(before)))  # not: 5 pm is the time
     governed = _GOVERNED.search(before[: noun.start()] if noun and nominal else before)
-    dotted = nominal and (token.kind == "version" or "." in written)  # Python 3.11 is a value by itself
+    dotted = nominal and (token.kind == "version" or "." in written)  # Python 3.11 alone is a value
     return (first and not dotted) or governed is not None or not sure
 
 
@@ -108,7 +122,10 @@ def _is_noun(word: str) -> bool:
 
 
 def _is_in_front(before: str, after: str) -> bool:
-    """Whether no verb or pronoun comes before, and in the same clause a verb, colon or dash comes after."""
+    """Whether the position is before the verb.
+
+    No verb or pronoun precedes, and a verb, colon or dash follows in the same clause.
+    """
     if _VERB.search(before) or _DIVIDER.search(before) or _WHO.search(before):
         return False
     after = _CLAUSE.split(after, maxsplit=1)[0]
@@ -116,19 +133,23 @@ def _is_in_front(before: str, after: str) -> bool:
 
 
 def _is_measured(written: str) -> bool:
-    """Whether it has a unit or a currency: 713 euros, 40 %, 30 s."""
+    """Whether a number has a unit or a currency: 713 euros, 40 %, 30 s."""
     return _MEASURED.search(written) is not None and not _ORDINAL.search(written)
 
 
 def _is_plural(after: str) -> bool:
-    found = _NEXT.match(after)
-    return found is not None and found["noun"].casefold().endswith("s") and not _VERB.fullmatch(found["noun"])
+    following = _NEXT.match(after)
+    return (
+        following is not None
+        and following["noun"].casefold().endswith("s")
+        and not _VERB.fullmatch(following["noun"])
+    )
 
 
 def _is_attribute(before: str, written: str, after: str) -> bool:
-    """Whether it stands before what it names: the third floor, the 12 bus, the 2.1 release."""
-    found = _NEXT.match(after)
-    if found is None or _VERB.fullmatch(found["noun"]):
+    """Whether a number precedes the noun that it names: the third floor, the 12 bus."""
+    following = _NEXT.match(after)
+    if following is None or _VERB.fullmatch(following["noun"]):
         return False
     ordinal = _ORDINAL.search(written) is not None or "." in written or written.isalpha()
     return ordinal or (_ATTRIBUTE.search(before) is not None and not _is_plural(after))

@@ -1,4 +1,4 @@
-"""A note as the guard reads it."""
+"""Note as input of the divergence guard."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ComparedNote:
-    """A note as the guard reads it.
+    """Note as input of the divergence guard.
 
     Attributes:
         title: may be empty.
-        source: path or key, which tells look-alikes apart; empty where it has none.
-        content: its text.
+        source: path or key, which distinguishes similar notes; may be empty.
     """
 
     title: str

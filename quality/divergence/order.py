@@ -1,7 +1,7 @@
-"""The same words in another order: who lent whom, from where to where, which step comes first (rule 2.3).
+"""Word order: the same words in an order with another meaning (rule 2.3).
 
-An order counts unless it is known not to: the items of a list, a clause or an adverbial moved to the front,
-sentences among each other, a passive that turns who and whom around.
+Another order is a difference unless it is known to be harmless: items of a list, a clause or an adverbial
+moved to the front, sentences in another order, a passive that swaps subject and object.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from slowwave.quality.divergence.sentences import statement_ends
 from slowwave.quality.divergence.token_collector import Token
 from slowwave.quality.divergence.tokens import Traits
 
-# A list is looked for in this many words around the change: beyond, it counts as reordered.
+# Maximum words of a change that may be a reordered list.
 _WINDOW = 64
 _SEPARATES = re.compile(
     r"[\s\"'()\[\]*_`-]*(?:,|;|&|\n|\b(?:and|or|as well as|plus|und|et|y|e|o|oder|ou)\b|、|，|和|或|และ)",
@@ -45,58 +45,75 @@ _FRONTED = re.compile(
 
 
 def reordered(left: Traits, right: Traits) -> list[Difference]:
-    """A difference where the same words stand in an order that may say something else."""
+    """Return a difference if the same words have an order with another meaning."""
     if left.counts != right.counts:
         return []
     common = left.light_counts & right.light_counts
-    mine, theirs = _sequence(left, common), _sequence(right, common)
+    left_tokens, right_tokens = _sequence(left, common), _sequence(right, common)
     if left.passive != right.passive:
         return _voices(left, right)
-    if _keys(mine) == _keys(theirs):
+    if _keys(left_tokens) == _keys(right_tokens):
         return []
     if not (_STEPS.search(left.text) or _STEPS.search(right.text)):
-        mine, theirs = _without_common_statements(left, mine, right, theirs)
-    start, end = _changed(mine, theirs)
-    if not mine and not theirs:
+        left_tokens, right_tokens = _without_common_statements(left, left_tokens, right, right_tokens)
+    start, end = _changed(left_tokens, right_tokens)
+    if not left_tokens and not right_tokens:
         return []
-    if _listed(left.text, mine, right.text, theirs, start, end):
+    if _listed(left.text, left_tokens, right.text, right_tokens, start, end):
         return []
-    if _compound(left.text, mine, right.text, theirs, start, end):
+    if _compound(left.text, left_tokens, right.text, right_tokens, start, end):
         return []
-    if _fronted(left.text, mine, right.text, theirs) or _fronted(right.text, theirs, left.text, mine):
+    if _fronted(left.text, left_tokens, right.text, right_tokens) or _fronted(
+        right.text, right_tokens, left.text, left_tokens
+    ):
         return []
     return [
         between(
-            "order", left.text, right.text, mine[start : len(mine) - end], theirs[start : len(theirs) - end]
+            "order",
+            left.text,
+            right.text,
+            left_tokens[start : len(left_tokens) - end],
+            right_tokens[start : len(right_tokens) - end],
         )
     ]
 
 
 def _sequence(text: Traits, common: Counter[str]) -> list[Token]:
-    """Content and those small words that both texts have, as they follow one another."""
+    """Return content words, and small words that both texts have, in order."""
     light = [
-        one
-        for one in text.light
-        if common[one.key] == text.light_counts[one.key] and not one.key.startswith("tense:")
+        token
+        for token in text.light
+        if common[token.key] == text.light_counts[token.key] and not token.key.startswith("tense:")
     ]
-    return sorted((*text.tokens, *light), key=lambda one: (one.start, one.end))
+    return sorted((*text.tokens, *light), key=lambda token: (token.start, token.end))
 
 
 def _keys(tokens: Sequence[Token]) -> list[str]:
-    return [one.key for one in tokens]
+    return [token.key for token in tokens]
 
 
 def _voices(left: Traits, right: Traits) -> list[Difference]:
-    """A passive turns the words around and says the same; one that leaves them in place says the reverse."""
-    mine, theirs = left.tokens, right.tokens
+    """Compare an active with a passive text.
+
+    A passive that swaps the words means the same; one that leaves them in place means the reverse.
+    """
+    left_tokens, right_tokens = left.tokens, right.tokens
     active, passive = (right, left) if left.passive else (left, right)
-    if len(mine) < 3 or _turned(active, passive):
+    if len(left_tokens) < 3 or _turned(active, passive):
         return []
-    return [between("order", left.text, right.text, (mine[0], mine[-1]), (theirs[0], theirs[-1]))]
+    return [
+        between(
+            "order",
+            left.text,
+            right.text,
+            (left_tokens[0], left_tokens[-1]),
+            (right_tokens[0], right_tokens[-1]),
+        )
+    ]
 
 
 def _turned(active: Traits, passive: Traits) -> bool:
-    """Whether who acts, behind "by" in the one, begins the other."""
+    """Whether the agent after "by" begins the active text."""
     agents = {
         token.key
         for match in PASSIVE.finditer(passive.text)
@@ -107,7 +124,7 @@ def _turned(active: Traits, passive: Traits) -> bool:
 
 
 def _changed(mine: Sequence[Token], theirs: Sequence[Token]) -> tuple[int, int]:
-    """How many tokens the two have in common at their beginning and at their end."""
+    """Count the common tokens at the beginning and at the end."""
     size = min(len(mine), len(theirs))
     start = 0
     while start < size and mine[start].key == theirs[start].key:
@@ -121,47 +138,49 @@ def _changed(mine: Sequence[Token], theirs: Sequence[Token]) -> tuple[int, int]:
 def _without_common_statements(
     left: Traits, mine: list[Token], right: Traits, theirs: list[Token]
 ) -> tuple[list[Token], list[Token]]:
-    """Without the statements that both have: these may follow one another in any order."""
+    """Drop the statements that both texts have: their order does not matter."""
     sides = _by_statement(left.text, mine), _by_statement(right.text, theirs)
     if max(map(len, sides)) < 2:
         return mine, theirs
-    shared = Counter(tuple(_keys(one)) for one in sides[0]) & Counter(tuple(_keys(one)) for one in sides[1])
+    shared = Counter(tuple(_keys(statement)) for statement in sides[0]) & Counter(
+        tuple(_keys(statement)) for statement in sides[1]
+    )
     rest: list[list[Token]] = []
     for side in sides:
-        held = Counter(shared)
+        remaining = Counter(shared)
         kept: list[Token] = []
-        for one in side:
-            name = tuple(_keys(one))
-            if held[name] > 0:
-                held[name] -= 1
+        for statement in side:
+            name = tuple(_keys(statement))
+            if remaining[name] > 0:
+                remaining[name] -= 1
             else:
-                kept += one
+                kept += statement
         rest.append(kept)
     return rest[0], rest[1]
 
 
 def _by_statement(text: str, tokens: Sequence[Token]) -> list[list[Token]]:
-    found: list[list[Token]] = [[]]
+    statement_tokens: list[list[Token]] = [[]]
     ends = statement_ends(text)
     at = 0
     for token in tokens:
         while at < len(ends) and token.start >= ends[at]:
             at += 1
-            if found[-1]:
-                found.append([])
-        found[-1].append(token)
-    return [one for one in found if one]
+            if statement_tokens[-1]:
+                statement_tokens.append([])
+        statement_tokens[-1].append(token)
+    return [group for group in statement_tokens if group]
 
 
 def _listed(
     left: str, mine: Sequence[Token], right: str, theirs: Sequence[Token], start: int, end: int
 ) -> bool:
-    """Whether the two differ in the order of the items of one list, and in nothing else."""
+    """Whether the two differ only in the order of the items of one list."""
     size = len(mine)
     if size != len(theirs) or size - start - end > _WINDOW:
         return False
     cuts = _cuts(left, mine), _cuts(right, theirs)
-    # Items that begin or end alike reach into what both have in common.
+    # Items with a common beginning or end extend into the common tokens.
     for first in range(start, max(-1, start - 6), -1):
         for last in range(size - end, min(size, size - end + 6) + 1):
             if _items(mine, cuts[0], first, last) == _items(theirs, cuts[1], first, last) != Counter():
@@ -174,7 +193,7 @@ def _listed(
 
 
 def _cuts(text: str, tokens: Sequence[Token]) -> set[int]:
-    """The places between two tokens where the next item of a list begins."""
+    """Return the places between two tokens where the next list item begins."""
     return {
         at
         for at in range(1, len(tokens))
@@ -191,7 +210,7 @@ def _items(tokens: Sequence[Token], cuts: set[int], first: int, last: int) -> Co
 
 
 def _fronted(one: str, mine: Sequence[Token], other: str, theirs: Sequence[Token]) -> bool:
-    """Whether what ends the one text begins the other, as a clause or an adverbial may."""
+    """Whether a clause or an adverbial at the end of one text begins the other."""
     keys, turned = _keys(mine), _keys(theirs)
     if len(keys) != len(turned) or len(keys) > _WINDOW or _THEN.search(one) or _THEN.search(other):
         return False
@@ -210,7 +229,7 @@ def _fronted(one: str, mine: Sequence[Token], other: str, theirs: Sequence[Token
 def _compound(
     left: str, mine: Sequence[Token], right: str, theirs: Sequence[Token], start: int, end: int
 ) -> bool:
-    """Whether two blocks stand directly side by side in one text, and bound the other way round in the other.
+    """Whether a compound in one text is written out in the other.
 
     Camera lens and lens of a camera; a hard hat and a hat which is hard.
     """

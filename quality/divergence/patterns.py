@@ -1,4 +1,4 @@
-"""What a text is read with: one pattern for all that states something, after normalising."""
+"""Tokenising patterns of the divergence guard, with text normalisation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, SCALE
 
 
 def _marks() -> str:
-    r"""Combining marks as ranges of a character class: Python's \w does not hold them."""
+    r"""Return combining marks as ranges of a character class; Python's \w does not match them."""
     codes = [
         code
         for span in (
@@ -55,7 +55,7 @@ _CARDINAL = "|".join(sorted(CARDINALS, key=len, reverse=True))
 _UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 _SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
 _ISO_TIME = r"(?:T|\s{1,9})(?P<isotime>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-# Each alternative begins where the one before it cannot have begun, and runs are bounded: the scan is linear.
+# No two alternatives begin alike, and runs are bounded, so the scan is linear.
 _DATES = rf"""
       (?P<url>(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{{1,12}}://|(?<!\w)www\.)[^\s<>"'|\]}}]+)
     | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
@@ -97,7 +97,7 @@ _REST = rf"""
     | (?P<pictograph>[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff])
     | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
 """
-# Most words are nothing but words: they are told apart first, which makes the scan three times as fast.
+# Most tokens are plain words: matching them first makes the scan three times as fast.
 _SPECIAL = "|".join(sorted({*MONTHS, *CARDINALS, "pair", "couple", "www"}, key=len, reverse=True))
 _PLAIN = rf"""
     (?![\s,;()"'\#\[\]{{}}])(?:
@@ -122,24 +122,26 @@ MONTH_CUES = frozenset(
 
 
 def normalise(text: str) -> tuple[str, list[int], list[int]]:
-    """NFKC, plain quotes and dashes, no invisible characters; with the places where offsets shift.
+    """Normalise a text to NFKC with plain quotes and dashes.
+
+    Invisible characters are removed.
 
     Returns:
-        The text, and two lists of equal length: offsets in it and the offsets in the original they stand for.
+        The text, and two lists of equal length: offsets in it, and the matching offsets in the original.
     """
     pieces: list[str] = []
-    at, here, there, length = 0, [0], [0], 0
+    at, here, original, length = 0, [0], [0], 0
     for match in _CLUSTER.finditer(text) if not text.isascii() else ():
         before = text[at : match.start()]
-        found = _cluster(match.group())
-        pieces += (before, found)
+        replacement = _cluster(match.group())
+        pieces += (before, replacement)
         at = match.end()
-        length += len(before) + len(found)
-        if len(found) != len(match.group()):
+        length += len(before) + len(replacement)
+        if len(replacement) != len(match.group()):
             here.append(length)
-            there.append(at)
+            original.append(at)
     pieces.append(text[at:])
-    return "".join(pieces), here, there
+    return "".join(pieces), here, original
 
 
 @lru_cache(maxsize=8_192)

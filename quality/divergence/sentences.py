@@ -1,4 +1,4 @@
-"""The sentences and lines of a text, and what it says again (rule 2.3)."""
+"""Sentences and lines of a text, and repetitions (rule 2.3)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import re
 
 _STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
-_SENTENCE_WORDS = 6  # of a sentence that is worth comparing
+_SENTENCE_WORDS = 6  # minimum words of a compared sentence
 
 
 def statements(text: str) -> list[str]:
-    """Lines and sentences of a text, trimmed; empty ones left out."""
+    """Split a text into trimmed lines and sentences."""
     return [part.strip() for part in _STATEMENT.split(text) if part.strip()]
 
 
 def said_once(text: str) -> str:
-    """The text with blanks where a line begins with the sentence that the line before begins with.
+    """Blank a line's first sentence if the previous line begins with it.
 
-    A merge appends such lines: "The gate is red." and then "The gate is red. It squeaks." Offsets stay. A
-    line that stands there twice as it is stays, and so does what stands under different headings: these are
-    steps and places.
+    A merge appends such lines: "The gate is red." and then "The gate is red. It squeaks." Offsets do not
+    change. An identical line, or one under another heading, is kept: it is a step or a place.
     """
     lines = text.split("\n")
     before, kept = "", list[str]()
@@ -33,11 +32,11 @@ def said_once(text: str) -> str:
 
 
 def _first_sentence(line: str) -> str:
-    """The sentence that a line begins with; empty if it is short."""
-    found = _STATEMENT.split(line.strip(), maxsplit=1)[0]
-    return found if len(_WORD.findall(found)) >= _SENTENCE_WORDS else ""
+    """Return the first sentence of a line; empty if it is short."""
+    sentence = _STATEMENT.split(line.strip(), maxsplit=1)[0]
+    return sentence if len(_WORD.findall(sentence)) >= _SENTENCE_WORDS else ""
 
 
 def statement_ends(text: str) -> list[int]:
-    """The offsets at which statements end."""
+    """Return the offsets at which statements end."""
     return [match.end() for match in _STATEMENT.finditer(text)]

@@ -1,7 +1,7 @@
-"""What small words make of two texts with the same content: only, if, or, must, plan to (rule 2.3).
+"""Effect of small words on texts with the same content: only, if, must (rule 2.3).
 
-A word more is as much as another word: who merges "only Ada may" with "Ada may" has both, and knows neither.
-Whatever is not known to be harmless counts.
+An additional small word counts as much as another one: merging "only Ada may" with "Ada may" would lose the
+difference. A word counts unless it is known to be harmless.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from slowwave.quality.divergence.token_collector import Token
 from slowwave.quality.divergence.tokens import Traits
 
 _WORD = re.compile(r"[^\W\d_]+")
-# An added word behind one of these restricts what is said, as does one joined to the next word.
+# An added word after one of these restricts a statement, as does one joined to the next word.
 _RESTRICTS = re.compile(
     r"\b(?:for|per|by|under|against|via|within|during|without)\s+(?:(?:a|an|the|each|our|its)\s+)?$",
     re.IGNORECASE,
@@ -67,18 +67,21 @@ _NO_TENSE = re.compile(
 
 
 def exchanged(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
-    """Small words that stand for each other and do not say the same; `alone`: all else is equal.
+    """Return small words exchanged for others with another meaning.
 
-    Where content was added, only an opposite counts: the words around what was added come with it.
+    With `alone`, all else is equal. Otherwise only an opposite counts, because other small words come with
+    added content.
     """
-    mine, theirs = _added(left, right), _added(right, left)
-    if not mine or not theirs:
+    left_added, right_added = _added(left, right), _added(right, left)
+    if not left_added or not right_added:
         return []
-    found: list[list[Token]] = [[], []]
-    for group in sorted({_group(one) for one in mine} & {_group(one) for one in theirs} - TURNS - _POOL):
-        for side, tokens in zip(found, (mine, theirs), strict=True):
+    exchanged_tokens: list[list[Token]] = [[], []]
+    for group in sorted(
+        {_group(one) for one in left_added} & {_group(one) for one in right_added} - TURNS - _POOL
+    ):
+        for side, tokens in zip(exchanged_tokens, (left_added, right_added), strict=True):
             side += [one for one in tokens if _group(one) == group]
-    pool = [[one for one in tokens if _group(one) in _POOL] for tokens in (mine, theirs)]
+    pool = [[one for one in tokens if _group(one) in _POOL] for tokens in (left_added, right_added)]
     if alone and left.passive == right.passive:
         one, other = _unlike(pool[0], pool[1])
     else:
@@ -87,37 +90,41 @@ def exchanged(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
             token for token in pool[1] if any(OPPOSITES.get(token.key) == their.key for their in pool[0])
         ]
     if one and other:
-        found[0] += one
-        found[1] += other
-    return [between("word", left.text, right.text, *found)] if found[0] and found[1] else []
+        exchanged_tokens[0] += one
+        exchanged_tokens[1] += other
+    return (
+        [between("word", left.text, right.text, *exchanged_tokens)]
+        if exchanged_tokens[0] and exchanged_tokens[1]
+        else []
+    )
 
 
 def _unlike(mine: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Without those that may stand for one another."""
+    """Drop small words that may replace each other."""
     left, right = list(mine), list(theirs)
-    for one in mine:
+    for token in mine:
         for other in right:
-            if frozenset((one.key.partition(":")[2], other.key.partition(":")[2])) in EQUIVALENT:
-                left.remove(one)
+            if frozenset((token.key.partition(":")[2], other.key.partition(":")[2])) in EQUIVALENT:
+                left.remove(token)
                 right.remove(other)
                 break
     return left, right
 
 
 def qualified(left: Traits, right: Traits, found: Sequence[Difference]) -> list[Difference]:
-    """Words that turn the meaning and that one text alone has."""
-    mine = [one for one in _added(left, right) if _group(one) in TURNS]
-    theirs = [one for one in _added(right, left) if _group(one) in TURNS]
+    """Return words that change the meaning and that only one text has."""
+    left_added = [one for one in _added(left, right) if _group(one) in TURNS]
+    right_added = [one for one in _added(right, left) if _group(one) in TURNS]
     added = [one for one in found if not (one.left and one.right)]
-    if not mine and not theirs and not added:
+    if not left_added and not right_added and not added:
         return []
     more = _turning(left.text, added, "left", right.text), _turning(right.text, added, "right", left.text)
-    if not (mine or theirs or more[0] or more[1]):
+    if not (left_added or right_added or more[0] or more[1]):
         return []
     if _whole_statements(left.text, right.text):
         return []
-    left_said, left_at = places(left.text, mine)
-    right_said, right_at = places(right.text, theirs)
+    left_said, left_at = places(left.text, left_added)
+    right_said, right_at = places(right.text, right_added)
     return [
         Difference(
             "qualifier",
@@ -130,32 +137,35 @@ def qualified(left: Traits, right: Traits, found: Sequence[Difference]) -> list[
 
 
 def restricted(left: Traits, right: Traits, found: Sequence[Difference]) -> list[Difference]:
-    """Where, when, of whom: what one text alone says of its statement, within the same sentence.
+    """Return restrictions (where, when, of whom) that only one text has in a sentence.
 
-    "In winter the road is closed" says less than "the road is closed", so it takes no other's place.
+    "In winter the road is closed" says less than "the road is closed", so it replaces nothing.
     """
     added = [one for one in found if not (one.left and one.right)]
     if not added or _whole_statements(left.text, right.text):
         return []
-    mine, theirs = _restricting(left.text, added, "left"), _restricting(right.text, added, "right")
-    if not mine and not theirs:
+    left_spans, right_spans = _restricting(left.text, added, "left"), _restricting(right.text, added, "right")
+    if not left_spans and not right_spans:
         return []
-    said = tuple(left.text[a:b] for a, b in mine), tuple(right.text[a:b] for a, b in theirs)
-    return [Difference("restriction", *said, mine, theirs)]
+    values = tuple(left.text[a:b] for a, b in left_spans), tuple(right.text[a:b] for a, b in right_spans)
+    return [Difference("restriction", *values, left_spans, right_spans)]
 
 
 def _restricting(text: str, added: Sequence[Difference], side: str) -> tuple[tuple[int, int], ...]:
     return tuple(
         (start, end)
-        for one in added
-        for start, end in (one.left_at if side == "left" else one.right_at)
+        for difference in added
+        for start, end in (difference.left_at if side == "left" else difference.right_at)
         if _WHERE_AND_WHEN.search(text[max(0, start - 40) : start]) or _OF.match(text[end : end + 4])
     )
 
 
 def _turning(text: str, added: Sequence[Difference], side: str, other: str) -> tuple[tuple[int, int], ...]:
-    """Of what was added, the words that turn a meaning; all of them where the language cannot be read."""
-    own = [(one.kind, one.left_at if side == "left" else one.right_at) for one in added]
+    """Return the added words that change a meaning; all if the language is unknown."""
+    own = [
+        (difference.kind, difference.left_at if side == "left" else difference.right_at)
+        for difference in added
+    ]
     spans = [span for _, at in own for span in at]
     if not spans:
         return ()
@@ -173,7 +183,7 @@ def _turning(text: str, added: Sequence[Difference], side: str, other: str) -> t
 
 
 def _bound_up(text: str, start: int, end: int, other: str) -> bool:
-    """Whether an added word makes something else of its neighbour: for students, co-owner, Ada's mother."""
+    """Whether an added word changes its neighbour: for students, co-owner, Ada's mother."""
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
     return bool(
         _RESTRICTS.search(before)
@@ -186,7 +196,7 @@ def _bound_up(text: str, start: int, end: int, other: str) -> bool:
 
 
 def _stands_for(text: str, span: tuple[int, int], other: str) -> bool:
-    """Whether what was added stands where the other text has a small word: two for a, Zelda for this."""
+    """Whether an addition replaces a small word of the other text: two for a, Zelda for this."""
     word = text[span[0] : span[1]]
     if not (word[:1].isupper() or word[:1].isdigit() or word.casefold() in CARDINALS):
         return False
@@ -206,7 +216,7 @@ def _turns(word: str) -> bool:
 
 
 def _read(text: str) -> bool:
-    """Whether a text is English, as far as its small words tell."""
+    """Whether a text is English, by its small words."""
     words = _WORD.findall(text.casefold())
     english = sum(word in ENGLISH_WORDS for word in words)
     foreign = sum(word in _FOREIGN for word in words)
@@ -214,7 +224,7 @@ def _read(text: str) -> bool:
 
 
 def _whole_statements(left: str, right: str) -> bool:
-    """Whether one text is the other and whole statements more, none of which takes something back."""
+    """Whether one text is the other with additional statements, none of which retracts."""
     sides = [Counter(_bare(one) for one in statements(text)) for text in (left, right)]
     more = sides[0] - sides[1], sides[1] - sides[0]
     if bool(more[0]) is bool(more[1]):
@@ -233,9 +243,10 @@ def _takes_back(statement: str) -> bool:
 
 
 def inflected(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
-    """The same words in another tense, voice or degree: sell and sold, fired and was fired, better and best.
+    """Return words in another tense, voice or degree: sell and sold, better and best.
 
-    Where content was added, only the voice counts; where "by" turns who and whom, it is the order that does.
+    If content was added, only the voice counts. If "by" swaps subject and object, the order is compared
+    instead.
     """
     if left.passive != right.passive:
         return []
@@ -262,16 +273,16 @@ def _clash(one: Token, kind: str, who: str, other: Token, others: str, whom: str
 
 
 def _inflections(one: Traits, other: Traits) -> list[tuple[Token, str, str]]:
-    """Verbs and adjectives of both texts with what their form says, and the word of content before them."""
-    found = []
+    """Return shared verbs and adjectives with their form and the content word before them."""
+    inflections = []
     before = ""
     voice = one.light_counts != other.light_counts
     for token in one.tokens:
         alike = token.key in other.counts and token.kind in {"word", "entity"} and one.counts[token.key] == 1
         if alike and (voice or token.form not in other.forms) and (kind := _inflection(token, one.text)):
-            found.append((token, kind, before))
+            inflections.append((token, kind, before))
         before = token.key
-    return found
+    return inflections
 
 
 def _inflection(token: Token, text: str) -> str:

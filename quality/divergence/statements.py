@@ -1,4 +1,4 @@
-"""Statement by statement: what of an old text a new one says again or says otherwise (rule 2.3)."""
+"""Statements of an old text that a new one repeats or contradicts (rule 2.3)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from slowwave.quality.divergence.sentences import statements
 from slowwave.quality.divergence.tokens import traits
 
 COUNTERPART = 0.5
-"""Share of a statement's words that another one must have to speak of the same."""
+"""Minimum share of an old statement's words in a new one on the same subject."""
 
 
 def answers(new: str, old: str) -> bool:
-    """Whether the new text repeats or replaces each statement of the old one: hiding it then loses none."""
+    """Whether the new text repeats or replaces every statement of the old one.
+
+    If so, hiding the old text loses nothing.
+    """
     said = [words_of(one) for one in statements(new)]
     same = {one.casefold() for one in statements(new)}
     for one in statements(old):
@@ -26,12 +29,12 @@ def answers(new: str, old: str) -> bool:
 
 
 def contradicted(new: str, old: str) -> bool:
-    """Whether the new text says otherwise what some statement of the old one says."""
+    """Whether the new text contradicts a statement of the old one."""
     return any(contradicts(compare(traits(left), traits(right))) for left, right in _pairs(new, old))
 
 
 def _pairs(new: str, old: str) -> Iterator[tuple[str, str]]:
-    """Statements of both that speak of the same."""
+    """Yield pairs of statements on the same subject."""
     said = [(words_of(one), one) for one in statements(new)]
     for one in statements(old):
         words = words_of(one)
@@ -41,5 +44,5 @@ def _pairs(new: str, old: str) -> Iterator[tuple[str, str]]:
 
 
 def _speaks_of(old: frozenset[str], new: frozenset[str]) -> bool:
-    """Whether most words of the old statement stand in the new one."""
+    """Whether at least half of the old statement's words are in the new one."""
     return len(old & new) >= COUNTERPART * max(len(old), 1)

@@ -1,6 +1,6 @@
-"""Whether two texts are about the same subject, so that the newer may replace the older (rule 2.3).
+"""Subject comparison: whether the newer text may replace the older (rule 2.3).
 
-A superseded memory leaves default search: when in doubt, the answer is no.
+A superseded memory is hidden from default search, so the answer is no when in doubt.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.tokens import Traits, traits
 from slowwave.scoring.wordlists import words as word_list
 
-# Share of the words outside the exchanged values that both statements hold, of those of the shorter one.
+# Minimum common share of the shorter statement's words, exchanged values aside.
 FRAME = 0.6
-# The same for two texts that one title or one source already ties together.
+# The same for two texts with one title or one source.
 TIED_FRAME = 0.3
 _VALUES = frozenset({"number", "unit", "date", "time", "version", "negation"})
 _GENERIC = frozenset(word_list("slowwave.quality", "generic"))
@@ -32,7 +32,7 @@ _CHANGED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a memory is about, as far as its words say: title, source (path or empty), and its traits."""
+    """Subject of a memory by its words: title, source (path or empty), and traits."""
 
     title: str
     source: str
@@ -40,17 +40,17 @@ class Subject:
 
 
 def same_subject(left: Subject, right: Subject, differences: tuple[Difference, ...] | None = None) -> bool:
-    """Whether one of two memories replaces what the other states. Symmetric; precision before recall.
+    """Whether one of two memories replaces the other; symmetric, precision before recall.
 
-    True for one source, for one specific title, or for one statement with another value (number, date, time,
-    version) that names the same thing or says itself that something changed. A different name, letter,
-    identifier or number that names a thing (flat 8) in the title or the statement makes it another subject,
-    and so does the same file name in another folder.
+    True for the same source, the same specific title, or the same statement with another value (number, date,
+    time, version) that names the same thing or says that something changed. Another name, letter, identifier
+    or naming number (flat 8) in title or statement makes another subject. So does the same file name in
+    another folder.
 
     Args:
-        left: one of them.
-        right: the other.
-        differences: ``compare(left.text, right.text)``, where that is known already.
+        left: first memory.
+        right: second memory.
+        differences: ``compare(left.text, right.text)``, if computed already.
     """
     if different_places((left.title, left.source), (right.title, right.source)):
         return False
@@ -61,7 +61,7 @@ def same_subject(left: Subject, right: Subject, differences: tuple[Difference, .
         return shared >= TIED_FRAME
     if name_different_things(left.text, right.text):
         return False
-    if any(one.kind in {"entity", "identifier", "path", "url", "order"} for one in differences):
+    if any(difference.kind in {"entity", "identifier", "path", "url", "order"} for difference in differences):
         return False
     one_title = _folded(left.title) == _folded(right.title) and _specific(left.title)
     if one_title and not (left.source and right.source):
@@ -70,19 +70,23 @@ def same_subject(left: Subject, right: Subject, differences: tuple[Difference, .
 
 
 def different_places(left: tuple[str, str], right: tuple[str, str]) -> bool:
-    """Whether titles and sources alone tell two memories (title, source) apart."""
+    """Whether titles and sources alone distinguish two memories (title, source)."""
     return _siblings(left[1], right[1]) or _titles_differ(left[0], right[0])
 
 
 def _same_statement(left: Traits, right: Traits, differences: tuple[Difference, ...]) -> bool:
-    exchanged = [one for one in differences if (one.left and one.right) or one.kind == "negation"]
-    if not exchanged or any(one.kind not in _VALUES for one in exchanged):
+    exchanged = [
+        difference
+        for difference in differences
+        if (difference.left and difference.right) or difference.kind == "negation"
+    ]
+    if not exchanged or any(difference.kind not in _VALUES for difference in exchanged):
         return False
-    # What a statement begins with is what it is about; "Ada" alone there may be any capitalised word.
+    # A statement's first words are its subject; "Ada" alone may be any capitalised word.
     opening = [[token.key for token in side.tokens[:2]] for side in (left, right)]
     named = any(_names(token.kind) for side in (left, right) for token in side.tokens[:2])
-    # A dated or timed thing may well happen again: that it was moved must be said.
-    dated = any(one.kind in {"date", "time"} for one in exchanged)
+    # An event with a date may recur, so the text has to say that it was moved.
+    dated = any(difference.kind in {"date", "time"} for difference in exchanged)
     about_one = named and opening[0] == opening[1] and not dated
     return about_one or any(_CHANGED.search(side.text) for side in (left, right))
 
@@ -92,13 +96,13 @@ def _names(kind: str) -> bool:
 
 
 def _frame(left: Traits, right: Traits, differences: tuple[Difference, ...]) -> float:
-    """Share of the shorter text's words, the exchanged values aside, that the other text has too."""
-    exchanged = [one for one in differences if one.left and one.right]
+    """Return the common share of the shorter text's words, exchanged values aside."""
+    exchanged = [difference for difference in differences if difference.left and difference.right]
     sides = [
         Counter(token.key for token in side.tokens if (token.start, token.end) not in spans)
         for side, spans in (
-            (left, {span for one in exchanged for span in one.left_at}),
-            (right, {span for one in exchanged for span in one.right_at}),
+            (left, {span for difference in exchanged for span in difference.left_at}),
+            (right, {span for difference in exchanged for span in difference.right_at}),
         )
     ]
     least = min(side.total() for side in sides)
@@ -106,18 +110,21 @@ def _frame(left: Traits, right: Traits, differences: tuple[Difference, ...]) -> 
 
 
 def _siblings(left: str, right: str) -> bool:
-    """The same file name in two folders: two versions of a page, both of them current."""
+    """Whether two sources are the same file name in two folders.
+
+    These are two current versions of a page.
+    """
     return bool(left and right) and left != right and PurePosixPath(left).name == PurePosixPath(right).name
 
 
 def _titles_differ(left: str, right: str) -> bool:
     if not left or not right or not (_specific(left) and _specific(right)):
         return False
-    return any(one.left and one.right for one in compare(traits(left), traits(right)))
+    return any(difference.left and difference.right for difference in compare(traits(left), traits(right)))
 
 
 def _specific(title: str) -> bool:
-    """Whether a title names something: a generic word, a bare date or a number does not."""
+    """Whether a title is specific: more than generic words, dates and numbers."""
     words = [token for token in traits(title).tokens if token.kind not in {"date", "time", "number", "one"}]
     return any(token.form not in _GENERIC for token in words)
 

@@ -1,4 +1,4 @@
-"""Tokens of one text as they are read, each with its place in the text as written."""
+"""Token collector: tokens of a text with their offsets in the original."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slowwave.quality.divergence.patterns import normalise
 
 
 class Token(NamedTuple):
-    """One stated thing: what it is compared by, its kind, and its place in the text as written."""
+    """Token with its comparison key, kind, and span in the original text."""
 
     key: str
     kind: str
@@ -20,7 +20,7 @@ class Token(NamedTuple):
 
 
 class TokenCollector:
-    """A normalised text with the tokens that were found in it.
+    """Normalised text with its tokens.
 
     Args:
         text: as written.
@@ -29,7 +29,7 @@ class TokenCollector:
         text: normalised; offsets of matches are offsets in it.
         content: tokens of content, in the order of the text.
         light: small words.
-        negations: each with the content word that it denies.
+        negations: negations with the content word that they deny.
         labels: function words that may be names.
     """
 
@@ -40,34 +40,34 @@ class TokenCollector:
         self.negations: list[Token] = []
         self.labels: list[Token] = []
         self._shifted = len(self._here) > 1
-        self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
+        self._open: list[Token] = []  # negations before the content word that is their scope
 
     def add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
-        """Add a token of content; its form is its key, if no other is given."""
+        """Add a content token; its form defaults to its key."""
         start, end = self.span(match)
         self.content.append(Token(key, kind, start, end, form or key))
         if self._open:
             self.close(key)
 
     def small(self, key: str, match: re.Match[str], form: str = "") -> None:
-        """Add a small word; its form is what was matched, without case, if no other is given."""
+        """Add a small word; its form defaults to the case-folded match."""
         self.light.append(Token(key, "word", *self.span(match), form or match.group().casefold()))
 
     def negate(self, match: re.Match[str]) -> None:
-        """Add a negation, whose scope is the content word that follows."""
+        """Add a negation; its scope is the next content word."""
         self._open.append(Token("", "negation", *self.span(match), ""))
 
     def close(self, key: str) -> None:
-        """End the scope of open negations with the key of what they deny."""
+        """End the scope of open negations with the key of the denied word."""
         self.negations += (token._replace(key=f"not {key}") for token in self._open)
         self._open = []
 
     def span(self, match: re.Match[str]) -> tuple[int, int]:
-        """Return where a match stands in the text as written."""
+        """Return the span of a match in the original text."""
         start, end = match.span()
         if not self._shifted:
             return start, end
-        # The last character's own place, plus one: what follows it may have vanished.
+        # The place of the last character plus one: characters after it may have been removed.
         return self._at(start), self._at(end - 1) + 1
 
     def _at(self, offset: int) -> int:

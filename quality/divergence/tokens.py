@@ -1,4 +1,4 @@
-"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place."""
+"""Text analysis into comparable tokens: numbers, dates, names, negations, content words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ from slowwave.quality.divergence.words import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traits:
-    """All that `compare` needs of a text. Immutable by convention: share it, never change it."""
+    """Analysed text as input of `compare`.
+
+    Immutable by convention: share it, never change it.
+    """
 
     text: str
     tokens: tuple[Token, ...]  # content, in the order of the text
@@ -41,14 +44,14 @@ class Traits:
     negations: tuple[Token, ...]
     labels: tuple[Token, ...]  # function words that may be names: sensor A, US, IT
     passive: bool
-    names_in_code: tuple[Token, ...]  # camelCase, which is compared as written besides
+    names_in_code: tuple[Token, ...]  # camelCase, also compared as written
     counts: Counter[str] = field(repr=False)
     light_counts: Counter[str] = field(repr=False)
     forms: frozenset[str] = field(repr=False)
 
 
 def traits(text: str) -> Traits:
-    """Analyse a text once, for any number of comparisons. Linear in its length."""
+    """Analyse a text for any number of comparisons, in linear time."""
     text = said_once(text)
     scan = _Tokenizer(text)
     counts = Counter(token.key for token in scan.content)
@@ -73,14 +76,14 @@ _SIGNS = {
 
 
 class _Tokenizer(TokenCollector):
-    """One pass over a text, whose steps share what was read so far."""
+    """Single-pass tokenizer; its steps share state."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._layout = {match.end() for match in LIST_NUMBER.finditer(self.text)}
         self._previous = ""
-        self._until = 0  # what comes before this offset was read as a phrase
-        # Without a single small letter, or a single capital, case says nothing.
+        self._until = 0  # text before this offset was read as a phrase
+        # In a text without lower-case letters, case has no meaning.
         self._shouted = self.text == self.text.upper()
         self._run(TOKEN, 0, len(self.text))
         self.close("")
@@ -95,11 +98,11 @@ class _Tokenizer(TokenCollector):
             if word in _IGNORED:
                 self._previous = word
                 continue
-            # Nested groups end before the outer one, so the outer name is the last one.
+            # Nested groups end before the outer one, so the outer name is last.
             getattr(self, "_on_" + str(match.lastgroup))(match)
 
     def _phrase(self, match: re.Match[str]) -> bool:
-        """Read several words as the one small word that they are."""
+        """Read a phrase as one small word."""
         if match.start() < self._until:
             return False
         for pattern, key in _HEADS[match[0]]:
@@ -123,9 +126,9 @@ class _Tokenizer(TokenCollector):
         self.add("e:" + match.group().rstrip("._-").casefold(), "identifier", match)
 
     def _on_path(self, match: re.Match[str]) -> None:
-        found = match.group()
-        path = found.rstrip(".-_").replace("\\", "/")
-        rooted = found[0] in "/\\~." or found[1:2] == ":"
+        path_as_written = match.group()
+        path = path_as_written.rstrip(".-_").replace("\\", "/")
+        rooted = path_as_written[0] in "/\\~." or path_as_written[1:2] == ":"
         parts = [part for part in path.split("/") if part]
         deep = len(parts) > 2 and any(not part.isdigit() for part in parts)
         if rooted or deep or re.search(r"/[^/]*\.[a-zA-Z]\w{0,5}$", path):
@@ -150,9 +153,9 @@ class _Tokenizer(TokenCollector):
             self.add(clock_key(match.group("isotime")), "time", match)
 
     def _on_dmy(self, match: re.Match[str]) -> None:
-        found = match.group().casefold()
-        month = re.search(MONTH, found, re.IGNORECASE)
-        numbers = [int(number) for number in re.findall(r"\d+", found)]
+        written = match.group().casefold()
+        month = re.search(MONTH, written, re.IGNORECASE)
+        numbers = [int(number) for number in re.findall(r"\d+", written)]
         # A day has one or two digits and a year four, in either order.
         day = next((number for number in numbers if number < 100), None)
         year = next((number for number in numbers if number >= 100), None)
@@ -170,7 +173,10 @@ class _Tokenizer(TokenCollector):
             self.add(f"d:{first}/{second}/{year}", "date", match)
 
     def _date(self, match: re.Match[str], year: int | None, month: int, day: int | None) -> None:
-        """A date is its month, its day of the month and its year: one that says less is no contradiction."""
+        """Add a date as month, day of the month and year.
+
+        A less precise date is no contradiction.
+        """
         self.add(f"m:{month}", "date", match)
         if day is not None:
             self.add(f"md:{month}-{day}", "date", match)
@@ -181,8 +187,8 @@ class _Tokenizer(TokenCollector):
         self.add(clock_key(match.group()), "time", match)
 
     def _on_version(self, match: re.Match[str]) -> None:
-        found = match.group().casefold().removeprefix("v")
-        self.add(("n:" if found.count(".") < 2 else "v:") + found, "version", match)
+        written = match.group().casefold().removeprefix("v")
+        self.add(("n:" if written.count(".") < 2 else "v:") + written, "version", match)
 
     def _on_ordinal(self, match: re.Match[str]) -> None:
         self.add(f"o:{match.group()[:-2].lstrip('0')}", "number", match)
@@ -202,7 +208,7 @@ class _Tokenizer(TokenCollector):
         self.add("n:" + quantity, "number", match)
 
     def _bound(self, match: re.Match[str]) -> None:
-        """What a number is bounded by: over 10, about 5."""
+        """Add the bound of a number: over 10, about 5."""
         before = self.text[max(0, match.start() - 24) : match.start()].rstrip(" $€£~").rpartition(" ")[2]
         if self.text[match.start() - 1 : match.start()] == "~":
             before = "~"
@@ -327,7 +333,7 @@ class _Tokenizer(TokenCollector):
             self._function(folded, kind, key, match)
 
     def _month_or_word(self, folded: str, match: re.Match[str]) -> None:
-        """A short word is a month only after a preposition or with a number: may, mar, dec."""
+        """Add a short word that is no month without a preposition or number: may, mar, dec."""
         if folded in LIGHT:
             self._function(folded, "light", ":".join(LIGHT[folded]), match)
         else:
@@ -349,7 +355,10 @@ class _Tokenizer(TokenCollector):
             self.small(key, match, folded)
 
     def _code(self, match: re.Match[str]) -> bool:
-        """Whether a word stands alone between backticks, and is one that case or its being there makes."""
+        """Whether a word alone in backticks is code.
+
+        Its case, or its being a function word, shows it.
+        """
         start, end = match.span()
         before, after = self.text[start - 1 : start], self.text[end : end + 1]
         if (before == "\\" or before == "/" or after == "\\") and not self._shouted:
@@ -359,7 +368,7 @@ class _Tokenizer(TokenCollector):
         return not (self._shouted or match[0].islower()) or match[0] in FUNCTION_WORDS
 
     def _begins(self, match: re.Match[str]) -> bool:
-        """Whether a word begins its sentence, and so speaks of what the sentence is about."""
+        """Whether a word begins its sentence, and so is its subject."""
         before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[>-")
         return not before or before[-1] in ".!?:;\n\r"
 
@@ -373,7 +382,10 @@ class _Tokenizer(TokenCollector):
         )
 
     def _named(self, written: str, match: re.Match[str]) -> bool:
-        """Whether capitals mark a name: an acronym, or a capital that no sentence, line or heading begins."""
+        """Whether capitals mark a name.
+
+        It is an acronym, or a capital that does not begin a sentence, line or heading.
+        """
         if not written[0].isupper():
             return False
         before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[")
@@ -389,6 +401,6 @@ _EXCEPT_AFTER = tuple(EXCEPT_AFTER)
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
 _CONTRACTED = {"can": "can", "won": "will", "shan": "will"}
 _SHORT = {"ll": "modal:will", "re": "tense:present", "m": "tense:present", "ve": "tense:present"}
-# "Some dogs are running" tells of dogs, "some tests fail" of a part of them.
+# "Some dogs are running" is about dogs, "some tests fail" about a part of them.
 _SCENE = re.compile(r"[^.!?\n]{0,80}?\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:\w+ing|being)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\d\s*(?:-|\bto)\s*$")

@@ -1,4 +1,4 @@
-"""What one word, number, unit or time of day is, and the key by which it is compared."""
+"""Kinds and comparison keys of words, numbers, units and times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
 
 @lru_cache(maxsize=65_536)
 def classified(folded: str) -> tuple[str, str]:
-    """What a word is, and its key."""
+    """Return the kind of a word and its key."""
     if folded in NEGATIONS:
         return "negation", ""
     if folded in MONTHS:
@@ -42,11 +42,14 @@ def classified(folded: str) -> tuple[str, str]:
 
 
 def unit_of(written: str) -> tuple[str, Decimal]:
-    """Base unit and factor; capitals count where they make another unit: mW and MW, Mb and MB."""
+    """Return base unit and factor.
+
+    Capitals count where they make another unit: mW and MW, Mb and MB.
+    """
     if re.fullmatch(r"M(?:W|V|A|Hz|Pa|g|m|l|s|N|J)", written) or re.fullmatch(r"[kMGT]i?b", written):
-        known = UNITS.get(written.casefold())
-        if written in {"MHz"} and known:
-            return known
+        unit = UNITS.get(written.casefold())
+        if written in {"MHz"} and unit:
+            return unit
         return written, Decimal(1)
     return UNITS[written.casefold()]
 
@@ -57,14 +60,14 @@ def is_camel(written: str) -> bool:
 
 
 def plain_digits(digits: str) -> str:
-    """Digits without separators of thousands and leading zeros; "3.10" stays: it may be a version."""
+    """Remove thousands separators from digits; "3.10" stays, it may be a version."""
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
         return digits.replace(",", "")
     return digits
 
 
 def spelled_value(words: Iterable[str]) -> int:
-    """The number that cardinals name: "two hundred and five" is 205."""
+    """Return the number that cardinals name: "two hundred and five" is 205."""
     value = 0
     for word in words:
         value = max(value, 1) * 100 if word == "hundred" else value + CARDINALS.get(word, 0)
@@ -72,7 +75,7 @@ def spelled_value(words: Iterable[str]) -> int:
 
 
 def quantity_key(digits: str, scale: str | None, unit: str | None) -> str:
-    """A number with its scale and unit, converted to the base unit where that is certain."""
+    """Return the key of a number in its base unit, if the conversion is certain."""
     if not scale and not unit:
         return digits
     base, factor = unit_of(unit) if unit else ("", Decimal(1))
@@ -86,7 +89,7 @@ def quantity_key(digits: str, scale: str | None, unit: str | None) -> str:
 
 
 def clock_key(written: str) -> str:
-    """A time of day in hours and minutes, whatever clock it was written by."""
+    """Return the key of a time of day in 24-hour form."""
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     folded = written.casefold()
     if "p" in folded and numbers[0] < 12:

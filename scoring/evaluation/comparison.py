@@ -228,8 +228,6 @@ def _randomisation(difference: Floats, n_draws: int, rng: np.random.Generator) -
 
     The observed pattern is counted, so it is never 0: Phipson and Smyth, "Permutation P-values Should Never
     Be Zero" (2010).
-
-    Counting the observed one: Phipson and Smyth, "Permutation P-values Should Never Be Zero" (2010).
     """
     moved = difference[difference != 0]  # a tie has no sign
     n = len(moved)

@@ -49,6 +49,7 @@ def compare_with_unused(effect: pl.DataFrame, *, margin: float) -> pl.DataFrame:
             rows.append(
                 (namespace, kind, answers, by.height,
                  int(((by["served"] - by[MRR.column]).abs() > TIE).sum()),
-                 comparison.baseline, comparison.candidate, comparison.difference, comparison.low, comparison.high, comparison.verdict)
+                 comparison.baseline, comparison.candidate,
+                 comparison.difference, comparison.low, comparison.high, comparison.verdict)
             )  # fmt: skip
     return pl.DataFrame(rows, schema=BESIDE, orient="row")

@@ -16,10 +16,6 @@ def vote_weight(age_days: Floats, half_life_days: float = 30.0) -> Floats:
     """Return the weight of each vote at its age: ``2^(-age / half-life)``.
 
     The shape is that of `age_days`. A vote after the moment of the search counts 0.
-
-    A vote after the moment of the search counts 0.
-
-    A vote of the future (a search of the past does not know it yet) counts nothing.
     """
     age = np.asarray(age_days, dtype=np.float64)
     return np.where(age < 0, 0.0, np.exp2(-np.maximum(age, 0.0) / half_life_days))

@@ -82,8 +82,6 @@ def recall(
 
     The nearest come first. Each takes a free place, else that of the lowest result without protection.
 
-    The nearest come first. Each takes a free place, else that of the lowest result without protection.
-
     Args:
         columns: candidates of n searches.
         policy: bounds of the rule.

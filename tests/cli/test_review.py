@@ -368,7 +368,7 @@ def test_pairs_of_several_files_and_rates_of_ones_own(data, memory, tmp_path):
         (lambda path: pairs(path, count=9), "18 pairs are too few; give at least 20"),
         (
             lambda path: path.write_text("a\tb\tlabel\n" + "x\tx\tdifferent\n" * 30),
-            "at no cosine are at most",
+            "no cosine keeps the different pairs",
         ),
         (lambda path: pairs(path, count=0), "0 pairs are too few"),
     ],

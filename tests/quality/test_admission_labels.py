@@ -135,7 +135,7 @@ def test_what_stands_lower_says_in_what(new, old, why):
         (standing(Labels(state="canonical")), standing(Labels(), vault=True),
          "together their confidence would fall from high to medium"),
         (WeighedMemory(Labels(), "important"), standing(Labels()),
-         "its use made it important, which cannot be handed on"),
+         "it was promoted to important, which a merge cannot keep"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_one_says_why(new, old, why):
@@ -277,7 +277,7 @@ def test_no_label_of_a_live_memory_is_weaker_than_that_of_anything_it_absorbed(f
         (Labels(importance_tier="critical"), "critical"),
         (Labels(source_of_truth=True), "a source of truth"),
         (Labels(state="canonical"), "canonical"),
-        (Labels(importance_tier="canonical"), "of a tier that nobody knows"),  # as a file may say
+        (Labels(importance_tier="canonical"), "of an unknown tier"),  # as a file may say
         (Labels(importance_tier="important"), ""),
     ],
 )

@@ -101,7 +101,7 @@ EDGES = [
         QUALITY, effect(after=0.4899, low=-0.03, high=0.01), "closed",
         "MRR@5 -2.02% (0.500 to 0.490, -0.0101 [-0.0300, +0.0100], 20 queries)",
     ),
-    (ISOLATION, {"leaks": None}, "insufficient", "not looked at"),
+    (ISOLATION, {"leaks": None}, "insufficient", "not checked"),
     (ISOLATION, {"leaks": ("chunks has an index on terms", "canary found")}, "closed",
      "chunks has an index on terms; canary found"),
     (REGRESSION, {"regression": "MRR@5 worse on 2026-03-30"}, "closed", "MRR@5 worse on 2026-03-30"),

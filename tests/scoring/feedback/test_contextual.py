@@ -599,7 +599,7 @@ def test_a_question_without_a_rating_has_a_place_and_no_rows():
     at = np.array([0, 2], dtype=np.int64)
     found = contextual(made, at, np.array([1.0, 0.5]), 0, POLICY)
     assert (len(found.memory), len(found.effectiveness), len(found.doubted)) == (0, 0, 0)
-    with pytest.raises(ValueError, match="2 questions, 1 of them"):
+    with pytest.raises(ValueError, match="2 questions, but 1 nearness"):
         contextual(made, at, np.array([1.0]), 0, POLICY)
 
 

@@ -47,7 +47,7 @@ def test_the_best_are_those_of_scoring_every_row_to_the_last_bit(
     alive = random.random(400) < lives
     passing = alive & (random.random(400) < passes)
     words = Bm25(index, alive)
-    with patch.multiple(module, SAMPLE=sample, LOOK_UP=look_up):
+    with patch.multiple(module, SAMPLE_ROWS=sample, LOOK_UP=look_up):
         rows, scores = maxscore_rows(words, words.said(query)[0], passing, size)
     assert rows.tolist() == sorted(rows.tolist())
     found = dict(zip(rows.tolist(), scores.tolist(), strict=True))
@@ -70,7 +70,7 @@ def test_they_are_among_many_rows_too(seed, look_up):
     for _ in range(8):
         query = random.integers(0, random.choice([8, 60, 400]), random.integers(1, 16)).tolist()
         size = int(random.choice([1, 10, 100]))
-        with patch.multiple(module, SAMPLE=int(random.choice([16, 2_048])), LOOK_UP=look_up):
+        with patch.multiple(module, SAMPLE_ROWS=int(random.choice([16, 2_048])), LOOK_UP=look_up):
             rows, scores = maxscore_rows(words, words.said(query)[0], passing, size)
         found = dict(zip(rows.tolist(), scores.tolist(), strict=True))
         wanted = best_by_scoring_all(words, query, passing, size)
