@@ -281,14 +281,14 @@ def _pandas(batch: pl.DataFrame) -> Any:  # noqa: ANN401
     return pd.DataFrame({name: pd.Series(columns[name].to_list(), dtype=object) for name in columns.columns})
 
 
-def _result(check: Check, found: Any, batch: pl.DataFrame, *, enforced: bool) -> CheckResult:  # noqa: ANN401
+def _result(check: Check, outcome: Any, batch: pl.DataFrame, *, enforced: bool) -> CheckResult:  # noqa: ANN401
     kind = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in check.expectation)
     severity = check.severity(enforced=enforced)
-    if found is None:
+    if outcome is None:
         return CheckResult(check.name, check.description, kind.lstrip("_"), passed=True, severity=severity)
-    counts = found.result
+    counts = outcome.result
     if "unexpected_count" not in counts:
-        raise RuntimeError(f"Cannot evaluate the check {check.name}: {found.exception_info}")
+        raise RuntimeError(f"Cannot evaluate the check {check.name}: {outcome.exception_info}")
     rows = list(counts.get("partial_unexpected_index_list") or [])[:_EXAMPLES]
     examples = batch[rows].select(
         "staged_id", value=pl.concat_str(check.columns, separator=" · ", ignore_nulls=True)
@@ -297,7 +297,7 @@ def _result(check: Check, found: Any, batch: pl.DataFrame, *, enforced: bool) ->
         check.name,
         check.description,
         kind.lstrip("_"),
-        passed=bool(found.success),
+        passed=bool(outcome.success),
         severity=severity,
         unexpected=int(counts["unexpected_count"]),
         unexpected_percent=100 * int(counts["unexpected_count"]) / batch.height,

@@ -109,11 +109,11 @@ class ShingleIndex:
         for run in self._runs:
             place = np.minimum(np.searchsorted(run, shingles), len(run) - 1)
             present |= run[place] == shingles if len(run) else False
-        found, total = (
+        hits, total = (
             np.bincount(rows[present], minlength=len(texts)),
             np.bincount(rows, minlength=len(texts)),
         )
-        return bool((found >= np.maximum(share * total - 1e-9, 1)).any())
+        return bool((hits >= np.maximum(share * total - 1e-9, 1)).any())
 
 
 def _in_namespace(shingles: pl.DataFrame) -> pl.DataFrame:

@@ -78,7 +78,7 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     judged = [
         (
             memory_id,
-            *_verdict(act, reason, released=bool(released), moment=moment, found=faults, policy=policy),
+            *_verdict(act, reason, released=bool(released), moment=moment, faults=faults, policy=policy),
         )
         for (memory_id, act, reason, released, moment), faults in zip(acts, reasons, strict=True)
     ]
@@ -91,18 +91,18 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
 
 
 def _verdict(
-    act: str, reason: str | None, *, released: bool, moment: datetime, found: list[str], policy: GatePolicy
+    act: str, reason: str | None, *, released: bool, moment: datetime, faults: list[str], policy: GatePolicy
 ) -> tuple[str, list[str]]:
     """Return the verdict on one event, and the reasons that count for it."""
     if act == "unreadable":
         return REFUSE, [reason] if reason is not None else []
     if act != "save":
         return VERDICT_OF_ACT.get(act, PASS), []
-    always = [name for name in found if name in ALWAYS_REFUSED]
+    always = [name for name in faults if name in ALWAYS_REFUSED]
     if released:
         return (REFUSE if always else PASS), always
-    refused = found if policy.enforces_at(moment) else always
-    return (REFUSE if refused else PASS), found
+    refused = faults if policy.enforces_at(moment) else always
+    return (REFUSE if refused else PASS), faults
 
 
 def _as_json(parts: list[float], policy: GatePolicy) -> str:
@@ -127,13 +127,13 @@ def _reasons(
         _echo(staged, policy, served),
         strict=True,
     )
-    return [list(dict.fromkeys(chain.from_iterable(found))) for found in layers]
+    return [list(dict.fromkeys(chain.from_iterable(layer_faults))) for layer_faults in layers]
 
 
 def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> list[list[str]]:
     """Return `echo` for each note that only repeats recent results.
 
-    A note that says something more, or something else, is no echo: it would be lost.
+    A note with more or other content is no echo: the gate would lose it.
     """
     if served is None or served.is_empty() or not policy.echo_window:
         return [[]] * staged.height

@@ -1,4 +1,4 @@
-"""Detection of queries that give orders to an assistant; they teach nothing (rule 5)."""
+"""Detection of queries that give orders to an assistant; they teach nothing (rules 5, 7.5)."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class GateDecision:
     @property
     def awaits_only_approval(self) -> bool:
         """Whether only a person's approval is missing; it also clears a regression."""
-        names = {one.name for one in self.missing}
+        names = {condition.name for condition in self.missing}
         return bool(names) and names <= {APPROVAL, REGRESSION}
 
     @property
@@ -243,11 +243,11 @@ def decide_gate(
 def _conditions(
     evidence: GateEvidence, as_of: datetime, bounds: GateBounds, kind: Kind
 ) -> Iterable[Condition]:
-    done = evidence.progress
+    progress = evidence.progress
     yield Condition(ENABLED, "on" if evidence.enabled else "off", "on", _met(evidence.enabled))
-    yield _count(CYCLES, done.cycles, bounds.cycles, "closed")
-    yield _count(SEARCHES, done.searches, bounds.cycle_queries, "evaluated", done.open_searches)
-    yield _count(DAYS, done.days, bounds.cycle_days, "of closed cycles", done.open_days)
+    yield _count(CYCLES, progress.cycles, bounds.cycles, "closed")
+    yield _count(SEARCHES, progress.searches, bounds.cycle_queries, "evaluated", progress.open_searches)
+    yield _count(DAYS, progress.days, bounds.cycle_days, "of closed cycles", progress.open_days)
     yield _shadow(evidence.first_proposal, as_of, bounds.shadow_days)
     yield _noise(evidence.noise, bounds, "terms" if kind == WORDS else "keys")
     yield _quality(evidence.effect, bounds)

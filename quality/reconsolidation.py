@@ -78,9 +78,9 @@ def decide(
             reconsolidation.
         gate: whether near duplicates are refused first (rule 1 L3).
 
-    A duplicate is refused, so the new text must say nothing that the old one lacks. A merge appends, so one
-    of the two may say more. Nothing that was exchanged or denied is ever refused or merged under ``guarded``.
-    A superseded memory is hidden, so it must state nothing that the new one neither repeats nor replaces.
+    A duplicate is refused, so the new text must add nothing to the old one. A merge appends, so one of the
+    two may have more text. Under ``guarded``, exchanged or denied values are never refused or merged. A
+    superseded memory is hidden, so it must state nothing that the new one neither repeats nor replaces.
     """
     from slowwave.quality.divergence.difference import contradicts, says_more
 

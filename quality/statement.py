@@ -138,8 +138,8 @@ def _letters(text: str) -> int:
     if not letters:
         return 0
     distinct = {letter for letter in letters if unicodedata.category(letter) == "Lo"} - _FUNCTION_LETTERS
-    about = bool(_SUBJECT_LETTERS & set(letters))
-    return ENOUGH if len(distinct) + about >= ENOUGH_LETTERS else min(len(distinct), 1)
+    has_subject = bool(_SUBJECT_LETTERS & set(letters))
+    return ENOUGH if len(distinct) + has_subject >= ENOUGH_LETTERS else min(len(distinct), 1)
 
 
 def _says(word: str) -> str:

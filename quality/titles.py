@@ -24,7 +24,7 @@ def from_first_words(content: str) -> str:
 def is_from_first_words(title: str, content: str) -> bool:
     """Whether a title is only the first line of its text, possibly cut.
 
-    A heading counts as a title that somebody set.
+    A heading counts as a title set by a person.
 
     Args:
         title: of a note.

@@ -164,12 +164,12 @@ class RankingPolicy:
         Raises:
             ValueError: a parameter is unknown, or its value is not allowed.
         """
-        known = {part.name for part in fields(cls)}
-        if unknown := sorted(set(data) - known):
-            near = get_close_matches(unknown[0], sorted(known), n=1, cutoff=0.5)
+        all_names = {part.name for part in fields(cls)}
+        if unknown := sorted(set(data) - all_names):
+            near = get_close_matches(unknown[0], sorted(all_names), n=1, cutoff=0.5)
             meant = f" Did you mean {near[0]}?" if near else ""
             raise ValueError(
-                f"{', '.join(unknown)}: unknown ranking parameter.{meant} Use one of {sorted(known)}"
+                f"{', '.join(unknown)}: unknown ranking parameter.{meant} Use one of {sorted(all_names)}"
             )
         values: dict[str, Any] = {name: inf if value is None else value for name, value in data.items()}
         return cls(**values) if base is None else replace(base, **values)
@@ -191,12 +191,12 @@ class RankingPolicy:
 
 @lru_cache(maxsize=256)
 def _version(policy: RankingPolicy) -> str:
-    given = {
+    parameters_by_name = {
         name: value
         for name, value in policy.to_dict().items()
         if name != "name" and BEFORE.get(name, ...) != getattr(policy, name)
     }
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(parameters_by_name, sort_keys=True).encode()).hexdigest()[:12]
 
 
 BEFORE: dict[str, Any] = {

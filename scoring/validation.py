@@ -14,8 +14,8 @@ def require_ascending(**values: float | None) -> None:
     Raises:
         ValueError: one is above a later one; with both names and values, and the order.
     """
-    known = [(name, value) for name, value in values.items() if value is not None]
-    for (lower, low), (upper, high) in pairwise(known):
+    given_values = [(name, value) for name, value in values.items() if value is not None]
+    for (lower, low), (upper, high) in pairwise(given_values):
         if low > high:
             order = " ≤ ".join(values)
             raise ValueError(f"{lower} = {low:g} is above {upper} = {high:g}; it has to be {order}")

@@ -129,7 +129,7 @@ class OutOfOrderInsert:
         record = self._memories.records[name]
         if record.status == MERGED:
             return (record.replaced_by or "",)
-        return tuple(one.memory_id for one in self._memories.superseded_by(name))
+        return tuple(superseded.memory_id for superseded in self._memories.superseded_by(name))
 
     def _near(self, vectors: Sequence[Vector]) -> list[AdmissionRecord]:
         """Load and return all memories that resemble one of these vectors."""

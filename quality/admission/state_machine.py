@@ -145,7 +145,7 @@ def admit(acts: Sequence[AdmissionAct], around: AdmissionContext) -> AdmissionRe
     """Apply events of one namespace and one day in order; each memory has one event at most.
 
     Args:
-        acts: forgets, then saves, then undos.
+        acts: forgets, then saves, then undos (events).
         around: context; `known` has the memories of the events, those they superseded, and live or merged
             memories with the same content hash.
     """

@@ -76,8 +76,8 @@ def encoding_of(tokens: list[str], size: int) -> float:
 def prose_of(text: str, kinds: Kinds) -> float:
     """Score the absence of program output: 1 without log lines, less with more."""
     # A chat has times, too, but people use function words and programs do not.
-    spoken = rising(kinds.function / max(kinds.total, 1), 0.25, 0.4)
-    if spoken == 1.0:
+    conversational = rising(kinds.function / max(kinds.total, 1), 0.25, 0.4)
+    if conversational == 1.0:
         return 1.0
     lines = [line for line in text.splitlines() if line and not line.isspace()]
     logged, others = 0, 0
@@ -86,7 +86,7 @@ def prose_of(text: str, kinds: Kinds) -> float:
             logged += 1
         elif (others := others + 1) >= 0.65 * len(lines):
             return 1.0
-    return max(falling(logged / len(lines), 0.35, 0.7), spoken) if logged >= 2 else 1.0
+    return max(falling(logged / len(lines), 0.35, 0.7), conversational) if logged >= 2 else 1.0
 
 
 def _is_log_line(line: str) -> bool:

@@ -86,8 +86,8 @@ class _Pair:
         keys = {token.key for token in self.left}, {token.key for token in self.right}
         drop_right = {at for key, ats in in_right.items() if key in keys[0] for at in ats}
         drop_left = {at for key, ats in in_left.items() if key in keys[1] for at in ats}
-        self.left = [one for one in self.left if one.key not in in_right and one.start not in drop_left]
-        self.right = [one for one in self.right if one.key not in in_left and one.start not in drop_right]
+        self.left = [item for item in self.left if item.key not in in_right and item.start not in drop_left]
+        self.right = [item for item in self.right if item.key not in in_left and item.start not in drop_right]
 
     def _forgive_typing(self) -> None:
         """Ignore typos in long words: two letters swapped, or one doubled."""

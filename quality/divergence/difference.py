@@ -76,22 +76,28 @@ def places(text: str, tokens: Iterable[Token]) -> tuple[tuple[str, ...], tuple[t
     return tuple(text[start:end] for start, end in spans), spans
 
 
-def between(kind: str, left: str, right: str, mine: Sequence[Token], theirs: Sequence[Token]) -> Difference:
+def between(
+    kind: str, left: str, right: str, left_tokens: Sequence[Token], right_tokens: Sequence[Token]
+) -> Difference:
     """Build a difference of one kind from tokens of two texts."""
-    left_said, left_at = places(left, mine)
-    right_said, right_at = places(right, theirs)
+    left_said, left_at = places(left, left_tokens)
+    right_said, right_at = places(right, right_tokens)
     return Difference(kind, left_said, right_said, left_at, right_at)
 
 
-def surplus(tokens: Sequence[Token], mine: Counter[str], theirs: Counter[str]) -> list[Token]:
+def surplus(tokens: Sequence[Token], own_counts: Counter[str], other_counts: Counter[str]) -> list[Token]:
     """Return the tokens of which one text has more; of a repeated word the last ones.
 
     Args:
         tokens: Tokens of the text, in order.
-        mine: Their keys, counted.
-        theirs: Keys of the other text, counted.
+        own_counts: Their keys, counted.
+        other_counts: Keys of the other text, counted.
     """
-    more = {key: count - theirs[key] for key, count in mine.items() - theirs.items() if count > theirs[key]}
+    more = {
+        key: count - other_counts[key]
+        for key, count in own_counts.items() - other_counts.items()
+        if count > other_counts[key]
+    }
     remaining = sum(more.values())
     extra = []
     for token in reversed(tokens):

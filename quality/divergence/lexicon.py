@@ -114,19 +114,25 @@ def word_key(word: str) -> str:
 _LONG = 7  # shorter words become other words: untied and united, silver and sliver
 
 
-def mistyped(one: str, other: str) -> bool:
+def mistyped(first_word: str, second_word: str) -> bool:
     """Whether two long words differ by swapped neighbours or one doubled letter.
 
     A doubled consonant before an ending is no typo, because it makes another word (scraping, scrapping).
     """
-    if one[:1] != other[:1] or one[-1:] != other[-1:] or min(len(one), len(other)) < _LONG:
+    if (
+        first_word[:1] != second_word[:1]
+        or first_word[-1:] != second_word[-1:]
+        or min(len(first_word), len(second_word)) < _LONG
+    ):
         return False
-    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
-    if len(one) == len(other):
-        turned = one[:at] + one[at + 1 : at + 2] + one[at : at + 1] + one[at + 2 :]
-        return (turned == other and len(one) > _LONG) or (
-            turned == other and {*one[at : at + 2]} == {"e", "i"}
+    at = next((at for at, (a, b) in enumerate(zip(first_word, second_word, strict=False)) if a != b), -1)
+    if len(first_word) == len(second_word):
+        turned = (
+            first_word[:at] + first_word[at + 1 : at + 2] + first_word[at : at + 1] + first_word[at + 2 :]
         )
-    short, long = sorted((one, other), key=len)
+        return (turned == second_word and len(first_word) > _LONG) or (
+            turned == second_word and {*first_word[at : at + 2]} == {"e", "i"}
+        )
+    short, long = sorted((first_word, second_word), key=len)
     doubled = long[:at] + long[at + 1 :] == short and long[at] == long[at - 1]
     return doubled and not long.endswith(("ing", "ed", "er", "ers", "ings", "erts"))

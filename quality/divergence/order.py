@@ -117,31 +117,31 @@ def _turned(active: Traits, passive: Traits) -> bool:
     agents = {
         token.key
         for match in PASSIVE.finditer(passive.text)
-        for token in [one for one in passive.tokens if one.start >= match.end()][:3]
+        for token in [candidate for candidate in passive.tokens if candidate.start >= match.end()][:3]
     }
     first, second = active.tokens[0].key, passive.tokens[0].key
     return first in agents and first != second
 
 
-def _changed(mine: Sequence[Token], theirs: Sequence[Token]) -> tuple[int, int]:
+def _changed(left_tokens: Sequence[Token], right_tokens: Sequence[Token]) -> tuple[int, int]:
     """Count the common tokens at the beginning and at the end."""
-    size = min(len(mine), len(theirs))
+    size = min(len(left_tokens), len(right_tokens))
     start = 0
-    while start < size and mine[start].key == theirs[start].key:
+    while start < size and left_tokens[start].key == right_tokens[start].key:
         start += 1
     end = 0
-    while end < size - start and mine[-1 - end].key == theirs[-1 - end].key:
+    while end < size - start and left_tokens[-1 - end].key == right_tokens[-1 - end].key:
         end += 1
     return start, end
 
 
 def _without_common_statements(
-    left: Traits, mine: list[Token], right: Traits, theirs: list[Token]
+    left: Traits, left_tokens: list[Token], right: Traits, right_tokens: list[Token]
 ) -> tuple[list[Token], list[Token]]:
     """Drop the statements that both texts have: their order does not matter."""
-    sides = _by_statement(left.text, mine), _by_statement(right.text, theirs)
+    sides = _by_statement(left.text, left_tokens), _by_statement(right.text, right_tokens)
     if max(map(len, sides)) < 2:
-        return mine, theirs
+        return left_tokens, right_tokens
     shared = Counter(tuple(_keys(statement)) for statement in sides[0]) & Counter(
         tuple(_keys(statement)) for statement in sides[1]
     )
@@ -173,20 +173,24 @@ def _by_statement(text: str, tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _listed(
-    left: str, mine: Sequence[Token], right: str, theirs: Sequence[Token], start: int, end: int
+    left: str, left_tokens: Sequence[Token], right: str, right_tokens: Sequence[Token], start: int, end: int
 ) -> bool:
     """Whether the two differ only in the order of the items of one list."""
-    size = len(mine)
-    if size != len(theirs) or size - start - end > _WINDOW:
+    size = len(left_tokens)
+    if size != len(right_tokens) or size - start - end > _WINDOW:
         return False
-    cuts = _cuts(left, mine), _cuts(right, theirs)
+    cuts = _cuts(left, left_tokens), _cuts(right, right_tokens)
     # Items with a common beginning or end extend into the common tokens.
     for first in range(start, max(-1, start - 6), -1):
         for last in range(size - end, min(size, size - end + 6) + 1):
-            if _items(mine, cuts[0], first, last) == _items(theirs, cuts[1], first, last) != Counter():
+            if (
+                _items(left_tokens, cuts[0], first, last)
+                == _items(right_tokens, cuts[1], first, last)
+                != Counter()
+            ):
                 spans = (
-                    left[mine[first].start : mine[last - 1].end],
-                    right[theirs[first].start : theirs[last - 1].end],
+                    left[left_tokens[first].start : left_tokens[last - 1].end],
+                    right[right_tokens[first].start : right_tokens[last - 1].end],
                 )
                 return not any(_STEPS.search(span) for span in spans) and not _RESPECTIVELY.search(left)
     return False
@@ -209,38 +213,43 @@ def _items(tokens: Sequence[Token], cuts: set[int], first: int, last: int) -> Co
     return Counter(tuple(_keys(tokens[a:b])) for a, b in pairwise(marks))
 
 
-def _fronted(one: str, mine: Sequence[Token], other: str, theirs: Sequence[Token]) -> bool:
+def _fronted(left: str, left_tokens: Sequence[Token], right: str, right_tokens: Sequence[Token]) -> bool:
     """Whether a clause or an adverbial at the end of one text begins the other."""
-    keys, turned = _keys(mine), _keys(theirs)
-    if len(keys) != len(turned) or len(keys) > _WINDOW or _THEN.search(one) or _THEN.search(other):
+    keys, turned = _keys(left_tokens), _keys(right_tokens)
+    if len(keys) != len(turned) or len(keys) > _WINDOW or _THEN.search(left) or _THEN.search(right):
         return False
     for at in range(1, len(keys)):
         if keys[at:] + keys[:at] != turned:
             continue
-        begins = other[: theirs[0].start + 12].lstrip(" \t\n\"'(*_>-")
-        moved = one[max(0, mine[at].start - 8) : mine[at].end]
+        begins = right[: right_tokens[0].start + 12].lstrip(" \t\n\"'(*_>-")
+        moved = left[max(0, left_tokens[at].start - 8) : left_tokens[at].end]
         fits = _FRONTED.match(begins) and _FRONTED.search(moved)
-        comma = "," in other[theirs[len(keys) - at - 1].end : theirs[len(keys) - at].start]
-        if fits and (comma or theirs[0].key.partition(":")[0] in {"place", "time", "condition", "reason"}):
+        comma = "," in right[right_tokens[len(keys) - at - 1].end : right_tokens[len(keys) - at].start]
+        if fits and (
+            comma or right_tokens[0].key.partition(":")[0] in {"place", "time", "condition", "reason"}
+        ):
             return True
     return False
 
 
 def _compound(
-    left: str, mine: Sequence[Token], right: str, theirs: Sequence[Token], start: int, end: int
+    left: str, left_tokens: Sequence[Token], right: str, right_tokens: Sequence[Token], start: int, end: int
 ) -> bool:
     """Whether a compound in one text is written out in the other.
 
     Camera lens and lens of a camera; a hard hat and a hat which is hard.
     """
-    one, other = mine[start : len(mine) - end], theirs[start : len(theirs) - end]
-    keys, turned = _keys(one), _keys(other)
+    left_block, right_block = (
+        left_tokens[start : len(left_tokens) - end],
+        right_tokens[start : len(right_tokens) - end],
+    )
+    keys, turned = _keys(left_block), _keys(right_block)
     if len(keys) != len(turned) or len(keys) > _COMPOUND:
         return False
     for at in range(1, len(keys)):
         if keys[at:] + keys[:at] == turned:
-            between_left = left[one[at - 1].end : one[at].start]
-            between_right = right[other[len(keys) - at - 1].end : other[len(keys) - at].start]
+            between_left = left[left_block[at - 1].end : left_block[at].start]
+            between_right = right[right_block[len(keys) - at - 1].end : right_block[len(keys) - at].start]
             apart = between_left.strip(), between_right.strip()
             if apart[0] and not apart[1] and _BOUND.fullmatch(between_left):
                 return True

@@ -130,7 +130,7 @@ def normalise(text: str) -> tuple[str, list[int], list[int]]:
         The text, and two lists of equal length: offsets in it, and the matching offsets in the original.
     """
     pieces: list[str] = []
-    at, here, original, length = 0, [0], [0], 0
+    at, offsets, original, length = 0, [0], [0], 0
     for match in _CLUSTER.finditer(text) if not text.isascii() else ():
         before = text[at : match.start()]
         replacement = _cluster(match.group())
@@ -138,10 +138,10 @@ def normalise(text: str) -> tuple[str, list[int], list[int]]:
         at = match.end()
         length += len(before) + len(replacement)
         if len(replacement) != len(match.group()):
-            here.append(length)
+            offsets.append(length)
             original.append(at)
     pieces.append(text[at:])
-    return "".join(pieces), here, original
+    return "".join(pieces), offsets, original
 
 
 @lru_cache(maxsize=8_192)

@@ -77,21 +77,27 @@ def exchanged(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
         return []
     exchanged_tokens: list[list[Token]] = [[], []]
     for group in sorted(
-        {_group(one) for one in left_added} & {_group(one) for one in right_added} - TURNS - _POOL
+        {_group(left_pool) for left_pool in left_added}
+        & {_group(left_pool) for left_pool in right_added} - TURNS - _POOL
     ):
         for side, tokens in zip(exchanged_tokens, (left_added, right_added), strict=True):
-            side += [one for one in tokens if _group(one) == group]
-    pool = [[one for one in tokens if _group(one) in _POOL] for tokens in (left_added, right_added)]
+            side += [left_pool for left_pool in tokens if _group(left_pool) == group]
+    pool = [
+        [left_pool for left_pool in tokens if _group(left_pool) in _POOL]
+        for tokens in (left_added, right_added)
+    ]
     if alone and left.passive == right.passive:
-        one, other = _unlike(pool[0], pool[1])
+        left_pool, right_pool = _unlike(pool[0], pool[1])
     else:
-        one = [token for token in pool[0] if any(OPPOSITES.get(token.key) == their.key for their in pool[1])]
-        other = [
+        left_pool = [
+            token for token in pool[0] if any(OPPOSITES.get(token.key) == their.key for their in pool[1])
+        ]
+        right_pool = [
             token for token in pool[1] if any(OPPOSITES.get(token.key) == their.key for their in pool[0])
         ]
-    if one and other:
-        exchanged_tokens[0] += one
-        exchanged_tokens[1] += other
+    if left_pool and right_pool:
+        exchanged_tokens[0] += left_pool
+        exchanged_tokens[1] += right_pool
     return (
         [between("word", left.text, right.text, *exchanged_tokens)]
         if exchanged_tokens[0] and exchanged_tokens[1]
@@ -99,10 +105,10 @@ def exchanged(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
     )
 
 
-def _unlike(mine: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
+def _unlike(left_tokens: list[Token], right_tokens: list[Token]) -> tuple[list[Token], list[Token]]:
     """Drop small words that may replace each other."""
-    left, right = list(mine), list(theirs)
-    for token in mine:
+    left, right = list(left_tokens), list(right_tokens)
+    for token in left_tokens:
         for other in right:
             if frozenset((token.key.partition(":")[2], other.key.partition(":")[2])) in EQUIVALENT:
                 left.remove(token)
@@ -111,11 +117,11 @@ def _unlike(mine: list[Token], theirs: list[Token]) -> tuple[list[Token], list[T
     return left, right
 
 
-def qualified(left: Traits, right: Traits, found: Sequence[Difference]) -> list[Difference]:
+def qualified(left: Traits, right: Traits, differences: Sequence[Difference]) -> list[Difference]:
     """Return words that change the meaning and that only one text has."""
     left_added = [one for one in _added(left, right) if _group(one) in TURNS]
     right_added = [one for one in _added(right, left) if _group(one) in TURNS]
-    added = [one for one in found if not (one.left and one.right)]
+    added = [one for one in differences if not (one.left and one.right)]
     if not left_added and not right_added and not added:
         return []
     more = _turning(left.text, added, "left", right.text), _turning(right.text, added, "right", left.text)
@@ -136,12 +142,12 @@ def qualified(left: Traits, right: Traits, found: Sequence[Difference]) -> list[
     ]
 
 
-def restricted(left: Traits, right: Traits, found: Sequence[Difference]) -> list[Difference]:
+def restricted(left: Traits, right: Traits, differences: Sequence[Difference]) -> list[Difference]:
     """Return restrictions (where, when, of whom) that only one text has in a sentence.
 
     "In winter the road is closed" says less than "the road is closed", so it replaces nothing.
     """
-    added = [one for one in found if not (one.left and one.right)]
+    added = [one for one in differences if not (one.left and one.right)]
     if not added or _whole_statements(left.text, right.text):
         return []
     left_spans, right_spans = _restricting(left.text, added, "left"), _restricting(right.text, added, "right")
@@ -250,12 +256,13 @@ def inflected(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
     """
     if left.passive != right.passive:
         return []
-    mine, theirs = _inflections(left, right), _inflections(right, left)
+    left_forms, right_forms = _inflections(left, right), _inflections(right, left)
     clashes = [
         (one, other)
-        for one, kind, who in mine
-        for other, others, whom in theirs
-        if _clash(one, kind, who, other, others, whom) and (alone or "passive" in {kind, others})
+        for one, left_kind, left_context in left_forms
+        for other, right_kind, right_context in right_forms
+        if _clash(one, left_kind, left_context, other, right_kind, right_context)
+        and (alone or "passive" in {left_kind, right_kind})
     ]
     if not clashes:
         return []
@@ -264,12 +271,14 @@ def inflected(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
     ]
 
 
-def _clash(one: Token, kind: str, who: str, other: Token, others: str, whom: str) -> bool:
-    if one.key != other.key or kind == others or stem_key(one.form) != stem_key(other.form):
+def _clash(
+    one: Token, left_kind: str, left_context: str, other: Token, right_kind: str, right_context: str
+) -> bool:
+    if one.key != other.key or left_kind == right_kind or stem_key(one.form) != stem_key(other.form):
         return False
-    if "passive" in {kind, others}:
-        return who == whom
-    return one.form != other.form and "active" not in {kind, others}
+    if "passive" in {left_kind, right_kind}:
+        return left_context == right_context
+    return one.form != other.form and "active" not in {left_kind, right_kind}
 
 
 def _inflections(one: Traits, other: Traits) -> list[tuple[Token, str, str]]:

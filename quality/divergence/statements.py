@@ -19,11 +19,13 @@ def answers(new: str, old: str) -> bool:
 
     If so, hiding the old text loses nothing.
     """
-    said = [words_of(one) for one in statements(new)]
-    same = {one.casefold() for one in statements(new)}
-    for one in statements(old):
-        words = words_of(one)
-        if one.casefold() not in same and not any(_speaks_of(words, other) for other in said):
+    new_word_sets = [words_of(old_statement) for old_statement in statements(new)]
+    same = {old_statement.casefold() for old_statement in statements(new)}
+    for old_statement in statements(old):
+        words = words_of(old_statement)
+        if old_statement.casefold() not in same and not any(
+            _speaks_of(words, other) for other in new_word_sets
+        ):
             return False
     return True
 
@@ -35,12 +37,12 @@ def contradicted(new: str, old: str) -> bool:
 
 def _pairs(new: str, old: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of statements on the same subject."""
-    said = [(words_of(one), one) for one in statements(new)]
-    for one in statements(old):
-        words = words_of(one)
-        for other, text in said:
+    new_statements = [(words_of(old_statement), old_statement) for old_statement in statements(new)]
+    for old_statement in statements(old):
+        words = words_of(old_statement)
+        for other, text in new_statements:
             if _speaks_of(words, other):
-                yield text, one
+                yield text, old_statement
 
 
 def _speaks_of(old: frozenset[str], new: frozenset[str]) -> bool:

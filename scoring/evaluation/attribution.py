@@ -67,8 +67,8 @@ def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str
         raise ValueError(f"k = {k}: at least one result must count")
     if (results["rank"] < 1).any():
         raise ValueError(f"rank = {results['rank'].to_numpy().min()}: ranks start at 1")
-    known = pl.col("channels").fill_null([]).list.unique().list.drop_nulls()
-    top = results.filter(pl.col("rank") <= k).select("search_id", channel=known)
+    finding_channels = pl.col("channels").fill_null([]).list.unique().list.drop_nulls()
+    top = results.filter(pl.col("rank") <= k).select("search_id", channel=finding_channels)
     top = top.with_columns(finders=pl.col("channel").list.len())
     whole = top.group_by("search_id").agg(
         results=pl.len(),

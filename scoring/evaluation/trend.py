@@ -184,8 +184,8 @@ class Course:
             return f"no sure change {since}: {figures}, {by}; {self._share(named)}"
         ends = sorted((abs(self.low), abs(self.high)))
         by = f"{short(abs(self.difference))} ({short(ends[0])} to {short(ends[1])})"
-        became = "searches became " if named else ""
-        return f"{became}{self.direction} by {by} {since}: {figures}; {self._share(named)}"
+        subject = "searches became " if named else ""
+        return f"{subject}{self.direction} by {by} {since}: {figures}; {self._share(named)}"
 
     def _span(self) -> str:
         return "week" if self.span == 1 else f"{self.span} weeks"
@@ -228,10 +228,10 @@ def course(
         seed: seed of the bootstrap.
     """
     rows = _in_weeks(effect)
-    about = rows.select("namespace", "kind").unique().sort("namespace", "kind")
+    kinds_of_namespaces = rows.select("namespace", "kind").unique().sort("namespace", "kind")
     return [
         _course(rows.filter(namespace=namespace, kind=kind), as_of, least, seed)
-        for namespace, kind in about.iter_rows()
+        for namespace, kind in kinds_of_namespaces.iter_rows()
     ]
 
 
@@ -259,7 +259,7 @@ def _share(of: str) -> pl.Expr:
     return pl.when(pl.col(of) > 0).then(pl.col("changed") / pl.col(of))
 
 
-def _by_question(rows: pl.DataFrame, *about: str) -> pl.DataFrame:
+def _by_question(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Average each figure over the searches of a question.
 
     The figures are without what was learned, with it, and as served.
@@ -270,7 +270,7 @@ def _by_question(rows: pl.DataFrame, *about: str) -> pl.DataFrame:
     names = [f"{measure.column}{end}" for measure in FIGURES for end in ("", "_learned")]
     means = pl.col(*names, "served").mean()
     whole = rows.with_columns(**first, served=served)
-    return whole.group_by(*about, "query_id", maintain_order=True).agg(means)
+    return whole.group_by(*keys, "query_id", maintain_order=True).agg(means)
 
 
 def _figures(effect: pl.DataFrame, least: int, seed: int) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Contextual effectiveness: effectiveness of a memory for a question (rule 8.1).
 
-A rating counts for the question that was asked. For a new question it counts by the nearness of the two, and
-for a far one not at all. A user counts once for near questions, with the nearness of the nearest.
+A rating counts for its question. For a new question it counts by the nearness of the two, and for a far one
+not at all. A user counts once for near questions, with the nearness of the nearest.
 `influence_limits.limit_influence` weighs users against each other, as in global effectiveness.
 """
 
@@ -188,9 +188,8 @@ def contextual(
 ) -> Contextual:
     """Compute the effectiveness of each memory for a question (rule 8.1).
 
-    ``(prior · weight + Σ w·k·v) ÷ (weight + Σ w·k)``, k the nearness of the question. From three users on,
-    all feedback of one user weighs at most what that user's nearest vote weighs. All implicit evidence weighs
-    at most one vote.
+    ``(prior · weight + Σ w·k·v) ÷ (weight + Σ w·k)``, k the nearness of the question. One user's feedback on
+    near questions weighs at most the nearest vote. All implicit evidence weighs at most one vote.
 
     Args:
         ratings: feedback on past questions.
@@ -210,11 +209,11 @@ def contextual(
     k = near[turn]
     memory, at = np.unique(ratings.memory[rows], return_inverse=True)
     n = len(memory)
-    spoken, pair = _spoken(ratings, rows, at, k)
+    by_user, pair = _votes_by_user(ratings, rows, at, k)
     implicit_weights = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
     implicit_values = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
     sums = limit_influence(
-        _seconded(spoken, ratings.imported[rows], pair),
+        _seconded(by_user, ratings.imported[rows], pair),
         implicit_values,
         implicit_weights,
         policy.implicit_cap,
@@ -232,11 +231,11 @@ def contextual(
         np.bincount(at, ratings.points[rows], minlength=n).astype(np.int64),
         question[nearest] if n else nearest,
         last,
-        *_doubts(ratings, rows, at, k, spoken, pair, sums["praise"]),
+        *_doubts(ratings, rows, at, k, by_user, pair, sums["praise"]),
     )
 
 
-def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[UserVotes, Integers]:
+def _votes_by_user(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[UserVotes, Integers]:
     """Sum the feedback of each user and memory over all near questions.
 
     Also returns the pair of each row.
@@ -257,7 +256,7 @@ def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[
     is_one_vote[pair] = ratings.one[rows]
     uses, points = total(ratings.uses[rows]), total(ratings.points[rows])
     likes = (sure > 0) | ((uses > 0) & (sure == 0))
-    spoken = UserVotes(
+    by_user = UserVotes(
         pairs // voices,
         is_one_vote,
         likes,
@@ -267,29 +266,29 @@ def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[
         uses.astype(np.int64),
         points,
     )
-    return spoken, pair
+    return by_user, pair
 
 
-def _seconded(spoken: UserVotes, imported: Flags, pair: Integers) -> UserVotes:
+def _seconded(by_user: UserVotes, imported: Flags, pair: Integers) -> UserVotes:
     """Remove what only one user holds against a memory (rules 3.7 and 8.5).
 
     It holds from three users on. Few users give feedback on one question, so one user would count there as
     one of few. A single unhelpful user takes one step of the multiplier, and lowers effectiveness once a
-    second one agrees. Imported feedback seconds nobody: the same user may have imported it.
+    second one agrees. Imported feedback does not count as a second user: the same user may have imported it.
 
     Args:
-        spoken: feedback of each user and memory.
+        by_user: feedback of each user and memory.
         imported: whether each row is imported, (r,).
         pair: place in `spoken` of each row, (r,).
     """
-    against = spoken.one & (spoken.deviation < 0)
+    against = by_user.one & (by_user.deviation < 0)
     if not against.any():
-        return spoken
+        return by_user
     brought = np.zeros(len(against), dtype=np.bool_)
     brought[pair] = imported
-    voices = np.bincount(spoken.at, weights=against & ~brought)
-    alone = against & (voices[spoken.at] < 2)
-    return replace(spoken, deviation=np.where(alone, 0.0, spoken.deviation))
+    voices = np.bincount(by_user.at, weights=against & ~brought)
+    alone = against & (voices[by_user.at] < 2)
+    return replace(by_user, deviation=np.where(alone, 0.0, by_user.deviation))
 
 
 def _doubts(
@@ -297,7 +296,7 @@ def _doubts(
     rows: Integers,
     at: Integers,
     k: Floats,
-    spoken: UserVotes,
+    by_user: UserVotes,
     pair: Integers,
     praise: Floats,
 ) -> tuple[Integers, Floats, Floats]:
@@ -312,16 +311,16 @@ def _doubts(
         return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
     moment = ratings.against_at[ranges(ratings.against[rows], counts)]
     row = np.repeat(np.arange(len(rows)), counts)
-    whole = ~spoken.one[pair[row]]
-    last, most = np.full(len(spoken.at), -np.inf), np.zeros(len(spoken.at))
+    whole = ~by_user.one[pair[row]]
+    last, most = np.full(len(by_user.at), -np.inf), np.zeros(len(by_user.at))
     np.maximum.at(last, pair[row], moment)
     np.maximum.at(most, pair[row], k[row])
-    single = np.flatnonzero(spoken.one & (spoken.deviation < 0) & np.isfinite(last))
-    newest = single[np.lexsort((-last[single], spoken.at[single]))]
-    among = spoken.at[newest]
+    single = np.flatnonzero(by_user.one & (by_user.deviation < 0) & np.isfinite(last))
+    newest = single[np.lexsort((-last[single], by_user.at[single]))]
+    among = by_user.at[newest]
     kept = newest[places(among) >= praise[among]]
     return (
-        np.concatenate([at[row[whole]], spoken.at[kept]]),
+        np.concatenate([at[row[whole]], by_user.at[kept]]),
         np.concatenate([moment[whole], last[kept]]),
         np.concatenate([k[row[whole]], most[kept]]),
     )

@@ -48,15 +48,15 @@ def effectiveness(
         policy: prior, half-life, and the cap on all implicit evidence together.
     """
     moments = np.array([as_of.timestamp() * 1e6], np.int64) if isinstance(as_of, datetime) else as_of
-    left = 1.0 / growth(moments, policy.half_life_days)
+    decay = 1.0 / growth(moments, policy.half_life_days)
     columns = [sums[name].to_numpy() for name in SUMS]
     return pl.Series(
-        "effectiveness", posterior_mean(columns, left, policy.prior_weight, policy), dtype=pl.Float64
+        "effectiveness", posterior_mean(columns, decay, policy.prior_weight, policy), dtype=pl.Float64
     )
 
 
 def posterior_mean(
-    sums: Sequence[Floats], left: Floats | float, prior_weight: float, policy: FeedbackPolicy
+    sums: Sequence[Floats], decay: Floats | float, prior_weight: float, policy: FeedbackPolicy
 ) -> Floats:
     """Return the mean of values with a prior, in [0, 1], (n,) (rule 4.3).
 
@@ -64,16 +64,18 @@ def posterior_mean(
 
     Args:
         sums: the four of `SUMS`, as of `FIXED_MOMENT`, (n,) each.
-        left: share of a weight as of `FIXED_MOMENT` that remains at the moment, (n,) or one number.
+        decay: share of a weight as of `FIXED_MOMENT` that remains at the moment, (n,) or one number.
         prior_weight: weight of the prior, in votes.
         policy: prior, and the cap on all implicit evidence together.
     """
     value, weight, implicit_values, implicit_weights = sums
-    known = implicit_weights > 0
-    implicit = np.where(known, np.minimum(policy.implicit_cap, implicit_weights * left), 0.0)
-    mean = np.divide(implicit_values, implicit_weights, out=np.zeros(len(implicit_values)), where=known)
-    total = policy.prior * prior_weight + value * left + mean * implicit
-    mean_of_all: Floats = total / (prior_weight + weight * left + implicit)
+    has_implicit = implicit_weights > 0
+    implicit = np.where(has_implicit, np.minimum(policy.implicit_cap, implicit_weights * decay), 0.0)
+    mean = np.divide(
+        implicit_values, implicit_weights, out=np.zeros(len(implicit_values)), where=has_implicit
+    )
+    total = policy.prior * prior_weight + value * decay + mean * implicit
+    mean_of_all: Floats = total / (prior_weight + weight * decay + implicit)
     return mean_of_all
 
 
@@ -201,17 +203,17 @@ def _of_days(places: Integers, added: pl.DataFrame) -> tuple[Integers, Integers,
     return places[first], first, sums
 
 
-def running(rows: Floats, owner: Integers, known: Integers, start: Floats) -> None:
+def running(rows: Floats, owner: Integers, owners: Integers, start: Floats) -> None:
     """Replace rows by their running sums, in place.
 
     Args:
         rows: (n, k), by owner and in order.
         owner: (n,) ascending numbers from 0 on.
-        known: (m,) distinct owners with initial sums; some may have no rows.
+        owners: (m,) distinct owners with initial sums; some may have no rows.
         start: (m, k) initial sums.
     """
-    begin = np.zeros((max(owner.max(initial=-1), known.max(initial=-1)) + 1, rows.shape[1]))
-    begin[known] = start
+    begin = np.zeros((max(owner.max(initial=-1), owners.max(initial=-1)) + 1, rows.shape[1]))
+    begin[owners] = start
     first, steps = in_step(owner)
     sums = begin[owner[first]]
     for at in steps:

@@ -1,7 +1,7 @@
 """Influence limits: how far one user moves a memory (rules 3.4, 3.7, 4.3).
 
 A user is a principal; all imported feedback is one user, whatever names it has. With one or two users in a
-namespace, every vote counts. From `CROWD` users on, each is **one vote**: all feedback of a user on a memory
+namespace, every vote counts. From `CROWD` users on, each is **one vote**. All feedback of a user on a memory
 weighs one vote at most, is one data point, and takes one step of the negative multiplier. Further:
 
 - What only one user finds helpful is neutral until a second user agrees.
@@ -93,12 +93,12 @@ def capped_votes(
     rows = names.to_frame().join(implicit, on="memory_id", how="left", maintain_order="left")
     of = names.to_frame().with_row_index("at").join(each, on="memory_id", how="right", maintain_order="right")
     value, weight = (rows[name].fill_null(0.0).to_numpy() for name in SUMS[2:])
-    spoken = UserVotes(
+    user_feedback = UserVotes(
         of["at"].to_numpy().astype(np.int64),
         *(of[field.name].to_numpy() for field in fields(UserVotes)[1:]),
     )
-    sums = limit_influence(spoken, value, weight, policy.implicit_cap)
-    made = names.to_frame().with_columns(
+    sums = limit_influence(user_feedback, value, weight, policy.implicit_cap)
+    sums_by_memory = names.to_frame().with_columns(
         **{name: pl.Series(sums[name], dtype=pl.Float64) for name in SUMS},
         feedback_count=pl.Series(sums["points"]).cast(pl.Int32),
         praise=pl.Series(sums["praise"]).cast(pl.Int64),
@@ -110,7 +110,7 @@ def capped_votes(
     whole = pl.col("whole").fill_null([])  # empty for a memory that was only used or ignored
     counted = pl.concat_list(whole, pl.col("single").fill_null([]).list.slice(pl.col("praise")))
     return (
-        made.join(against, on="memory_id", how="left", maintain_order="left")
+        sums_by_memory.join(against, on="memory_id", how="left", maintain_order="left")
         .with_columns(not_useful_at=counted.list.sort())
         .select("memory_id", *SUMS, "feedback_count", "not_useful_at")
     )
@@ -158,12 +158,12 @@ def _each(
         the user is not one vote; against_last: the last of them, if the user is.
     """
     key = ["namespace", "memory_id", "voice"]
-    spoken = user_votes(with_user_growth(in_force(votes, policy.principal_votes), policy), key)
+    user_feedback = user_votes(with_user_growth(in_force(votes, policy.principal_votes), policy), key)
     times = pl.col("times").sum() if "times" in uses.columns else pl.len()
     used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=times)
     users = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
     both = (
-        spoken.join(used, on=key, how="full", coalesce=True)
+        user_feedback.join(used, on=key, how="full", coalesce=True)
         .sort("memory_id", "voice")
         .with_columns(
             pl.col("weight", "deviation", "newest").fill_null(0.0),
@@ -213,12 +213,12 @@ class UserVotes:
 
 
 def limit_influence(
-    spoken: UserVotes, value: Floats, weight: Floats, implicit_cap: float
+    user_feedback: UserVotes, value: Floats, weight: Floats, implicit_cap: float
 ) -> dict[str, Floats]:
     """Sum the feedback on each memory, with each user limited by the others.
 
     Args:
-        spoken: feedback of the users.
+        user_feedback: feedback of the users.
         value: (n,) implicit_value of each memory.
         weight: (n,) implicit_weight.
         implicit_cap: maximum weight of implicit evidence, in votes.
@@ -227,16 +227,22 @@ def limit_influence(
         (n,) each: `SUMS`, points, and praise: number of users who find the memory helpful, 0 where one alone
         does.
     """
-    n, at = len(value), spoken.at
-    one, likes, weights, newest, uses = spoken.one, spoken.likes, spoken.weight, spoken.newest, spoken.uses
-    dev = spoken.deviation.copy()
+    n, at = len(value), user_feedback.at
+    is_one_vote, likes, weights, newest, uses = (
+        user_feedback.one,
+        user_feedback.likes,
+        user_feedback.weight,
+        user_feedback.newest,
+        user_feedback.uses,
+    )
+    dev = user_feedback.deviation.copy()
 
     def total(rows: npt.NDArray[np.generic]) -> Floats:
         return np.bincount(at, rows.astype(np.float64), minlength=n).astype(np.float64)
 
-    free, liked = total(likes & ~one) > 0, total(likes)
+    free, liked = total(likes & ~is_one_vote) > 0, total(likes)
     praise = np.where(free | (liked > 1), liked, 0.0)
-    dev[one & (dev > 0) & (praise[at] == 0)] = 0.0
+    dev[is_one_vote & (dev > 0) & (praise[at] == 0)] = 0.0
     # Implicit evidence is shared equally among the supporters who only used the memory.
     last = np.zeros(n)
     np.maximum.at(last, at, newest)
@@ -244,16 +250,16 @@ def limit_influence(
     silent = likes & (dev <= 0)
     used = np.maximum(value - 0.5 * weight, 0.0) * share / np.maximum(total(silent), 1.0)
     spoken_for = np.where(silent, used[at], np.maximum(dev, 0.0))
-    opposed = one & (dev < 0)
+    opposed = is_one_vote & (dev < 0)
     shares = _mean_of_votes(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
     shares = np.where(opposed, shares, 1.0)
-    heard_by_use = (praise > 0) | (total((uses > 0) & ~one) > 0)
+    heard_by_use = (praise > 0) | (total((uses > 0) & ~is_one_vote) > 0)
     return {
         "explicit_value": total((dev + 0.5 * weights) * shares),
         "explicit_weight": total(weights * shares),
         "implicit_value": np.where(heard_by_use, value, np.minimum(value, 0.5 * weight)),
         "implicit_weight": weight,
-        "points": total(spoken.points),
+        "points": total(user_feedback.points),
         "praise": praise,
     }
 

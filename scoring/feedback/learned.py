@@ -234,13 +234,13 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
     window = timedelta(hours=policy.window_hours)
     columns = ["proposal_id", "namespace", "memory_id", "search_id", "principal", "selected_at", "terms"]
     text_column = pl.col("text").fill_null("")
-    done = 0
+    applied = 0
     for name, namespace, memory, search, principal, at, terms, text in eligible.select(
         *columns, text_column
     ).iter_rows():
-        while done < len(taken_back) and taken_back[done].covers < at:
-            _take_back(memories, taken_back[done])
-            done += 1
+        while applied < len(taken_back) and taken_back[applied].covers < at:
+            _take_back(memories, taken_back[applied])
+            applied += 1
         learning = memories.setdefault((namespace, memory), _Learning())
         while learning.events and learning.events[0] <= at - window:
             learning.events.popleft()
@@ -269,16 +269,16 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
     )
 
 
-def _choose(terms: Sequence[str], known: set[str], policy: LearningPolicy) -> list[str]:
+def _choose(terms: Sequence[str], learned_terms: set[str], policy: LearningPolicy) -> list[str]:
     """Choose the terms that a selection teaches, within the limits of the memory."""
-    room = policy.terms_per_memory - len(known)
-    ordered = sorted(terms, key=lambda term: term not in known) if policy.known_first else terms
+    room = policy.terms_per_memory - len(learned_terms)
+    ordered = sorted(terms, key=lambda term: term not in learned_terms) if policy.known_first else terms
     chosen: list[str] = []
     for term in ordered:
         if len(chosen) == policy.terms_per_selection:
             break
-        if term in known or room > 0:
-            room -= term not in known
+        if term in learned_terms or room > 0:
+            room -= term not in learned_terms
             chosen.append(term)
     return chosen
 

@@ -1,4 +1,4 @@
-"""Noise of learned terms and search keys: matches of unwanted memories (rule 6.7)."""
+"""Noise of learned terms and search keys: matches of unwanted memories (rules 5, 7.5)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class Noise:
 
 
 def of_terms(matches: pl.DataFrame) -> Noise:
-    """Compute the noise of learned terms.
+    """Compute the noise of learned terms (rule 5).
+
+    A term is noisy if its memory was relevant in less than half of its matches.
 
     A term is noisy if its memory was relevant in less than half of its matches.
 
@@ -44,7 +46,7 @@ def of_terms(matches: pl.DataFrame) -> Noise:
 
 
 def of_keys(matches: pl.DataFrame) -> Noise:
-    """Compute the noise of search keys.
+    """Compute the noise of search keys (rule 7.5).
 
     A key is noisy if at least two more questions did not want its memory than did. A key matches many
     questions, and some want another memory: that alone is no noise. A question counts once a day, by its

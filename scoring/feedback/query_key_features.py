@@ -17,7 +17,7 @@ VIEW: Final[dict[str, pl.DataType]] = {
     for name in ("namespace", "query_id", "principal", "memory_id", "at", "taken", "examined")
 }
 """Columns of a view: one result of a search with any feedback. taken: `is_selected` of the result, 0 if it
-was only returned or may teach nothing. examined: chance that its rank was looked at."""
+was only returned or may teach nothing. examined: chance that its rank was examined."""
 
 
 def is_selected(evidence: pl.Expr, share: pl.Expr, policy: KeyTeaching) -> pl.Expr:
@@ -59,11 +59,11 @@ def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) ->
         key, dropped ones included); sorted. Only memories that have a key, and questions that are one.
     """
     voice = ["namespace", "query_id", "memory_id", "principal"]
-    left = (1 - (pl.lit(as_of) - pl.col("last")) / policy.ttl).clip(0.0, 1.0)
+    remaining = (1 - (pl.lit(as_of) - pl.col("last")) / policy.ttl).clip(0.0, 1.0)
     voices = (
         views.group_by(voice)
         .agg(pl.col("taken", "examined").mean(), last=pl.col("at").max())
-        .with_columns(left=left)
+        .with_columns(left=remaining)
         .filter(pl.col("left") > 0)
         .sort("last", *voice, descending=[True, False, False, False, False])
     )

@@ -160,16 +160,16 @@ def covered_searches(
     Returns:
         event_id, search_id.
     """
-    of, who = ["namespace", "project"], ["principal", "imported"]
+    of, reporter = ["namespace", "project"], ["principal", "imported"]
     outcomes, all_outcomes = (rows.with_columns(imported=_IMPORTED) for rows in (outcomes, all_outcomes))
     pairs = (
-        outcomes.select("event_id", *who, *of, ended="occurred_at")
+        outcomes.select("event_id", *reporter, *of, ended="occurred_at")
         .join(searches.select("search_id", *of, searched="occurred_at"), on=of, how="inner")
         .filter(pl.col("searched") <= pl.col("ended"))
     )
-    newest = pairs.group_by("event_id", *who, *of).agg(newest=pl.col("searched").max())
+    newest = pairs.group_by("event_id", *reporter, *of).agg(newest=pl.col("searched").max())
     earlier = (
-        newest.join(all_outcomes.select(*of, *who, "occurred_at"), on=[*of, *who], how="inner")
+        newest.join(all_outcomes.select(*of, *reporter, "occurred_at"), on=[*of, *reporter], how="inner")
         .filter(pl.col("occurred_at") < pl.col("newest"))
         .group_by("event_id")
         .agg(since=pl.col("occurred_at").max())

@@ -27,20 +27,22 @@ _KEYS = ("namespace", "memory_id", "occurred_at", "signal_id", "verdict")
 
 def current(strength: Floats | float, stability_s: Floats | float, elapsed_s: Floats | float) -> Floats:
     """Return the remaining strength: ``strength · exp(-elapsed / stability)``, shapes as given."""
-    left: Floats = np.asarray(strength) * np.exp(-np.maximum(elapsed_s, 0.0) / np.asarray(stability_s))
-    return left
+    remaining: Floats = np.asarray(strength) * np.exp(-np.maximum(elapsed_s, 0.0) / np.asarray(stability_s))
+    return remaining
 
 
-def reinforcement(left: Floats | float, uses: Floats | float) -> Floats:
+def reinforcement(remaining: Floats | float, uses: Floats | float) -> Floats:
     """Return the stability factor of a use.
 
-    ``max(1, (1.5 + 2 · max(0.1, 1 - left)) / (1 + 0.1 · uses))``.
+    ``max(1, (1.5 + 2 · max(0.1, 1 - remaining)) / (1 + 0.1 · uses))``.
 
     Args:
-        left: current strength at that moment.
+        remaining: current strength at that moment.
         uses: earlier uses (count).
     """
-    grown: Floats = (1.5 + 2.0 * np.maximum(0.1, 1.0 - np.asarray(left))) / (1.0 + 0.1 * np.asarray(uses))
+    grown: Floats = (1.5 + 2.0 * np.maximum(0.1, 1.0 - np.asarray(remaining))) / (
+        1.0 + 0.1 * np.asarray(uses)
+    )
     return np.maximum(1.0, grown)
 
 
@@ -69,9 +71,9 @@ class Strengths:
     def meet(self, n: int, moments_us: Integers, used: npt.NDArray[np.bool_]) -> None:
         """Update the first n memories with one verdict each, used or ignored."""
         stability, uses = self.stability[:n], self.used[:n]
-        left = current(self.strength[:n], stability, (moments_us - self.last_us[:n]) / 1e6)
-        self.strength[:n] = np.where(used, np.minimum(1.0, self.strength[:n] + 0.1), 0.9 * left)
-        grown = np.minimum(stability * reinforcement(left, uses), MAX_DAYS * DAY_S)
+        remaining = current(self.strength[:n], stability, (moments_us - self.last_us[:n]) / 1e6)
+        self.strength[:n] = np.where(used, np.minimum(1.0, self.strength[:n] + 0.1), 0.9 * remaining)
+        grown = np.minimum(stability * reinforcement(remaining, uses), MAX_DAYS * DAY_S)
         self.stability[:n] = np.where(used, grown, np.maximum(0.5 * stability, MIN_STABILITY_S))
         self.interval[:n] = np.where(used, np.minimum(2.0 * self.interval[:n], MAX_DAYS), self.interval[:n])
         self.used[:n] += used
@@ -105,8 +107,10 @@ def fold_strength(signals: pl.DataFrame, before: pl.DataFrame, policy: FeedbackP
     )
     ends = day_ends(rows["number"])
     elapsed = (ends - rows["last_at"].dt.epoch("us").to_numpy()) / 1e6
-    left = current(rows["strength"].to_numpy(), rows["stability"].to_numpy(), elapsed)
-    return rows.with_columns(current=pl.Series(left, dtype=pl.Float64), day=day_names(rows["number"])).select(
+    remaining = current(rows["strength"].to_numpy(), rows["stability"].to_numpy(), elapsed)
+    return rows.with_columns(
+        current=pl.Series(remaining, dtype=pl.Float64), day=day_names(rows["number"])
+    ).select(
         "namespace", "memory_id", "day", "current", *STATE,
         strength_id=pl.concat_str("day", pl.lit(":"), "memory_id"),
     )  # fmt: skip

@@ -270,6 +270,6 @@ class Bm25:
         return float(shares.max(where=self._alive[rows], initial=0.0))
 
 
-def idf(count: float, said: float) -> np.float64:
+def idf(count: float, containing: float) -> np.float64:
     """Return the inverse document frequency of a term that `said` of `count` rows contain."""
-    return np.float64(np.log1p((count - said + 0.5) / (said + 0.5)))
+    return np.float64(np.log1p((count - containing + 0.5) / (containing + 0.5)))

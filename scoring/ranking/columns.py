@@ -145,7 +145,7 @@ class Columns:
         )
 
     def unrated(self) -> Columns:
-        """Return the candidates without any feedback (rule 8.3)."""
+        """Return the candidates without ratings (rule 8.3); learned terms and search keys stay."""
         votes = ("voted", "voted_at", "doubted", "doubted_at", "doubted_near")
         return replace(self._filled(_UNRATED), **{name: getattr(self, name)[:0] for name in votes})
 

@@ -1,4 +1,4 @@
-"""Search keys: boosts from past similar queries (rule 7).
+"""Search keys: boosts from past similar queries (rules 7.3, 7.5).
 
 A past search is a key to the memories that were selected from its results. A new query near some keys boosts
 those memories. The boost grows with nearness and with the selection rate: a returned memory that was not
@@ -31,7 +31,7 @@ class Keys:
         memory: number of the memory, (p,); a row for each user who asked.
         voice: number of the user who asked, (p,).
         taken: evidence of a selection, in [0, 1], (p,); 0 where the memory was only returned.
-        examined: chance that its rank was looked at, in [0, 1], (p,).
+        examined: chance that its rank was examined, in [0, 1], (p,).
         crowd: users of the namespace that taught any key (count).
     """
 
@@ -108,7 +108,7 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     the number of those questions.
 
     From `CROWD` users on, the boost exceeds what it would be without one user by at most ``reach · CROWD ÷
-    users``. The same bound holds without the strongest `minority_of` users.
+    users``. The same bound holds without the strongest `minority_of` users (rule 7.5).
 
     Args:
         keys: keys of the namespace.

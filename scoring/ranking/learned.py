@@ -122,10 +122,10 @@ class LearnedTerms:
 
     def _live(self, rows: tuple[int, int], moment: float) -> tuple[Integers, Floats]:
         """Return memories and weights of one term's effective rows."""
-        these = slice(*rows)
-        weight = np.minimum((self._expires[these] - moment) / self._ttl, 1.0)
-        kept = (weight > 0) & (self._until[these] > moment)
-        return self._number[these][kept], weight[kept]
+        row_range = slice(*rows)
+        weight = np.minimum((self._expires[row_range] - moment) / self._ttl, 1.0)
+        kept = (weight > 0) & (self._until[row_range] > moment)
+        return self._number[row_range][kept], weight[kept]
 
 
 def _strongest(share: Floats) -> Integers:

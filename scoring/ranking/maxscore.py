@@ -34,13 +34,13 @@ Sums = npt.NDArray[np.float32]
 
 
 def maxscore_rows(
-    words: Bm25, said: Sequence[QueryTerm], passing: Flags, size: int
+    words: Bm25, query_terms: Sequence[QueryTerm], passing: Flags, size: int
 ) -> tuple[Integers, Floats]:
     """Return rows that include the best `size` and all ties with the last.
 
     Args:
         words: scorer of all rows.
-        said: terms of the query (`Bm25.said`).
+        query_terms: terms of the query (`Bm25.said`).
         passing: rows that may be returned, (n,); no dead row.
         size: rows wanted (count).
 
@@ -49,13 +49,13 @@ def maxscore_rows(
     """
     if size < 1:
         return np.empty(0, np.int64), np.empty(0)
-    order = sorted((term for term in said if term.places), key=lambda term: -term.most)
+    order = sorted((term for term in query_terms if term.places), key=lambda term: -term.most)
     remaining = np.cumsum([0.0, *(term.most for term in reversed(order))])[::-1].tolist()  # from each term on
     sums, sample = np.zeros(len(passing), np.float32), np.empty(0, np.int32)
     at, least = 0, 0.0
     while (
         at < len(order) and remaining[at] >= least * FULL_SCAN_BELOW
-    ):  # a row that says none of the others may come in
+    ):  # a row without the earlier terms may enter
         _add(sums, words, order[at])
         sample = _with_some(sample, order[at], passing)
         at, least = at + 1, _least(sums[sample], size, least)
@@ -72,7 +72,7 @@ def maxscore_rows(
         else:
             sums[rows] += _of(words, order[rest], rows)
     scores = np.zeros(len(rows))
-    for term in said:  # in the order in which every row would be scored
+    for term in query_terms:  # in the order in which every row would be scored
         scores += _of(words, term, rows)
     above = scores > 0
     return rows[above], scores[above]

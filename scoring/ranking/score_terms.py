@@ -92,9 +92,9 @@ class ScoredMemories:
             parts["neighbour"] = policy.neighbour_weight * self._neighbours(best)
         if policy.rerank_weight:
             read = np.fmax.reduceat(columns.rerank, starts)
-            asked = np.bincount(columns.search, weights=~np.isnan(read), minlength=len(columns)) > 0
+            reranked = np.bincount(columns.search, weights=~np.isnan(read), minlength=len(columns)) > 0
             # Scores of a search that no cross-encoder read do not change.
-            weight = (policy.rerank_weight * asked)[columns.search]
+            weight = (policy.rerank_weight * reranked)[columns.search]
             parts = {name: (1 - weight) * part for name, part in parts.items()}
             parts["rerank"] = weight * finite(read)
         return parts, reduce(np.add, parts.values())

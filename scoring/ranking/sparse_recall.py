@@ -57,7 +57,7 @@ def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> 
     Args:
         columns: candidates of n searches.
         policy: bounds of the rule.
-        limit: (n,) results asked for.
+        limit: (n,) requested results.
     """
     most = np.maximum(policy.sparse_limit_factor * limit, policy.sparse_top) * (limit > 0)
     rank = columns.vector_rank
@@ -86,7 +86,7 @@ def recall(
         columns: candidates of n searches.
         policy: bounds of the rule.
         shown: results after the cut, search by search, best first.
-        limit: (n,) results asked for.
+        limit: (n,) requested results.
         barred: (m,) memories without the right to a place: votes pushed them down, or a newer one superseded
             them.
     """
