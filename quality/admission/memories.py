@@ -1,7 +1,7 @@
 """State of a namespace's memories, with reversible merges and supersedes.
 
 A memory's text is never edited in place. It has its own text, absorbed memories have theirs, and its content
-is computed from these. So a merge can be undone exactly at any time.
+is computed from these. So any merge can be undone exactly.
 """
 
 from __future__ import annotations
@@ -104,12 +104,8 @@ class Memories:
 
     def superseded_by(self, name: str) -> list[AdmissionRecord]:
         """Return the memories that this one superseded."""
-        candidates = map(self.records.get, sorted(self.behind.get(name, ())))
-        return [
-            record
-            for record in candidates
-            if record and (record.status, record.replaced_by) == (SUPERSEDED, name)
-        ]
+        behind = map(self.records.get, sorted(self.behind.get(name, ())))
+        return [each for each in behind if each and (each.status, each.replaced_by) == (SUPERSEDED, name)]
 
     def _in_turn(self, absorbed: tuple[str, ...], part: AdmissionRecord) -> tuple[str, ...]:
         """Insert a memory into the absorbed ones, in order of turn."""
@@ -123,10 +119,7 @@ class Memories:
     def parts(
         self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
     ) -> list[AdmissionRecord]:
-        """Return absorbed memories recursively, in order.
-
-        They are read from the current state, or from `among`.
-        """
+        """Return absorbed memories recursively, in order, now or in the state `among`."""
         records = self.records if among is None else among
         parts = []
         for name in record.absorbed:

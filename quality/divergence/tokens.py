@@ -33,10 +33,7 @@ from slowwave.quality.divergence.words import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traits:
-    """Analysed text as input of `compare`.
-
-    Immutable by convention: share it, never change it.
-    """
+    """Analysed text as input of `compare`; immutable by convention."""
 
     text: str
     tokens: tuple[Token, ...]  # content, in the order of the text
@@ -173,10 +170,7 @@ class _Tokenizer(TokenCollector):
             self.add(f"d:{first}/{second}/{year}", "date", match)
 
     def _date(self, match: re.Match[str], year: int | None, month: int, day: int | None) -> None:
-        """Add a date as month, day of the month and year.
-
-        A less precise date is no contradiction.
-        """
+        """Add a date as month, day and year; a less precise date is no contradiction."""
         self.add(f"m:{month}", "date", match)
         if day is not None:
             self.add(f"md:{month}-{day}", "date", match)
@@ -355,10 +349,7 @@ class _Tokenizer(TokenCollector):
             self.small(key, match, folded)
 
     def _code(self, match: re.Match[str]) -> bool:
-        """Whether a word alone in backticks is code.
-
-        Its case, or its being a function word, shows it.
-        """
+        """Whether a word alone in backticks is code, by its case or as a function word."""
         start, end = match.span()
         before, after = self.text[start - 1 : start], self.text[end : end + 1]
         if (before == "\\" or before == "/" or after == "\\") and not self._shouted:
@@ -382,10 +373,7 @@ class _Tokenizer(TokenCollector):
         )
 
     def _named(self, written: str, match: re.Match[str]) -> bool:
-        """Whether capitals mark a name.
-
-        It is an acronym, or a capital that does not begin a sentence, line or heading.
-        """
+        """Whether capitals mark a name, other than a capital that begins a sentence or line."""
         if not written[0].isupper():
             return False
         before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[")
