@@ -34,7 +34,7 @@ MAX_USER_IMPACT = 0.2
 effectiveness (0.3 of a third), a tenth by the negative multiplier."""
 MAX_USER_GAIN = 0.25
 """Maximum increase of a score by one of these users: a second supporter balances two opponents at once."""
-MIN_USERS_FOR_CAP = ("namespace", "voice", "since")
+USER_COLUMNS = ("namespace", "voice", "since")
 _ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
 
@@ -47,7 +47,7 @@ def count_first_seen_users(signals: pl.DataFrame) -> pl.DataFrame:
         signals: namespace, day and `WHO` of ``usage_signals``.
     """
     own = signals.filter(~pl.col("imported").fill_null(value=False))
-    return own.group_by("namespace", voice=VOICE).agg(since=pl.col("day").min()).select(MIN_USERS_FOR_CAP)
+    return own.group_by("namespace", voice=VOICE).agg(since=pl.col("day").min()).select(USER_COLUMNS)
 
 
 def users_by(company: pl.DataFrame, day: str) -> dict[str, int]:
@@ -251,7 +251,7 @@ def limit_influence(
     used = np.maximum(value - 0.5 * weight, 0.0) * share / np.maximum(total(silent), 1.0)
     spoken_for = np.where(silent, used[at], np.maximum(dev, 0.0))
     opposed = is_one_vote & (dev < 0)
-    shares = _mean_of_votes(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
+    shares = _remaining_shares(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
     shares = np.where(opposed, shares, 1.0)
     heard_by_use = (praise > 0) | (total((uses > 0) & ~is_one_vote) > 0)
     return {
@@ -264,7 +264,7 @@ def limit_influence(
     }
 
 
-def _mean_of_votes(at: Integers, against: Floats, for_it: Floats, praise: Floats) -> Floats:
+def _remaining_shares(at: Integers, against: Floats, for_it: Floats, praise: Floats) -> Floats:
     """Return the remaining share of each opponent beside the supporter of the same rank, (k,).
 
     Args:
