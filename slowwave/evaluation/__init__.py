@@ -1,1 +1,1 @@
-"""How good the memory is (rule 6): what the journal and the tables know, joined with the rules."""
+"""Evaluation of search quality (rule 6): journal and tables joined with the scoring rules."""

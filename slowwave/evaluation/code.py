@@ -1,6 +1,6 @@
-"""Which rules a cycle was evaluated by: a version that changes with a rule, a constant or a list (rule 6.7).
+"""Version of the evaluation rules: changes with a rule, constant or word list (rule 6.7).
 
-Not with words about them, with the layout of a line, or with the file that a rule stands in.
+Comments, layout and the file of a rule do not change it.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from slowwave.scoring.wordlists import lines_of
 _WORDLESS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _UNSEEN = frozenset({"returns", "annotation", "type_params", "type_comment", "kind", "ctx", "simple"})
-"""Parts of a definition that nothing is computed from."""
+"""Fields of a definition that do not affect results."""
 
 
 @cache
 def code_version() -> str:
-    """Version of the package, and a digest of its rules."""
+    """Return the package version and a digest of its rules."""
     return f"{installed('slowwave')}+{digest_of(folders())}"
 
 
 def folders() -> tuple[Path, ...]:
-    """Where the rules stand that a figure of a cycle comes from."""
+    """Return the folders of the rules that the metrics depend on."""
     package = Path(__file__).parents[1]
     return package / "scoring", package / "quality", Path(__file__).parent
 
 
 def digest_of(places: Iterable[Path]) -> str:
-    """BLAKE2b-48, as hex digits, of all definitions and lists of words in some folders and files."""
+    """Compute the BLAKE2b-48 hex digest of all definitions and word lists in some places."""
     folders = list(places)
-    found = sorted(
+    parts = sorted(
         "".join(_parts(definition))
         for folder in folders
         for file in ([folder] if folder.suffix == ".py" else folder.rglob("*.py"))
         for definition in _definitions(ast.parse(file.read_bytes()))
     )
-    found += sorted(
+    parts += sorted(
         " ".join([file.stem, *" ".join(lines_of(file.read_text(encoding="utf-8"))).split()])
         for folder in folders
         for file in folder.rglob("*.txt")
     )
     state = hashlib.blake2b(digest_size=6)
-    for one in found:
-        state.update(one.encode() + b"\0")
+    for part in parts:
+        state.update(part.encode() + b"\0")
     return state.hexdigest()
 
 
 def _definitions(module: ast.Module) -> Iterator[ast.stmt]:
-    """What a module defines; not where it has names from, nor what only a type checker reads."""
+    """Yield the definitions of a module, without imports, `__all__` and type-checking blocks."""
     for statement in module.body:
         if isinstance(statement, _IMPORTS) or _is_words(statement):
             continue
@@ -65,16 +65,16 @@ def _definitions(module: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _is_words(statement: ast.stmt) -> bool:
-    """Whether a statement is a docstring, of a definition or of the constant above it."""
+    """Return whether a statement is a docstring of a definition or constant."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _parts(node: object) -> Iterator[str]:
-    """A definition as text, the same for every version of Python and every layout."""
+    """Yield a definition as text that no Python version or layout changes."""
     if isinstance(node, list):
-        for one in node:
-            yield from _parts(one)
+        for item in node:
+            yield from _parts(item)
     elif not isinstance(node, ast.AST):
         yield f"{node!r};"
     else:
@@ -84,9 +84,9 @@ def _parts(node: object) -> Iterator[str]:
                 continue
             if name == "body" and isinstance(node, _WORDLESS):
                 value = [
-                    one
-                    for one in value
-                    if not _is_words(one) and not isinstance(one, ast.Import | ast.ImportFrom)
+                    item
+                    for item in value
+                    if not _is_words(item) and not isinstance(item, ast.Import | ast.ImportFrom)
                 ]
             yield f"{name}="
             yield from _parts(value)

@@ -1,4 +1,4 @@
-"""Comparing two rankings on the searches of some days, whenever someone asks (rule 6.6)."""
+"""Comparison of two policies on logged searches, on demand (rule 6.6)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PolicyComparison:
-    """Two rankings on the same queries.
+    """Comparison of two policies on the same queries.
 
     Attributes:
-        first: name of the one that is in place.
-        second: name of the other.
-        since: first day of the searches.
-        until: last one.
-        searches: of these days (count).
-        judged: of them, those whose query has a relevant judgment and whose candidates are known (count).
-        judgment_version: of the judgments that were used.
-        by_metric: what was found, by metric; over queries, each the mean of its searches.
+        first: Name of the current policy.
+        second: Name of the other.
+        since: First day of the searches.
+        until: Last day.
+        searches: Searches on these days (count).
+        judged: Searches with a relevant judgment and known candidates (count).
+        judgment_version: Version of the judgments.
+        by_metric: Result by metric, over queries; each query is the mean of its searches.
     """
 
     first: str
@@ -50,47 +50,49 @@ class PolicyComparison:
 
 
 def named(space: Workspace, name: str) -> Tried | None:
-    """The ranking that a name or a policy file stands for; None is what was shown.
+    """Return the variant that a name or a policy file stands for; None is the returned results.
 
     Raises:
-        SlowwaveError: there is none of this name, and no such file.
+        SlowwaveError: an unknown name that is no file either.
     """
     if name == LOGGED:
         return None
     everything = space.settings.evaluation.model_copy(update={"shadow": True, "ablations": True})
-    known = {one.variant.name: one for one in variants(space.policy, everything, space.policy_of, keys=True)}
-    if name in known:
-        return known[name]
+    by_name = {
+        tried.variant.name: tried for tried in variants(space.policy, everything, space.policy_of, keys=True)
+    }
+    if name in by_name:
+        return by_name[name]
     if not Path(name).expanduser().is_file():
-        raise SlowwaveError(f"{name!r} is neither a policy file nor one of: {', '.join([LOGGED, *known])}.")
+        raise SlowwaveError(f"{name!r} is neither a policy file nor one of: {', '.join([LOGGED, *by_name])}.")
     return Tried(Variant(name, read_policy(Path(name), space.model_policy)), "shadow")
 
 
 def compare_policies(
     space: Workspace, namespace: str, first: str, second: str, *, since: date, until: date
 ) -> PolicyComparison:
-    """Try two rankings on what the searches of some days considered, by all judgments that are known now.
+    """Replay two policies on the searches of some days, with all current judgments.
 
     Raises:
-        SlowwaveError: a ranking is not known, they are the same, or the days end before they begin.
+        SlowwaveError: an unknown policy, the same one twice, or days that end before they begin.
     """
     if first == second:
         raise SlowwaveError(f"Both rankings are {first!r}. Name two different ones.")
     if until < since:
         raise SlowwaveError(f"The days end on {until}, before they begin on {since}.")
-    pair = [one for one in (named(space, first), named(space, second)) if one is not None]
+    pair = [entry for entry in (named(space, first), named(space, second)) if entry is not None]
     days = days_from(since, until)
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     today = max(until, space.now().date()).isoformat()
-    said = judgments_until(space.store, today, namespace=namespace)
-    judgments = judgment_list(said, space.settings.judge.agreement)
+    all_judgments = judgments_until(space.store, today, namespace=namespace)
+    judgments = judgment_list(all_judgments, space.settings.judge.agreement)
     rows = score(space, searches, judgments.grades, pair)
-    # What has no candidates has only been shown: the two are compared on the same searches.
+    # Searches without candidates have only the returned results: compare both on the same searches.
     rows = rows.filter(pl.col("variant").is_in([first, second])).filter(pl.len().over("search_id") == 2)
     by_query = rows.group_by("variant", "query_id").agg(pl.col(COLUMNS).mean())
-    one, other = (by_query.filter(pl.col("variant") == name).drop("variant") for name in (first, second))
-    both = one.join(other, on="query_id", suffix="_second").sort("query_id")
-    found = {
+    entry, other = (by_query.filter(pl.col("variant") == name).drop("variant") for name in (first, second))
+    both = entry.join(other, on="query_id", suffix="_second").sort("query_id")
+    by_metric = {
         str(measure): compare(
             both[measure.column], both[f"{measure.column}_second"], margin=space.settings.evaluation.margin
         )
@@ -98,5 +100,5 @@ def compare_policies(
     }
     judged = rows["search_id"].n_unique()
     return PolicyComparison(
-        first, second, days[0], days[-1], searches.height, judged, judgments.version, found
+        first, second, days[0], days[-1], searches.height, judged, judgments.version, by_metric
     )

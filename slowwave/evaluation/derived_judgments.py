@@ -1,4 +1,4 @@
-"""Rows of ``judgments`` that follow from other tables: trigger phrases (A) and selections (B) (rule 6.1)."""
+"""Rows of ``judgments`` derived from trigger phrases (A) and selections (B) (rule 6.1)."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _IMPRESSION = ["day", "namespace", "query_id", "query", "memory_id", "rank", "cl
 
 
 def search_of(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with ``search_id``, and what that asked (``query_id``): itself, where the search is not logged."""
+    """Add the query id of each row's search; an unlogged search stands for itself."""
     names = rows["search_id"].unique().to_list()
-    asked = store.read_by("searches", "search_id", names, columns=["search_id", "namespace", "query"])
-    known = with_query_ids(asked).select("search_id", "query_id")
-    return rows.join(known, on="search_id", how="left", maintain_order="left").with_columns(
+    searches = store.read_by("searches", "search_id", names, columns=["search_id", "namespace", "query"])
+    query_ids = with_query_ids(searches).select("search_id", "query_id")
+    return rows.join(query_ids, on="search_id", how="left", maintain_order="left").with_columns(
         pl.coalesce("query_id", "search_id").alias("query_id")
     )
 
 
 def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
-    """A: each trigger phrase of a note that was saved on one of these days should find its memory.
+    """Build judgments of source A: a saved trigger phrase should find its memory.
 
-    A phrase that a later version of the note has no more, or whose note was forgotten, is withdrawn. It is
-    the memory's own word, whoever saved it: what one wrote another may take away.
+    A phrase is withdrawn if a later version of the note lacks it or the note was forgotten. It belongs to the
+    memory, whoever saved it.
     """
     first, last = quote(min(days)), quote(max(days))
     staged = _staged(store, f"day >= {first} AND day <= {last}")
@@ -47,15 +47,15 @@ def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     earlier = store.read_by(
         "staged_notes", "memory_id", names, columns=_NOTE, also=f"act IN ('save', 'forget') AND day < {first}"
     )
-    before = _newest(_accepted(store, earlier))
-    acts = pl.concat([before, _accepted(store, staged)]).sort("memory_id", "revision")
+    previous = _newest(_accepted(store, earlier))
+    events = pl.concat([previous, _accepted(store, staged)]).sort("memory_id", "revision")
     phrases = pl.when(pl.col("act") == "save").then("trigger_phrases").otherwise(None).fill_null([])
-    acts = acts.with_columns(phrases=phrases).with_columns(
+    events = events.with_columns(phrases=phrases).with_columns(
         gone=pl.col("phrases").shift(1).over("memory_id").fill_null([]).list.set_difference("phrases")
     )
-    acts = acts.filter(pl.col("day").is_in(list(days)))
-    said = [
-        acts.explode(column)
+    events = events.filter(pl.col("day").is_in(list(days)))
+    parts = [
+        events.explode(column)
         .filter(pl.col(column).is_not_null() & (pl.col(column).str.strip_chars() != ""))
         .select(
             "day", "namespace", "memory_id", "revision", made_at="occurred_at", query=column,
@@ -63,9 +63,9 @@ def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
         )
         for column, state, grade in (("gone", WITHDRAWN, None), ("phrases", "graded", TRIGGER_GRADE))
     ]  # fmt: skip
-    # A phrase that is only written in another way is the same query: gone and there, so there.
+    # A phrase with another spelling is the same query: removed and present counts as present.
     rows = (
-        with_query_ids(pl.concat(said))
+        with_query_ids(pl.concat(parts))
         .sort("revision", maintain_order=True)
         .unique(["day", "query_id", "memory_id"], keep="last", maintain_order=True)
     )
@@ -84,26 +84,25 @@ def _newest(notes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(store: Store, notes: pl.DataFrame) -> pl.DataFrame:
-    """Without those that were refused: no search can find them."""
+    """Return the notes without quarantined ones, which no search finds."""
     names = notes["memory_id"].unique().to_list()
-    held = store.read_by("quarantine", "memory_id", names, columns=["memory_id", "revision"])
-    return notes.join(held, on=["memory_id", "revision"], how="anti")
+    quarantined = store.read_by("quarantine", "memory_id", names, columns=["memory_id", "revision"])
+    return notes.join(quarantined, on=["memory_id", "revision"], how="anti")
 
 
 def selection_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
-    """B: what the selections of all searches up to the end of each day say, of what that day touched.
+    """Build judgments of source B from selections of all searches up to each day's end.
 
-    A search counts from the day of its first verdict on; verdicts of later days change nothing. Where use has
-    no opinion there is a row without a grade if it had one before, and none if it never had: most pairs.
-    What rests on anything imported has rows of its own.
+    A search counts from the day of its first feedback; feedback of later days changes nothing. A pair without
+    an opinion gets a row only if it had a grade before. Evidence from imports has rows of its own.
     """
     return pl.concat([_selected(store, days, imported=imported) for imported in (False, True)])
 
 
 def _selected(store: Store, days: Sequence[str], *, imported: bool) -> pl.DataFrame:
-    """The same of what was said here of searches made here, or of all the rest."""
-    shown = impressions(store, max(days), imported=imported)
-    rows = click_judgments(shown, first_day=min(days), last_day=max(days))
+    """Build judgments from local selections, or else from all imported ones."""
+    results = impressions(store, max(days), imported=imported)
+    rows = click_judgments(results, first_day=min(days), last_day=max(days))
     rows = rows.filter(pl.col("grade").is_not_null() | _had_grade(store, rows, min(days), imported=imported))
     ends = pl.col("day").str.to_datetime("%Y-%m-%d", time_unit="us", time_zone="UTC").dt.offset_by("1d")
     rows = rows.filter(pl.col("day").is_in(list(days))).with_columns(
@@ -118,36 +117,39 @@ def _selected(store: Store, days: Sequence[str], *, imported: bool) -> pl.DataFr
 
 
 def _had_grade(store: Store, rows: pl.DataFrame, first: str, *, imported: bool) -> pl.Series:
-    """Whether the pair of each row, sorted by day, had a grade from selections on an earlier day."""
+    """Return whether each row's pair had a grade from selections on an earlier day.
+
+    Rows are sorted by day.
+    """
     where = (
         f"source = '{SELECTIONS}' AND grade IS NOT NULL AND day < {quote(first)} "
         f"AND imported IS {'' if imported else 'NOT '}TRUE"
     )
-    before = store.scan("judgments", where, columns=["query_id", "memory_id"]).unique()
+    previous = store.scan("judgments", where, columns=["query_id", "memory_id"]).unique()
     graded = pl.col("grade").is_not_null().cast(pl.Int32)
     earlier = graded.cum_sum().over("query_id", "memory_id") - graded
-    known = rows.join(before.with_columns(known=True), on=["query_id", "memory_id"], how="left",
+    joined = rows.join(previous.with_columns(known=True), on=["query_id", "memory_id"], how="left",
                       maintain_order="left")  # fmt: skip
-    return known.select((earlier > 0) | pl.col("known").fill_null(value=False)).to_series()
+    return joined.select((earlier > 0) | pl.col("known").fill_null(value=False)).to_series()
 
 
 def impressions(store: Store, until: str, *, imported: bool = False) -> pl.DataFrame:
-    """What searches showed, of those that got a verdict on any result: a row per search and memory.
+    """Return the returned results of searches with feedback: a row per search and memory.
 
     Args:
-        store: has the searches and the signals.
-        until: the last day that counts.
-        imported: see `clicked_results`.
+        store: Store with searches and signals.
+        until: Last day that counts.
+        imported: As in `clicked_results`.
 
     Returns:
-        day (of the first verdict), namespace, query_id, query, memory_id, rank, clicked.
+        day (of the first feedback), namespace, query_id, query, memory_id, rank, clicked.
     """
     clicked = clicked_results(store, until, imported=imported)
     first = clicked.group_by("search_id").agg(pl.col("day").first())
-    asked = store.scan(
+    queries = store.scan(
         "searches", f"day <= {quote(until)}", columns=["search_id", "namespace", "query", "shown"]
     )
-    rows = shown_rows(with_query_ids(asked.join(first, on="search_id")))
+    rows = shown_rows(with_query_ids(queries.join(first, on="search_id")))
     rows = rows.join(clicked.drop("day"), on=["search_id", "memory_id"], how="left")
     return rows.with_columns(pl.col("clicked").fill_null(value=False)).select(_IMPRESSION)
 
@@ -155,44 +157,44 @@ def impressions(store: Store, until: str, *, imported: bool = False) -> pl.DataF
 def clicked_results(
     store: Store, until: str, searches: Sequence[str] | None = None, *, imported: bool = False
 ) -> pl.DataFrame:
-    """What was said of results on the first day on which anything was said of their search.
+    """Return the feedback on results from the first day of feedback on their search.
 
-    What was said here of searches made here, and what was imported or is about an import, know nothing of
-    each other: neither takes a search, a day or an opinion away from the other.
+    Local feedback on local searches is kept apart from imported feedback and from feedback on imports.
+    Neither affects the searches, days or opinions of the other.
 
     Args:
-        store: has the signals.
-        until: the last day that counts.
-        searches: only of these; None is all.
-        imported: what was imported, and what is about imported searches, instead of the rest.
+        store: Store with the signals.
+        until: Last day that counts.
+        searches: Only these; None is all.
+        imported: Imported feedback and feedback on imports, instead of local feedback.
 
     Returns:
-        search_id, memory_id, day and clicked: an answer used it by more than words of the query, or it was
-        rated helpful, and that was not corrected on that day.
+        search_id, memory_id, day and clicked. Clicked means: an answer used it by more than words of the
+        query, or it was rated helpful, and no correction followed on that day.
     """
     where = f"tier != 'detailed' AND day <= {quote(until)}"
     if searches is None:
-        said = store.scan("usage_signals", where, columns=_VERDICT)
+        signals = store.scan("usage_signals", where, columns=_VERDICT)
     else:
-        said = store.read_by("usage_signals", "search_id", searches, columns=_VERDICT, also=where)
-    said = labels_here(store, said, imported=imported)
-    first = said.group_by("search_id").agg(pl.col("day").min())
-    said = said.join(first, on=["search_id", "day"]).sort("occurred_at", "signal_id")
+        signals = store.read_by("usage_signals", "search_id", searches, columns=_VERDICT, also=where)
+    signals = labels_here(store, signals, imported=imported)
+    first = signals.group_by("search_id").agg(pl.col("day").min())
+    signals = signals.join(first, on=["search_id", "day"]).sort("occurred_at", "signal_id")
     rated = pl.col("tier") == "quick"
-    last = said.filter(rated).unique(["search_id", "memory_id", "principal"], keep="last")
+    last = signals.filter(rated).unique(["search_id", "memory_id", "principal"], keep="last")
     positive = (pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0)).any()
     return (
-        pl.concat([said.filter(~rated), last])
+        pl.concat([signals.filter(~rated), last])
         .group_by("search_id", "memory_id")
         .agg(pl.col("day").first(), clicked=positive)
     )
 
 
-def labels_here(store: Store, said: pl.DataFrame, *, imported: bool = False) -> pl.DataFrame:
-    """Of rows of ``usage_signals`` those given here of searches made here; or else all the others."""
+def labels_here(store: Store, signals: pl.DataFrame, *, imported: bool = False) -> pl.DataFrame:
+    """Return the ``usage_signals`` rows given locally on local searches, or all the others."""
     searches = store.scan("searches", "imported_from IS NOT NULL", columns=["search_id"])["search_id"]
     elsewhere = pl.col("imported").fill_null(value=False) | pl.col("search_id").is_in(searches.implode())
-    return said.filter(elsewhere.fill_null(value=False) == imported)
+    return signals.filter(elsewhere.fill_null(value=False) == imported)
 
 
 def _as_rows(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
@@ -200,8 +202,8 @@ def _as_rows(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
     if "imported" in rows.columns:
         key += pl.when("imported").then(pl.lit(":imported")).otherwise(pl.lit(""))
     empty = store.empty("judgments")
-    made = rows.with_columns(judgment_id=key)
-    known = made.select(
-        pl.col(name).cast(empty.schema[name]) for name in empty.columns if name in made.columns
+    identified = rows.with_columns(judgment_id=key)
+    typed = identified.select(
+        pl.col(name).cast(empty.schema[name]) for name in empty.columns if name in identified.columns
     )
-    return pl.concat([empty, known], how="diagonal")
+    return pl.concat([empty, typed], how="diagonal")

@@ -1,4 +1,4 @@
-"""Letting the judge grade what the searches of a day showed (rule 6.1 C)."""
+"""Nightly grading of returned results by the judge (rule 6.1 C)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ if TYPE_CHECKING:
 
 
 def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[JudgeReport]:
-    """Have some pairs of each day and namespace graded; what was graded before is not asked again.
+    """Have the judge grade some pairs of each day and namespace.
 
-    The grades are entries of the journal of that day, so evaluating the day again finds the same. Which pairs
-    are drawn follows from what the day showed and what people and judges said on the days before it, so a
-    rerun draws the same, and so do several days at once and one after the other. A judge that does not answer
-    is not asked about the days that are left.
+    Grades are journal entries of that day, so re-evaluating the day gives the same. The drawn pairs depend on
+    the day's results and on judgments of earlier days. So reruns draw the same pairs, whether days run
+    together or one by one. If the judge does not answer, the remaining days are skipped.
 
     Raises:
-        JudgeError: the judge is not set up, or refuses every request; what was graded is kept.
+        JudgeError: the judge is not set up, or refuses every request; earlier grades are kept.
         ModelError: files of the bundled cross-encoder are missing.
     """
     settings = space.settings.judge
@@ -46,37 +45,39 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
     shown = shown_pairs(space, days)
     if shown.is_empty():
         return []
-    judge, reports, left = load_judge(space), list[JudgeReport](), settings.budget
-    said, until = _judged(space, "", ""), ""
-    for (day, namespace), mine in shown.sort("day", "namespace").group_by(
+    judge, reports, remaining_budget = load_judge(space), list[JudgeReport](), settings.budget
+    judged, until = _judged(space, "", ""), ""
+    for (day, namespace), day_pairs in shown.sort("day", "namespace").group_by(
         "day", "namespace", maintain_order=True
     ):
         if str(day) > until:
-            said, until = pl.concat([said, _judged(space, until, str(day))]), str(day)
-        counts = said.group_by(PAIR).agg(judgments=pl.len())
-        known = mine.join(counts, on=PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
-        chosen = worth_judging(known, settings.pairs, seed=str(day))
-        done = run(
-            space, str(namespace), judge, list(chosen.select("query", "memory_id").iter_rows()),
-            now=min(now, day_end(str(day)) - MICROSECOND), budget=left,
+            judged, until = pl.concat([judged, _judged(space, until, str(day))]), str(day)
+        counts = judged.group_by(PAIR).agg(judgments=pl.len())
+        with_counts = day_pairs.join(counts, on=PAIR, how="left").with_columns(
+            pl.col("judgments").fill_null(0)
+        )
+        drawn = worth_judging(with_counts, settings.pairs, seed=str(day))
+        report = run(
+            space, str(namespace), judge, list(drawn.select("query", "memory_id").iter_rows()),
+            now=min(now, day_end(str(day)) - MICROSECOND), budget=remaining_budget,
         )  # fmt: skip
-        reports.append(done)
-        left -= done.tokens
-        if done.stopped == "unreachable":
+        reports.append(report)
+        remaining_budget -= report.tokens
+        if report.stopped == "unreachable":
             break
     return reports
 
 
 def _judged(space: Workspace, since: str, before: str) -> pl.DataFrame:
-    """Pairs that people and judges judged from a day on and before another; a row a judgment."""
+    """Return pairs judged from a day on and before another; a row per judgment."""
     days = [day for day in space.journal.days([JUDGMENT])["day"].unique() if since <= day < before]
     return drain_judgments(space.journal, days).rows.select(PAIR)
 
 
 def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -> list[Drift]:
-    """Have the judge grade its anchors once more for a cycle; how it has drifted up to then (rule 6.2).
+    """Have the judge grade its anchors for a cycle, and return its drift (rule 6.2).
 
-    A judge that is off or cannot be reached grades nothing: then what is known is given.
+    If the judge is off or cannot be reached, the result is empty or an earlier drift.
     """
     settings = space.settings.judge
     if settings.kind == "off" or not settings.anchors:
@@ -90,11 +91,11 @@ def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -
 
 
 def shown_pairs(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """Pairs that searches of these days showed among the first: day, pair, query, best rank, searches."""
+    """Return pairs in the top results of these days: day, pair, query, best rank, searches."""
     columns = ["day", "namespace", "search_id", "query", "shown"]
-    asked = with_query_ids(space.store.scan("searches", one_of("day", days), columns=columns))
-    rows = shown_rows(asked)
-    by_query = asked.group_by("day", "namespace", "query_id").agg(searches=pl.len())
+    searches = with_query_ids(space.store.scan("searches", one_of("day", days), columns=columns))
+    rows = shown_rows(searches)
+    by_query = searches.group_by("day", "namespace", "query_id").agg(searches=pl.len())
     pairs = (
         rows.filter(pl.col("rank") <= RANKS)
         .group_by("day", *PAIR)

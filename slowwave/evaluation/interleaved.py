@@ -1,4 +1,4 @@
-"""Rows of ``interleavings``: searches that showed two rankings in turn, and whose results were used."""
+"""Rows of ``interleavings``: interleaved searches with feedback, credited to the two policies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 SEARCHES_AT_ONCE = 2_000
-"""A search with all that it considered is tens of kilobytes (count)."""
+"""Searches in memory at a time (count). One with its candidates is tens of kilobytes."""
 
 _PAYLOAD = struct(
     SearchPayload, "policy_version", "shown.memory_id", "interleaving.policy_version", "interleaving.teams"
@@ -24,23 +24,23 @@ _PAYLOAD = struct(
 
 
 def interleaved_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """Interleaved searches whose first verdict is of one of these days, and whose results were used.
+    """Build the ``interleavings`` rows of searches whose first feedback came on these days.
 
-    As for judgments by selections, a search counts from the day of its first verdict on, and what is said of
-    it later changes nothing: so the days can be evaluated one by one, at once, and again. A search of which
-    nothing was said is not there.
+    As with judgments from selections, a search counts from the day of its first feedback, and later feedback
+    changes nothing. So days can be evaluated one at a time, together, or again. Searches without feedback are
+    left out.
     """
     used = clicked_results(space.store, max(days)).filter(pl.col("day").is_in(list(days)))
     names = used["search_id"].unique()
-    asked = space.store.scan("searches", f"day <= {quote(max(days))}", columns=["search_id", "day"])
-    on = asked.filter(pl.col("search_id").is_in(names.implode()))["day"].unique().sort().to_list()
+    searches = space.store.scan("searches", f"day <= {quote(max(days))}", columns=["search_id", "day"])
+    on = searches.filter(pl.col("search_id").is_in(names.implode()))["day"].unique().sort().to_list()
     empty = space.store.empty("interleavings")
     parts = [_credited(rows, used).select(empty.columns) for rows in _interleaved(space, on, names)]
     return pl.concat([empty, *parts])
 
 
 def _interleaved(space: Workspace, days: Sequence[str], names: pl.Series) -> Iterator[pl.DataFrame]:
-    """Those of some searches, asked on these days, that showed two rankings; a slice after the other."""
+    """Yield the interleaved searches of these days, slice by slice."""
     for page in space.journal.pages(kinds=("search",), days=days, size=SEARCHES_AT_ONCE):
         wanted = page.filter(pl.col("event_id").is_in(names.implode()))
         rows = decoded(wanted, _PAYLOAD)[0].filter(pl.col("interleaving").is_not_null())
@@ -58,11 +58,11 @@ def _interleaved(space: Workspace, days: Sequence[str], names: pl.Series) -> Ite
 
 
 def _credited(rows: pl.DataFrame, used: pl.DataFrame) -> pl.DataFrame:
-    """The searches with the day of their first verdict, and how many results of each ranking were used."""
+    """Add the day of the first feedback, and the number of used results per policy."""
     places = rows.select("search_id", "shown", team="interleaving.teams").explode("shown", "team")
     places = places.with_columns(memory_id=pl.col("shown").struct["memory_id"])
-    taken = places.join(used.drop("day"), on=["search_id", "memory_id"], how="left")
-    credit = taken.group_by("search_id").agg(
+    selections = places.join(used.drop("day"), on=["search_id", "memory_id"], how="left")
+    credit = selections.group_by("search_id").agg(
         **{f"credit_{team}": (pl.col("clicked") & (pl.col("team") == team)).sum().cast(pl.Int32)
            for team in ("a", "b")},
     )  # fmt: skip

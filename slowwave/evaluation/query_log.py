@@ -1,4 +1,4 @@
-"""Searches of the journal with all that they considered, so that other policies can be tried on them."""
+"""Query log: searches of the journal with their candidates, for replay with other policies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 SEARCHES_AT_ONCE: Final = 2_000
-"""A hundred candidates are about 20 kilobytes in the journal, and as much again as columns (count)."""
+"""Searches in memory at a time (count). 100 candidates take about 40 kB, as text and as columns."""
 
 _WHOLE: Final = ("vector_rank", "bm25_rank", "chunk_count", "ordinal")
 _SHOWN: Final = ("rank", "memory_id", "score", "channels")
@@ -30,16 +30,15 @@ _PAYLOAD: Final = struct(
 
 @dataclass(frozen=True, slots=True)
 class LoggedSearches:
-    """Some searches, in the order in which they were written.
+    """Logged searches in the order of writing.
 
     Attributes:
         searches: ``search`` (its place in the batch), ``search_id``, ``day``, ``namespace``, ``query_id``,
             ``query``, ``limit``, ``policy_version``, ``abstained``, ``signal``, ``occurred_at``,
             ``principal``.
-        shown: what they showed: ``search``, ``rank``, ``memory_id``, ``score``, ``channels``.
-        batch: what they considered.
-        left_out: ids of entries that cannot be ranked again: they are unreadable, or were imported from
-            where nobody noted what was considered.
+        shown: Returned results: ``search``, ``rank``, ``memory_id``, ``score``, ``channels``.
+        batch: Candidates.
+        left_out: Ids of entries that cannot be replayed: unreadable, or imported without candidates.
     """
 
     searches: pl.DataFrame
@@ -56,14 +55,14 @@ def logged_searches(
     only: pl.Series | None = None,
     at_once: int = SEARCHES_AT_ONCE,
 ) -> Iterator[LoggedSearches]:
-    """The searches of these days (UTC, YYYY-MM-DD) in a namespace, a slice after the other.
+    """Yield the searches of these days (UTC, YYYY-MM-DD) in a namespace, slice by slice.
 
     Args:
-        journal: has them.
-        days: whose searches are wanted.
-        namespace: whose searches are wanted.
-        only: ids of the searches that are wanted; None is all.
-        at_once: entries of a slice, at most (count).
+        journal: Journal of the home.
+        days: Days of the searches.
+        namespace: Namespace of the searches.
+        only: Ids of the wanted searches; None is all.
+        at_once: Maximum entries of a slice (count).
     """
     for page in journal.pages(kinds=("search",), days=days, namespace=namespace, size=at_once):
         wanted = page if only is None else page.filter(pl.col("event_id").is_in(only.implode()))
@@ -72,7 +71,7 @@ def logged_searches(
 
 
 def of_entries(entries: pl.DataFrame) -> LoggedSearches:
-    """The searches of journal entries, which are of kind ``search``."""
+    """Return the logged searches of journal entries of kind ``search``."""
     readable, broken = decoded(entries, _PAYLOAD)
     rows = readable.with_columns(
         pl.col("candidates").struct.unnest(),
@@ -80,7 +79,7 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
         there=pl.col("candidates").is_not_null(),
     ).with_columns(
         pl.col("chunk_id", *CANDIDATE_COLUMNS).fill_null([])
-    )  # a search that found nothing keeps no lists
+    )  # a search without candidates has no lists
     name = pl.element().str.splitn(":", 2)
     rows = rows.with_columns(
         memory_id=pl.col("chunk_id").list.eval(name.struct[0]),
@@ -99,10 +98,10 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
 
 def _can_be_ranked() -> pl.Expr:
     size = pl.col("chunk_id").list.len()
-    said = ("query", "limit", "as_of")
+    required = ("query", "limit", "as_of")
     return pl.all_horizontal(
         pl.col("there"),
-        *(pl.col(name).is_not_null() for name in said),
+        *(pl.col(name).is_not_null() for name in required),
         pl.col("limit") >= 0,
         *(pl.col(name).list.len() == size for name in CANDIDATE_COLUMNS),
         *(pl.col(name).is_null() | (pl.col(name).list.len() == size) for name in OPTIONAL_COLUMNS),
@@ -111,15 +110,15 @@ def _can_be_ranked() -> pl.Expr:
 
 
 def _named(searches: pl.DataFrame) -> pl.DataFrame:
-    asked = searches.select("namespace", "query").unique()
-    known = [ids.query_id(namespace, query) for namespace, query in asked.iter_rows()]
-    named = searches.join(
-        asked.with_columns(query_id=pl.Series(known, dtype=pl.String)),
+    queries = searches.select("namespace", "query").unique()
+    query_ids = [ids.query_id(namespace, query) for namespace, query in queries.iter_rows()]
+    identified = searches.join(
+        queries.with_columns(query_id=pl.Series(query_ids, dtype=pl.String)),
         on=["namespace", "query"],
         how="left",
         maintain_order="left",
     )
-    return named.select(
+    return identified.select(
         "search", "day", "namespace", "query_id", "query", "limit", "policy_version", "abstained", "signal",
         "occurred_at", "principal",
         search_id="event_id",

@@ -1,4 +1,4 @@
-"""How good searches were, and what other rankings would have been: rows of the evaluation's tables."""
+"""Rows of the evaluation tables: metrics of returned results and of replayed policies."""
 
 from __future__ import annotations
 
@@ -26,69 +26,69 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 COLUMNS = tuple(measure.column for measure in MEASURES)
-"""Of the tables, for what a ranking was measured by."""
+"""Columns of the metrics."""
 DISTANCES = ("overlap", "mean_score_change", "mean_rank_change", "rank_correlation")
-"""Of rows of ``shadow_scores``: how far a ranking is from what was shown."""
+"""Columns of ``shadow_scores``: distance of a policy from the returned results."""
 COMPARED_ROLES = ("in force", "shadow", "baseline")
-"""Rankings whose results are compared with what was shown; those of ablations only by their quality."""
+"""Roles whose results are compared with the returned ones. Ablations are compared by metrics only."""
 _SEARCH = [
     "search_id", "day", "namespace", "query", "wanted", "policy_version", "abstained", "shown", "seq",
 ]  # fmt: skip
 
 
 def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """Rows of ``searches`` of some days with the ids of their queries, the first one first."""
+    """Return the ``searches`` rows of some days with query ids, oldest first."""
     rows = space.store.scan("searches", one_of("day", days), columns=_SEARCH)
     return with_query_ids(rows.sort("seq"))
 
 
 def _shown(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """What searches showed: ``search_id`` and columns of the results, a row a result."""
+    """Return a row per returned result: ``search_id`` and columns of the result."""
     return shown_rows(searches, "search_id").select("search_id", *columns)
 
 
 def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
-    """Rows of ``evaluation_scores``: each day by the judgments that were known at its end."""
+    """Build the ``evaluation_scores`` rows of days, each with the judgments at its end."""
     searches = searches_of(space, days)
-    asked = searches.select("day", "namespace", "query_id").unique()
-    if asked.is_empty():
+    queries = searches.select("day", "namespace", "query_id").unique()
+    if queries.is_empty():
         return space.store.empty("evaluation_scores")
-    grades = daily_grades(judgments_until(space.store, max(days)), asked, space.settings.judge.agreement)
+    grades = daily_grades(judgments_until(space.store, max(days)), queries, space.settings.judge.agreement)
     return score(space, searches, grades, tried)
 
 
 def score(
     space: Workspace, searches: pl.DataFrame, grades: pl.DataFrame, tried: Sequence[Tried]
 ) -> pl.DataFrame:
-    """Rows of ``evaluation_scores`` of the searches that have a relevant judgment.
+    """Build the ``evaluation_scores`` rows of searches with a relevant judgment.
 
     Args:
-        space: whose journal has what they considered.
-        searches: of `searches_of`.
-        grades: namespace, query_id, memory_id and grade; with ``day`` where each day has its own.
-        tried: other rankings. A search that was imported has no candidates, so none of them is tried on it.
+        space: Workspace whose journal has the candidates.
+        searches: Rows of `searches_of`.
+        grades: namespace, query_id, memory_id and grade; also ``day`` if each day has its own grades.
+        tried: Variants to replay. An imported search has no candidates, so nothing is replayed on it.
     """
     by_day = ["day"] if "day" in grades.columns else []
     key = [*by_day, "namespace", "query_id"]
     relevant = grades.filter(pl.col("grade") > 0).select(key).unique()
     judged = searches.join(relevant, on=key, how="semi")
-    named = pl.concat_str(key, separator="\n")  # a list of judgments of its own for each day
-    grades = grades.with_columns(query_id=named).select("query_id", "memory_id", "grade")
-    judged = judged.with_columns(list_id=named)
+    list_ids = pl.concat_str(key, separator="\n")  # each day has its own list of judgments
+    grades = grades.with_columns(query_id=list_ids).select("query_id", "memory_id", "grade")
+    judged = judged.with_columns(list_id=list_ids)
     results = [_shown(judged, "rank", "memory_id").with_columns(variant=pl.lit(LOGGED))]
     rankings = [
         judged.select("search_id", "policy_version", "abstained", query_id="list_id", variant=pl.lit(LOGGED))
     ]
-    for found, ranked in _replayed(space, judged, tried, "what others would have shown"):
-        results.append(found.select("search_id", "rank", "memory_id", "variant"))
+    for replayed_rows, ranked in _replayed(space, judged, tried, "replaying other policies"):
+        results.append(replayed_rows.select("search_id", "rank", "memory_id", "variant"))
         both = judged.select("search_id", query_id="list_id").join(ranked, on="search_id")
         rankings.append(both.select("search_id", "policy_version", "abstained", "query_id", "variant"))
     lists = pl.concat(rankings)
-    done = evaluate_frame(
+    metrics = evaluate_frame(
         lists.select("query_id", "search_id", "variant"), pl.concat(results), grades, MEASURES
     ).rename({str(measure): measure.column for measure in MEASURES})
-    told = judged.select("search_id", "day", "namespace", own_query="query_id")
-    rows = done.join(lists.drop("query_id"), on=["search_id", "variant"]).join(told, on="search_id")
+    columns = judged.select("search_id", "day", "namespace", own_query="query_id")
+    rows = metrics.join(lists.drop("query_id"), on=["search_id", "variant"]).join(columns, on="search_id")
     return rows.select(
         "day", "namespace", "search_id", "variant", "policy_version", *COLUMNS, "abstained",
         pl.col("relevant").cast(pl.Int32),
@@ -97,23 +97,23 @@ def score(
 
 
 def compare_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
-    """Rows of ``shadow_scores``: how far other rankings are from what was shown (rule 6.4)."""
+    """Build the ``shadow_scores`` rows: distance of policies from the returned results (rule 6.4)."""
     searches = searches_of(space, days)
     logged = _shown(searches, "rank", "memory_id", "score")
-    compared = [one for one in tried if one.role in COMPARED_ROLES]
+    compared = [item for item in tried if item.role in COMPARED_ROLES]
     rows = []
-    for found, ranked in _replayed(space, searches, compared, "comparing with what was shown"):
+    for replayed_rows, ranked in _replayed(space, searches, compared, "comparing with returned results"):
         lists = ranked.select("search_id", "variant")
-        done = compare_results(
-            lists, logged, found.select("search_id", "variant", "rank", "memory_id", "score")
+        distances = compare_results(
+            lists, logged, replayed_rows.select("search_id", "variant", "rank", "memory_id", "score")
         )
-        rows.append(done.join(ranked.drop("abstained"), on=["search_id", "variant"]))
+        rows.append(distances.join(ranked.drop("abstained"), on=["search_id", "variant"]))
     if not rows:
         return space.store.empty("shadow_scores")
-    told = searches.select("search_id", "day", "namespace")
+    columns = searches.select("search_id", "day", "namespace")
     return (
         pl.concat(rows)
-        .join(told, on="search_id")
+        .join(columns, on="search_id")
         .with_columns(shadow_id=pl.concat_str("search_id", "variant", separator=":"))
         .select(space.store.specs["shadow_scores"].schema.names)
     )
@@ -126,63 +126,70 @@ def mean_distances(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def attribute_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """Rows of ``channel_attribution``: which channels found what was shown (rule 6.5)."""
+    """Build the ``channel_attribution`` rows of days: channels of each returned result (rule 6.5)."""
     return attribute(space, searches_of(space, days))
 
 
 def attribute(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``channel_attribution`` of these searches; an import does not say which channel found what."""
+    """Build the ``channel_attribution`` rows of searches.
+
+    Imported searches have no channels.
+    """
     results = _shown(searches, "rank", "memory_id", "channels")
-    whose = searches.select("search_id", "day", "namespace")
+    columns = searches.select("search_id", "day", "namespace")
     return (
         attribution(results)
-        .join(whose, on="search_id")
+        .join(columns, on="search_id")
         .with_columns(attribution_id=pl.concat_str("search_id", "channel", separator=":"))
         .select(space.store.specs["channel_attribution"].schema.names)
     )
 
 
 def _replayed(
-    space: Workspace, searches: pl.DataFrame, tried: Sequence[Tried], what: str
+    space: Workspace, searches: pl.DataFrame, tried: Sequence[Tried], label: str
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """For each slice of the searches: what others would have shown, and which would have abstained."""
-    policies = [one.variant for one in tried]
+    """Yield per slice of the searches: results of the variants, and their abstentions."""
+    policies = [item.variant for item in tried]
     if not policies:
         return
-    with progress.task(what, searches.height) as advance:
-        given = _logged(space, searches)
-        for found, ranked in space.engine.map(partial(replayed, policies), given):
-            yield found, ranked
+    with progress.task(label, searches.height) as advance:
+        slices = _logged(space, searches)
+        for results, ranked in space.engine.map(partial(replayed, policies), slices):
+            yield results, ranked
             advance(ranked["search_id"].n_unique())
 
 
 def _logged(space: Workspace, searches: pl.DataFrame) -> Iterator[tuple[Batch, pl.DataFrame]]:
-    """What slices of the searches considered, with their place in the slice; a slice is of one namespace."""
-    for (namespace,), mine in searches.sort("namespace").group_by("namespace", maintain_order=True):
-        days = mine["day"].unique().sort().to_list()
-        for part in logged_searches(space.journal, days, str(namespace), only=mine["search_id"]):
+    """Yield the candidates of each slice of one namespace, with the searches' places in it."""
+    for (namespace,), namespace_searches in searches.sort("namespace").group_by(
+        "namespace", maintain_order=True
+    ):
+        days = namespace_searches["day"].unique().sort().to_list()
+        for part in logged_searches(
+            space.journal, days, str(namespace), only=namespace_searches["search_id"]
+        ):
             yield part.batch, part.searches.select("search", "search_id")
 
 
 def replayed(
     policies: Sequence[Variant], slice_: tuple[Batch, pl.DataFrame]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What some rankings would have shown for a slice of searches, and which of them would have abstained.
+    """Replay policies on a slice of searches: their results and abstentions.
 
-    A function of what it is given alone: any worker may compute it.
+    A pure function, so any worker may compute it.
 
     Args:
-        policies: the rankings; at least one.
-        slice_: what the searches considered, and ``search``, ``search_id`` of each.
+        policies: Variants; at least one.
+        slice_: Candidates of the searches, and ``search``, ``search_id`` of each.
     """
     batch, places = slice_
     versions = pl.DataFrame(
         {
-            "variant": [one.name for one in policies],
-            "policy_version": [one.policy.version for one in policies],
+            "variant": [policy.name for policy in policies],
+            "policy_version": [policy.policy.version for policy in policies],
         },
         schema={"variant": pl.String, "policy_version": pl.String},
     )
-    found = replay(batch, policies, depth=None).join(places, on="search")
+    results = replay(batch, policies, depth=None).join(places, on="search")
     ranked = abstentions(batch, policies).join(places, on="search").join(versions, on="variant")
-    return found, ranked.select("search_id", "variant", "policy_version", "abstained")
+    return results, ranked.select("search_id", "variant", "policy_version", "abstained")

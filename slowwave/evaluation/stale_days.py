@@ -1,8 +1,8 @@
-"""Which days have to be evaluated, or evaluated again.
+"""Stale days of the evaluation.
 
-Each evaluated day leaves a record (`slowwave.home.processing_watermarks`) of what it rested on: the chain of
-folded days up to it, the last judgment of a person or a judge up to it, the last note up to it that a
-night took in, and the evaluated day before it. When one of them is another one by now, the day is due.
+Each evaluated day leaves a record (`slowwave.home.processing_watermarks`) of its inputs: the chain of
+aggregated days up to it, the last judgment, the last ingested note, and the previous evaluated day. The day
+is stale when one of them has changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slowwave.home.processing_watermarks import EVALUATION, NOTES, faults
 from slowwave.journal.entry import JUDGMENT
 
 AFTER: Final = "after"
-"""Name, in the record of a day, of the digest of the evaluated day before it."""
+"""Field of a day's record: digest of the previous evaluated day."""
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -26,55 +26,58 @@ if TYPE_CHECKING:
 
 
 def grounds(journal: Journal, store: Store) -> dict[str, dict[str, Any]]:
-    """What the evaluation of each day that was folded, or has notes or judgments, would rest on now."""
-    folded = {day: one.chain for day, one in processed_days(store).items()}
-    said = journal.days([JUDGMENT]).group_by("day").agg(pl.col("last_seq").max())
-    last = dict(said.iter_rows())
+    """Return the current inputs of each day's evaluation.
+
+    Days that are aggregated, or have notes or judgments, are included.
+    """
+    chains = {day: one.chain for day, one in processed_days(store).items()}
+    judged = journal.days([JUDGMENT]).group_by("day").agg(pl.col("last_seq").max())
+    last = dict(judged.iter_rows())
     noted = {day: int(record["seq"]) for day, record in NOTES.finished(store).items()}
-    found: dict[str, dict[str, Any]] = {}
+    inputs: dict[str, dict[str, Any]] = {}
     chain, seq, note = "", 0, 0
-    for day in sorted({*folded, *last, *noted}):
-        chain, seq = folded.get(day, chain), max(seq, last.get(day, 0))
+    for day in sorted({*chains, *last, *noted}):
+        chain, seq = chains.get(day, chain), max(seq, last.get(day, 0))
         note = max(note, noted.get(day, 0))
-        found[day] = {"chain": chain, "judgments": seq, "notes": note}
-    return found
+        inputs[day] = {"chain": chain, "judgments": seq, "notes": note}
+    return inputs
 
 
 def due_days(journal: Journal, store: Store) -> list[str]:
-    """The days that were never evaluated, or rest on something else by now; in order.
+    """Return the stale and the never evaluated days, in order.
 
-    A record of a version that did not know of the evaluated day before it holds without that. Days after one
-    that a fault keeps open are not due by that.
+    A record of an older version may not name the previous evaluated day; it is valid without it. Days after
+    one that a fault keeps open are not stale because of it.
     """
-    done, faulty = EVALUATION.finished(store), {day for days in faults(store).values() for day in days}
-    found, before, anew = list[str](), "", False
+    records, faulty = EVALUATION.finished(store), {day for days in faults(store).values() for day in days}
+    stale, previous, redone = list[str](), "", False
     for day, ground in sorted(grounds(journal, store).items()):
-        record = done.get(day, {})
+        record = records.get(day, {})
         holds = {**record, AFTER: ""} == {**ground, AFTER: ""}
-        if not holds or (AFTER in record and (anew or record[AFTER] != before)):
-            found.append(day)
-            anew = anew or day not in faulty
-        before = _chained(record) if record else before
-    return found
+        if not holds or (AFTER in record and (redone or record[AFTER] != previous)):
+            stale.append(day)
+            redone = redone or day not in faulty
+        previous = _chained(record) if record else previous
+    return stale
 
 
 def _chained(record: Mapping[str, Any]) -> str:
-    """Digest of a record of an evaluated day and, through it, of those before."""
+    """Return the digest of a day's record and, through it, of all earlier ones."""
     return ids.digest("evaluated", *(f"{name}={value}" for name, value in sorted(record.items())))
 
 
 def begin(journal: Journal, store: Store, run: str) -> None:
-    """Note what a run is going to rest on."""
+    """Record the inputs of a run before it starts."""
     EVALUATION.begin(store, run, grounds=grounds(journal, store))
 
 
 def finish(store: Store, run: str, days: Sequence[str]) -> None:
-    """Remember that the days of a run were evaluated."""
+    """Record the days of a run as evaluated."""
     if (begun := EVALUATION.begun_by(store, run)) is None:
         return
     rested_on, records = begun["grounds"], EVALUATION.finished(store)
-    mine = sorted(day for day in days if day in rested_on)
-    for day in mine:
-        before = max((one for one in records if one < day), default="")
-        records[day] = {**rested_on[day], AFTER: _chained(records[before]) if before else ""}
-    EVALUATION.finish(store, {day: records[day] for day in mine})
+    own_days = sorted(day for day in days if day in rested_on)
+    for day in own_days:
+        previous = max((recorded for recorded in records if recorded < day), default="")
+        records[day] = {**rested_on[day], AFTER: _chained(records[previous]) if previous else ""}
+    EVALUATION.finish(store, {day: records[day] for day in own_days})

@@ -1,4 +1,4 @@
-"""What the tables know of whether it is getting better, week by week."""
+"""Weekly trend of search quality."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _EFFECT = [
 _IN_TURN = ["namespace", "day", "search_id", "policy_a", "policy_b", "credit_a", "credit_b"]
 _KIND = "kind"
 _LOOKED_AT = 8
-"""Searches of two policies that are opened in search of one that says what they are (count)."""
+"""Maximum searches of two policies that are read to identify the policies (count)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """What is known of some namespaces up to a moment.
+    """Weekly trend of some namespaces up to a moment.
 
     Attributes:
-        weeks: `slowwave.scoring.evaluation.trend.COLUMNS`: a row a namespace, kind and week.
-        courses: the last weeks beside the first, one for each namespace and kind of what is learned.
-        beside: `slowwave.scoring.evaluation.unused_baseline.BESIDE`: the same without what use has taught.
+        weeks: `slowwave.scoring.evaluation.trend.COLUMNS`: a row per namespace, kind and week.
+        courses: Last weeks compared with the first, one per namespace and kind of learning.
+        beside: `slowwave.scoring.evaluation.unused_baseline.BESIDE`: the comparison with ranking without use.
     """
 
     weeks: pl.DataFrame
@@ -46,70 +46,70 @@ class Trend:
     beside: pl.DataFrame
 
     def of(self, namespace: str) -> Trend:
-        """That of one of them."""
-        mine = [one for one in self.courses if one.namespace == namespace]
-        about = pl.col("namespace") == namespace
-        return Trend(self.weeks.filter(about), mine, self.beside.filter(about))
+        """Return the trend of one namespace."""
+        courses = [item for item in self.courses if item.namespace == namespace]
+        of_namespace = pl.col("namespace") == namespace
+        return Trend(self.weeks.filter(of_namespace), courses, self.beside.filter(of_namespace))
 
     def kinds(self) -> dict[str, pl.DataFrame]:
-        """The weeks of one namespace by the kind of what is learned, each with those without a measure."""
+        """Return one namespace's weeks by kind of learning, each with weeks without a metric."""
         names = [kind for kind in self.weeks["kind"].unique().sort() if kind]
         return {kind: self.weeks.filter(pl.col("kind").is_in([kind, ""])).sort("week") for kind in names}
 
 
 def trend_until(space: Workspace, as_of: datetime, namespace: str = "") -> Trend:
-    """Every week up to a moment, as the nights measured it.
+    """Return the weeks up to a moment, as measured by the nightly job.
 
     Args:
-        space: of the tables and the journal.
-        as_of: aware; a week that is not over by then is marked.
-        namespace: whose; empty: all that the home has.
+        space: Workspace with tables and journal.
+        as_of: Aware moment; an unfinished week is marked.
+        namespace: Only this namespace; empty is all.
     """
     store = space.store.of(namespace) if namespace else space.store
     until = f"day <= {quote(day_of(as_of))}"
     effect = store.scan("learned_effect", until, columns=[*_EFFECT, _KIND])
     effect = effect.with_columns(pl.col(_KIND).fill_null(WORDS)).drop_nulls(MRR.column)
-    # Ratings and all use are told of where they changed anything.
+    # Ratings and all use are reported only if they changed results.
     moved = pl.col("moved").any().over("namespace", _KIND)
     effect = effect.filter(moved | ~pl.col(_KIND).is_in([RATINGS, USE]))
     compared = compare_with_unused(effect, margin=space.settings.evaluation.margin)
     effect = effect.drop("rated")
-    here = f"{until} AND (imported_from IS NULL OR imported_from = '')"
-    searches = store.scan("searches", here, columns=["namespace", "day"])
-    shown = store.scan("interleavings", until, columns=_IN_TURN)
-    weeks = trend(effect, searches, _of_learning(space, shown), as_of)
+    local = f"{until} AND (imported_from IS NULL OR imported_from = '')"
+    searches = store.scan("searches", local, columns=["namespace", "day"])
+    interleaved = store.scan("interleavings", until, columns=_IN_TURN)
+    weeks = trend(effect, searches, _of_learning(space, interleaved), as_of)
     return Trend(weeks, course(effect, as_of), compared)
 
 
-def _of_learning(space: Workspace, shown: pl.DataFrame) -> pl.DataFrame:
-    """Those of some interleaved searches that showed what they would without what was learned, and its kind.
+def _of_learning(space: Workspace, interleaved: pl.DataFrame) -> pl.DataFrame:
+    """Return the interleaved searches whose other policy lacks a kind of learning, with the kind.
 
-    The rows have versions of policies alone, and the ranking in force may have changed since; what a version
-    was is in the journal, with the search.
+    The rows have policy versions alone, and the policy in force may have changed. The journal has the policy
+    of each search.
     """
     kinds = {}
-    for (a, b), mine in shown.group_by("policy_a", "policy_b"):
-        if kind := _kind(space, mine["search_id"].sort().head(_LOOKED_AT).to_list(), str(b)):
+    for (a, b), rows_of_pair in interleaved.group_by("policy_a", "policy_b"):
+        if kind := _kind(space, rows_of_pair["search_id"].sort().head(_LOOKED_AT).to_list(), str(b)):
             kinds[str(a), str(b)] = kind
     rows = [(a, b, kind) for (a, b), kind in kinds.items()]
     schema = {"policy_a": pl.String, "policy_b": pl.String, _KIND: pl.String}
-    return shown.join(pl.DataFrame(rows, schema=schema, orient="row"), on=["policy_a", "policy_b"])
+    return interleaved.join(pl.DataFrame(rows, schema=schema, orient="row"), on=["policy_a", "policy_b"])
 
 
 def _kind(space: Workspace, searches: Sequence[str], other: str) -> str:
-    """What the other ranking of these searches does not know; empty: it is another ranking altogether.
+    """Return the kind of learning that the other policy of these searches lacks; empty if none.
 
-    Where the journal has none of them any more, the ranking in force is taken for theirs.
+    If the journal has none of the searches any more, the policy in force is used.
     """
     entries = space.journal.entries(searches)
     for name in searches:
-        said: SearchPayload | None = entries[name].payload if name in entries else None  # type: ignore[assignment]
-        if said and said.get("interleaving") and said.get("policy"):
-            return _unknown(RankingPolicy.logged(said["policy"]), other)
+        payload: SearchPayload | None = entries[name].payload if name in entries else None  # type: ignore[assignment]
+        if payload and payload.get("interleaving") and payload.get("policy"):
+            return _unknown(RankingPolicy.logged(payload["policy"]), other)
     return _unknown(space.policy, other)
 
 
 def _unknown(policy: RankingPolicy, other: str) -> str:
-    """What a ranking of this version does not know, if it is `policy` but for that."""
-    known = {WORDS: replace(policy, learned_cap=0.0), KEYS: replace(policy, key_weight=0.0)}
-    return next((kind for kind, one in known.items() if one.version == other), "")
+    """Return the kind of learning without which `policy` has this version; empty if none."""
+    variants = {WORDS: replace(policy, learned_cap=0.0), KEYS: replace(policy, key_weight=0.0)}
+    return next((kind for kind, variant in variants.items() if variant.version == other), "")

@@ -1,4 +1,4 @@
-"""What is tried on the candidates of past searches: the ranking in force, what is left of it, and others."""
+"""Evaluated policies: the policy in force, shadow policies, baselines and ablations."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 Role = Literal["in force", "shadow", "baseline", "channel", "stage"]
 IN_FORCE = "in force"
 LOGGED = "logged"
-"""Name of what searches showed, as it was shown; not a variant that is ranked again."""
+"""Name of the returned results; not a replayed variant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A variant, and why it is tried.
+    """Evaluated variant and its role.
 
     Attributes:
-        variant: the policy, and the channels taken away from it.
-        role: in force; shadow (a candidate for it); baseline (what is easily had without this project);
-            channel or stage (what is left of the one in force without it).
+        variant: Policy and removed channels.
+        role: in force; shadow (a candidate); baseline (available without this project); channel or stage (an
+            ablation of the policy in force).
     """
 
     variant: Variant
     role: Role
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return plain data for JSON."""
         return {
             "role": self.role,
             "policy": self.variant.policy.to_dict(),
@@ -52,30 +52,32 @@ def variants(
     *,
     keys: bool = False,
 ) -> list[Tried]:
-    """Everything that is tried, the ranking in force first; nothing where shadow scoring is off.
+    """Return all variants to evaluate, the policy in force first; none if shadow scoring is off.
 
     Args:
-        policy: the one in force.
-        settings: names the shadow policies, and whether what is left without each part is tried.
-        read: gives the policy of a file that they name.
-        keys: whether search keys are on, so that what is left without them is tried, too.
+        policy: Policy in force.
+        settings: Name the shadow policies, and turn ablations on.
+        read: Reads the policy of a file.
+        keys: Whether search keys are on, so that their ablation is evaluated.
 
     Raises:
-        SettingsError: a policy file cannot be read, or has the name of something else that is tried.
+        SettingsError: a policy file cannot be read, or has the name of another variant.
     """
     if not settings.shadow:
         return []
-    own = [Tried(Variant(IN_FORCE, policy), "in force")]
-    own += [Tried(one, "baseline") for one in baselines_and_ablations.baselines(policy)]
+    entries = [Tried(Variant(IN_FORCE, policy), "in force")]
+    entries += [Tried(item, "baseline") for item in baselines_and_ablations.baselines(policy)]
     if settings.ablations:
-        own += [Tried(one, "channel") for one in baselines_and_ablations.without_channels(policy, keys=keys)]
-        own += [Tried(one, "stage") for one in baselines_and_ablations.without_stages(policy)]
-        own += [Tried(one, "channel") for one in baselines_and_ablations.without_use(policy)]
-    taken = {LOGGED, *(one.variant.name for one in own)}
-    if clash := sorted(taken.intersection(settings.shadow_policies)):
+        entries += [
+            Tried(item, "channel") for item in baselines_and_ablations.without_channels(policy, keys=keys)
+        ]
+        entries += [Tried(item, "stage") for item in baselines_and_ablations.without_stages(policy)]
+        entries += [Tried(item, "channel") for item in baselines_and_ablations.without_use(policy)]
+    reserved = {LOGGED, *(item.variant.name for item in entries)}
+    if clash := sorted(reserved.intersection(settings.shadow_policies)):
         raise SettingsError(
-            f"evaluation.shadow_policies has one called {clash[0]!r}, the name of what is tried anyway. "
+            f"evaluation.shadow_policies has a policy named {clash[0]!r}, which is a built-in variant. "
             f"Give it another name."
         )
     files = settings.shadow_policies.items()
-    return own + [Tried(Variant(name, read(path)), "shadow") for name, path in files]
+    return entries + [Tried(Variant(name, read(path)), "shadow") for name, path in files]

@@ -1,9 +1,8 @@
-"""What was learned, as far as it has an effect on a search: words (rule 5) and search keys (rule 7).
+"""Learned words (rule 5) and search keys (rule 7) in effect on a search.
 
-The rows of its table are read once for every version of it. For every search of a namespace
-that has such rows the journal is asked whether anything new was decided about learning: another process may
-have withdrawn it or taken something back a moment ago. What that costs a search is bounded by
-rule 3.10 and measured by `bench/learned_overhead.py`.
+Rows are read once per table version. Every search of a namespace with such rows checks the journal for new
+decisions, because another process may just have withdrawn or rolled back something. Rule 3.10 bounds the cost
+per search; `bench/learned_overhead.py` measures it.
 """
 
 from __future__ import annotations
@@ -46,26 +45,26 @@ _VIEW = [
     "text",
 ]  # fmt: skip
 TABLES: Final[Mapping[Kind, str]] = {WORDS: "learned_triggers", KEYS: "search_keys"}
-"""Where what was learned of each kind is."""
+"""Table of each kind of learning."""
 T = TypeVar("T")
 
 
 Version = tuple[tuple[int, ...], tuple[int, tuple[str, ...]]]
-"""Of the tables of what was learned, and what the memories are."""
+"""Versions of the learning tables, and of the memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CachedLearning(Generic[T]):
-    """What was learned in a namespace as it was put together.
+    """Cached learning of a namespace.
 
     Attributes:
-        version: of the table, and of the memories: they may say something else.
-        taken_back: what was taken back by then.
-        since: from which on it is what would be put together.
-        until: from which it has to be put together again: something taught later begins to count.
-        learned: what was put together.
-        texts: names of the texts that its memories have, where they are not their first.
-        memories: that it is about.
+        version: Versions of the table and of the memories, whose texts may change.
+        taken_back: Rollbacks at that time.
+        since: Start of the validity.
+        until: End of the validity: a later lesson starts to count.
+        learned: The cached object.
+        texts: Text ids of its memories, where not the first.
+        memories: Ids of its memories.
     """
 
     version: Version
@@ -77,22 +76,22 @@ class _CachedLearning(Generic[T]):
     memories: Sequence[str]
 
     def serves(self, table: tuple[int, ...], taken_back: tuple[Rollback, ...], now: datetime) -> bool:
-        """Whether it is what would be put together now, if memories say what they said."""
+        """Return whether the cache is valid now, provided the texts of memories are unchanged."""
         same = (self.version[0], self.taken_back) == (table, taken_back)
         return same and self.since <= now and (self.until is None or now <= self.until)
 
 
-class _Behind(ABC, Generic[T]):
-    """What was learned of a kind, behind everything that has to be so before it has an effect.
+class _GatedLearning(ABC, Generic[T]):
+    """Learning of a kind behind its preconditions: approval, rollbacks, isolation proof.
 
-    Of a past day: what was learned by its end and is still there, if it was approved then. What was taken
-    back since has no effect on searches of the past either, nor has what expired and was swept.
+    For a past day it is what was learned by its end and still exists, if approved then. Later rollbacks and
+    deleted expired rows apply to past searches as well.
 
     Args:
-        store: has what was learned.
-        journal: opens what knows the approvals; asked where there is anything.
-        until: the last day that counts; None is today.
-        texts: gives the texts of memories: what one was taught, another one does not know (rule 7.6).
+        store: Store with the learned rows.
+        journal: Opens the journal of approvals; read only if there are rows.
+        until: Last day that counts; None is today.
+        texts: Gives the texts of memories. What one text was taught does not apply to another (rule 7.6).
     """
 
     kind: Kind
@@ -108,7 +107,7 @@ class _Behind(ABC, Generic[T]):
         self._table = TABLES[self.kind]
         self._watch = IsolationWatch(store, self._table)
         self._lock = threading.Lock()
-        self._has_any = TableCache(lambda _: self._version(), self._look_for_any)
+        self._has_any = TableCache(lambda _: self._version(), self._has_rows)
         self._acts = TableCache(
             lambda namespace: events.mark(self._journal(), namespace),
             self._read_acts,
@@ -117,24 +116,24 @@ class _Behind(ABC, Generic[T]):
         self._refused: dict[str, str] = {}
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
-        """Why the last match in this namespace used nothing although it may be approved, for people."""
+        """Return the reason why approved learning was not used by the last match here."""
         why = self._refused.get(namespace)
-        return (f"Nothing that was learned is used: {why}",) if why else ()
+        return (f"Learning is not used: {why}",) if why else ()
 
     def _in_effect(self, namespace: str, now: datetime) -> T | None:
-        """What has an effect on a search at a moment; None: nothing has."""
+        """Return what is in effect on a search at a moment, or None."""
         self._refused.pop(namespace, None)
         try:
             return self._behind_the_gate(namespace, now)
         except JournalError as error:
-            self._refused[namespace] = f"the journal cannot say whether it is approved: {error}"
-        except SlowwaveError as error:  # a damaged table costs what was learned, and no search
+            self._refused[namespace] = f"the journal cannot be read for the approval: {error}"
+        except SlowwaveError as error:  # a damaged table disables learning, not searches
             self._refused[namespace] = str(error)
         return None
 
     def _behind_the_gate(self, namespace: str, now: datetime) -> T | None:
         version = self._version()
-        said = self._store.mark("memories")
+        memories_version = self._store.mark("memories")
         if not self._has_any.of(namespace):
             return None
         approved, taken_back = self._decided(namespace, now)
@@ -142,56 +141,56 @@ class _Behind(ABC, Generic[T]):
             return None
         if problems := self._watch.problems():
             self._refused[namespace] = (
-                f"it is not proven that no full-text search reaches it: {'; '.join(problems)}. "
-                f"`slowwave doctor --repair` mends it."
+                f"full-text search may reach learned text: {'; '.join(problems)}. "
+                f"Run `slowwave doctor --repair` to fix it."
             )
             return None
         with self._lock:
-            held = self._held.get(namespace)
-            if held is None or not held.serves(version, taken_back, now):
-                held = self._put_together(namespace, (version, said), taken_back, now)
+            cached = self._held.get(namespace)
+            if cached is None or not cached.serves(version, taken_back, now):
+                cached = self._build(namespace, (version, memories_version), taken_back, now)
             elif (
-                held.version[1] != said
-            ):  # someone saved; it matters where a memory that was taught says else
-                if self._named(held.memories) == held.texts:
-                    held = replace(held, version=(version, said))
+                cached.version[1] != memories_version
+            ):  # memories changed; rebuild only if a taught memory has another text
+                if self._named(cached.memories) == cached.texts:
+                    cached = replace(cached, version=(version, memories_version))
                 else:
-                    held = self._put_together(namespace, (version, said), taken_back, now)
-            self._held[namespace] = held
-        return held.learned
+                    cached = self._build(namespace, (version, memories_version), taken_back, now)
+            self._held[namespace] = cached
+        return cached.learned
 
     def _version(self) -> tuple[int, ...]:
-        """Of the tables that it is put together from."""
+        """Return the versions of the source tables."""
         return (self._store.version(self._table),)
 
     @abstractmethod
-    def _put_together(
+    def _build(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
     ) -> _CachedLearning[T]:
-        """What has an effect at a moment, with the moments between which it is the same."""
+        """Build what is in effect at a moment, with its period of validity."""
 
     def _where(self, namespace: str) -> str:
-        mine = within(namespace)
-        return mine if self._until is None else f"{mine} AND day <= {quote(self._until.isoformat())}"
+        where = within(namespace)
+        return where if self._until is None else f"{where} AND day <= {quote(self._until.isoformat())}"
 
-    def _look_for_any(self, namespace: str, *_: object) -> bool:
+    def _has_rows(self, namespace: str, *_: object) -> bool:
         return self._store.count(self._table, self._where(namespace)) > 0
 
     def _read_acts(
         self, namespace: str, *_: object
     ) -> tuple[list[events.LearningEvent], tuple[Rollback, ...]]:
-        """Read the decisions, and what was taken back, also after a past day."""
+        """Read the decisions and the rollbacks, including those after a past day."""
         decided = events.learning_events(self._journal(), namespace)
         return decided, tuple(events.rollbacks(decided, self.kind))
 
     def _decided(self, namespace: str, now: datetime) -> tuple[bool, tuple[Rollback, ...]]:
-        """Whether learning is approved, and what was taken back."""
+        """Return whether learning is approved, and the rollbacks."""
         decided, taken_back = self._acts.of(namespace)
-        then = [act for act in decided if self._until is None or act.at <= now]
-        return events.approved(then, self.kind), taken_back
+        earlier = [event for event in decided if self._until is None or event.at <= now]
+        return events.approved(earlier, self.kind), taken_back
 
     def _named(self, memories: Sequence[str]) -> Mapping[str, str]:
-        """The texts that memories have, where they are not their first."""
+        """Return the current text ids of memories, where not the first."""
         if self._texts is None:
             return {}
         as_of = None if self._until is None else day_end(self._until)
@@ -200,35 +199,35 @@ class _Behind(ABC, Generic[T]):
     def _standing(
         self, namespace: str, columns: list[str], moment: str, taken_back: tuple[Rollback, ...]
     ) -> tuple[pl.DataFrame, Sequence[str], Mapping[str, str]]:
-        """Rows that belong to the text which their memory has and that were not taken back.
+        """Return rows of the memories' current texts that are not rolled back.
 
         Args:
-            namespace: whose rows.
-            columns: of the table.
-            moment: the one of them that says when it was taught.
-            taken_back: whatever the clock of the machine said that it was taken back on.
+            namespace: Namespace of the rows.
+            columns: Columns of the table.
+            moment: Column with the time of learning.
+            taken_back: Rollbacks to apply, whatever their clock time.
 
         Returns:
-            The rows, all memories that there are rows of, and their texts.
+            The rows, all memories with rows, and their texts.
         """
         rows = self._store.scan(self._table, self._where(namespace), columns=columns)
         memories = rows["memory_id"].unique().sort().to_list()
         texts = self._named(memories)
         rows = (rows if self._texts is None else of_text(rows, texts)).with_columns(taught_at=moment)
-        for act in taken_back:
-            rows = rows.filter(~act.hits())
+        for rollback in taken_back:
+            rows = rows.filter(~rollback.hits())
         return rows, memories, texts
 
 
-class LearnedTriggers(_Behind[LearnedTerms]):
-    """Terms that were learned.
+class LearnedTriggers(_GatedLearning[LearnedTerms]):
+    """Learned terms in effect.
 
     Args:
-        store: has the terms.
-        journal: opens what knows the approvals.
-        policy: bounds.
-        until: the last day that counts; None is today.
-        texts: gives the texts of memories.
+        store: Store with the terms.
+        journal: Opens the journal of approvals.
+        policy: Bounds.
+        until: Last day that counts; None is today.
+        texts: Gives the texts of memories.
     """
 
     kind = WORDS
@@ -245,7 +244,7 @@ class LearnedTriggers(_Behind[LearnedTerms]):
         self._policy = policy
 
     def match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
-        """Memories of a namespace that approved learned terms bring to mind.
+        """Return the memories of a namespace that approved learned terms match.
 
         Args:
             namespace: the tenant.
@@ -255,7 +254,7 @@ class LearnedTriggers(_Behind[LearnedTerms]):
         terms = self._in_effect(namespace, now)
         return {} if terms is None else terms.match(query, now)
 
-    def _put_together(
+    def _build(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
     ) -> _CachedLearning[LearnedTerms]:
         lessons, memories, texts = self._standing(namespace, _COLUMNS, "added_at", taken_back)
@@ -266,16 +265,16 @@ class LearnedTriggers(_Behind[LearnedTerms]):
         return _CachedLearning(version, taken_back, now, to_come, learned, texts, memories)
 
 
-class SearchKeys(_Behind[KeyIndex]):
-    """Past questions that lead somewhere, as they were known at the beginning of a search's day.
+class SearchKeys(_GatedLearning[KeyIndex]):
+    """Search keys in effect, as of the start of a search's day.
 
     Args:
-        store: has the keys.
-        journal: opens what knows the approvals.
-        rules: that decide where keys lead.
-        indexes: find past questions.
-        until: the last day that counts; None is today.
-        texts: gives the texts of memories.
+        store: Store with the keys.
+        journal: Opens the journal of approvals.
+        rules: Policies of the keys.
+        indexes: Indexes of past questions.
+        until: Last day that counts; None is today.
+        texts: Gives the texts of memories.
     """
 
     kind = KEYS
@@ -293,21 +292,21 @@ class SearchKeys(_Behind[KeyIndex]):
         self._rules, self._indexes = rules, indexes
 
     def _version(self) -> tuple[int, ...]:
-        """Of the tables that it is put together from."""
+        """Return the versions of the source tables."""
         return self._store.version(self._table), self._store.version(QUESTIONS)
 
     def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
-        """Memories of a namespace that approved search keys lead a question to.
+        """Return the query boosts of approved search keys for a question.
 
         Args:
             namespace: the tenant.
-            vector: of the question, of length 1, (dimension,).
+            vector: Unit vector of the question, (dimension,).
             now: moment of the search.
         """
         keys = self._in_effect(namespace, now)
         return {} if keys is None else keys.led(vector)
 
-    def _put_together(
+    def _build(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
     ) -> _CachedLearning[KeyIndex]:
         begin = day_start(now.astimezone(UTC).date())
@@ -319,23 +318,23 @@ class SearchKeys(_Behind[KeyIndex]):
 
 
 def in_use(space: Workspace, kind: Kind) -> bool:
-    """Whether the settings let what was learned of a kind have an effect."""
+    """Return whether the settings let a kind of learning take effect."""
     learning, policy = space.settings.learning, space.policy
     on = learning.words and policy.learned_cap != 0 if kind == WORDS else learning.keys and policy.key_weight
     return learning.enabled and bool(on)
 
 
 def without(policy: RankingPolicy, kind: Kind) -> RankingPolicy:
-    """A ranking that knows nothing of what was learned of a kind."""
+    """Return the policy without a kind of learning."""
     return replace(policy, learned_cap=0.0) if kind == WORDS else replace(policy, key_weight=0.0)
 
 
 def learned_triggers(space: Workspace, until: date | None = None) -> LearnedTriggers | None:
-    """Terms that were learned, as searches see them; None where the settings say that none are.
+    """Return the learned terms for searches; None if the settings turn them off.
 
     Args:
         space: the home.
-        until: the last day that counts; None is today.
+        until: Last day that counts; None is today.
     """
     if not in_use(space, WORDS):
         return None
@@ -343,11 +342,11 @@ def learned_triggers(space: Workspace, until: date | None = None) -> LearnedTrig
 
 
 def search_keys(space: Workspace, until: date | None = None) -> SearchKeys | None:
-    """Search keys as searches see them; None where the settings say that there are none.
+    """Return the search keys for searches; None if the settings turn them off.
 
     Args:
         space: the home.
-        until: the last day that counts; None is today.
+        until: Last day that counts; None is today.
     """
     if not in_use(space, KEYS):
         return None
@@ -357,27 +356,26 @@ def search_keys(space: Workspace, until: date | None = None) -> SearchKeys | Non
 
 
 def learned_boost(space: Workspace) -> Callable[[Learned], float]:
-    """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
+    """Return the function that computes the boost of learned terms (rule 3.8)."""
     return lambda learned: learned.boost(space.policy.learned_cap, space.learning_policy.coefficient)
 
 
 def lessons_of(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``learned_triggers`` as lessons."""
+    """Return rows of ``learned_triggers`` as lessons."""
     return rows.rename({"added_at": "taught_at"}).select(
         pl.col(name).cast(kind) for name, kind in LESSON.items()
     )
 
 
 def live_terms(lessons: pl.DataFrame, now: datetime, policy: LearningPolicy) -> pl.DataFrame:
-    """Terms that have an effect at a moment, with the moment ``until`` which they have.
+    """Return the terms in effect at a moment, each with the moment ``until`` which.
 
-    A term loses its effect before its last lesson expires: when too few questions or people are left that
-    taught it.
+    A term ends before its last lesson expires if too few questions or users remain.
 
     Args:
-        lessons: standing ones, as `slowwave.scoring.feedback.learned.live` takes them.
-        now: the moment.
-        policy: bounds.
+        lessons: Standing lessons, as in `slowwave.scoring.feedback.learned.live`.
+        now: Moment of the search.
+        policy: Bounds.
     """
     open_ = lessons.filter(pl.col("taught_at") < now, pl.col("expires_at") > now)
     ends = live(lessons, now, policy)

@@ -1,7 +1,6 @@
-"""What was learned and is applied: rows that should be there, those that are due, and those taken back.
+"""Rows of applied learning: wanted, missing and rolled back.
 
-Words are rows of ``learned_triggers``, search keys are rows of ``search_keys``; whatever is done with one is
-done with the other.
+Words are rows of ``learned_triggers``, search keys are rows of ``search_keys``. Both are processed alike.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ KEY: Final[Mapping[Kind, str]] = {WORDS: "trigger_id", KEYS: "key_id"}
 
 
 def applied(evidence: Evidence, opened: Iterable[tuple[str, str]], kind: Kind = WORDS) -> pl.DataFrame:
-    """Rows of the table of a kind, of days and namespaces whose gate lets them in.
+    """Return the wanted rows of a kind for days and namespaces with an open gate.
 
-    What was taken back or has expired by the moment of the question is not there.
+    Rows that are rolled back or expired at the moment of the evidence are left out.
 
     Args:
-        evidence: up to the last of the days.
-        opened: day and namespace.
-        kind: of learning.
+        evidence: Evidence up to the last of the days.
+        opened: Pairs of day and namespace.
+        kind: Kind of learning.
     """
     pairs = pl.DataFrame(list(opened), schema={"day": pl.String, "namespace": pl.String}, orient="row")
     if kind == WORDS:
@@ -60,42 +59,42 @@ def applied(evidence: Evidence, opened: Iterable[tuple[str, str]], kind: Kind = 
 def opened(
     evidence: Evidence, days: Sequence[str], kind: Kind, *, among: Sequence[str] | None = None
 ) -> dict[tuple[str, str], GateDecision]:
-    """What decides whether something of a day may be applied, by day and namespace.
+    """Return the gate decision that applies to each day and namespace.
 
-    Words of a day come in by the gate at its end. Of keys, what was proposed before the gate opened comes in
-    when it opens: it is what the evidence was measured with; and nothing does once it was withdrawn.
+    Words of a day follow the gate at the end of that day. Keys proposed before the gate opened are applied
+    when it opens, because the evidence was measured with them. After a withdrawal no key is applied.
 
     Args:
-        evidence: up to the last of the days; of keys up to today.
-        days: in question.
-        kind: of learning.
-        among: namespaces; None is all.
+        evidence: Evidence up to the last of the days; of keys up to today.
+        days: Days in question (YYYY-MM-DD).
+        kind: Kind of learning.
+        among: Namespaces; None is all.
     """
     decided = gates(evidence, days, kind, among=among)
     if kind == WORDS:
         return decided
     now = {namespace: decide(evidence, namespace, evidence.now, kind) for _, namespace in decided}
     return {
-        (day, namespace): one if one.open and now[namespace].used else now[namespace]
-        for (day, namespace), one in decided.items()
+        (day, namespace): decision if decision.open and now[namespace].used else now[namespace]
+        for (day, namespace), decision in decided.items()
     }
 
 
 def due_runs(evidence: Evidence) -> list[tuple[str, str]]:
-    """The first and the last day of each run that applies what is due.
+    """Return the first and last day of each run that applies missing rows.
 
-    Days of words are runs of their own, each behind the gate at its end; those of keys alone, which all come
-    in when their gate opens, go together. Days so old that all they taught has expired are never due.
+    Each day of words is a run, because each follows the gate at its own end. Adjacent days of keys alone
+    share a run. Days whose rows have all expired are never stale.
 
     Args:
-        evidence: of all namespaces, up to today.
+        evidence: Evidence of all namespaces, up to today.
     """
     words, keys = (_due(evidence, kind) for kind in KINDS)
     return sorted([*((day, day) for day in words), *stretches(sorted(keys - words))])
 
 
 def _due(evidence: Evidence, kind: Kind) -> set[str]:
-    """Evaluated days of which something of a kind is to be applied that is not there yet."""
+    """Return the evaluated days with missing rows of a kind."""
     store, space = evidence.space.store, evidence.space
     ttl = space.learning_policy.ttl if kind == WORDS else space.key_teaching.ttl
     first = (evidence.now - ttl).date().isoformat()
@@ -105,62 +104,62 @@ def _due(evidence: Evidence, kind: Kind) -> set[str]:
     proposed = evidence.proposals if kind == WORDS else evidence.views
     wanted = proposed.filter(pl.col("day").is_in(days), pl.col("namespace").is_in(names))
     wanted = applied(evidence, wanted.select("day", "namespace").unique().iter_rows(), kind)
-    there = store.scan(TABLES[kind], columns=[KEY[kind]])
-    lacking = wanted.join(there, on=KEY[kind], how="anti").select("day", "namespace").unique()
-    if lacking.is_empty():
+    existing = store.scan(TABLES[kind], columns=[KEY[kind]])
+    missing = wanted.join(existing, on=KEY[kind], how="anti").select("day", "namespace").unique()
+    if missing.is_empty():
         return set()
-    on, among = (lacking[name].unique().sort().to_list() for name in ("day", "namespace"))
+    on, among = (missing[name].unique().sort().to_list() for name in ("day", "namespace"))
     decided = opened(evidence, on, kind, among=among)
-    return {day for day, namespace in lacking.iter_rows() if decided[day, namespace].open}
+    return {day for day, namespace in missing.iter_rows() if decided[day, namespace].open}
 
 
-def rolled_back(store: Store, act: Rollback, kind: Kind = WORDS, log: str = "") -> pl.DataFrame:
-    """Delete what a rollback takes back; every row of it is in the audit log first.
+def rolled_back(store: Store, rollback: Rollback, kind: Kind = WORDS, log: str = "") -> pl.DataFrame:
+    """Delete the rows of a rollback, after writing each to the audit log.
 
     Args:
-        store: of the tables.
-        act: the rollback; it is in the journal already.
-        kind: of learning.
-        log: what the audit log says of it.
+        store: Store of the tables.
+        rollback: Rollback, already in the journal.
+        kind: Kind of learning.
+        log: Reason in the audit log; empty is the scope.
 
     Returns:
-        The rows that are gone.
+        The deleted rows.
     """
-    gone = affected(store.read(TABLES[kind], within(act.namespace)), act, kind)
-    if gone.is_empty():
-        return gone
-    name = f"{act.scope} {act.value}".strip()
+    deleted = affected(store.read(TABLES[kind], within(rollback.namespace)), rollback, kind)
+    if deleted.is_empty():
+        return deleted
+    name = f"{rollback.scope} {rollback.value}".strip()
     append(
         store,
-        described(gone, kind).with_columns(
-            at=pl.lit(act.at), action=pl.lit("rollback"), reason=pl.lit(log or act.scope),
+        described(deleted, kind).with_columns(
+            at=pl.lit(rollback.at), action=pl.lit("rollback"), reason=pl.lit(log or rollback.scope),
             detail=pl.concat_str(pl.lit(f"{name}; "), "detail"),
         ),
     )  # fmt: skip
-    _delete(store, kind, gone)
-    return gone
+    _delete(store, kind, deleted)
+    return deleted
 
 
-def affected(rows: pl.DataFrame, act: Rollback, kind: Kind) -> pl.DataFrame:
-    """Those rows of the table of a kind that a rollback is about."""
+def affected(rows: pl.DataFrame, rollback: Rollback, kind: Kind) -> pl.DataFrame:
+    """Return the rows of the table of a kind that a rollback covers."""
     if kind == WORDS:
-        return rows.join(lessons_of(rows).filter(act.hits()), on=["proposal_id", "term"], how="semi")
-    return rows.with_columns(taught_at="at").filter(act.hits()).drop("taught_at")
+        return rows.join(lessons_of(rows).filter(rollback.hits()), on=["proposal_id", "term"], how="semi")
+    return rows.with_columns(taught_at="at").filter(rollback.hits()).drop("taught_at")
 
 
 def expired_terms(store: Store, now: datetime) -> int:
-    """Delete what has expired, of every kind; the audit log says it first. Returns how much is gone."""
+    """Delete expired rows of every kind, after writing them to the audit log; return their number."""
     moment = now.astimezone(UTC).isoformat(timespec="microseconds")
     return sum(_expired_terms(store, kind, moment) for kind in KINDS)
 
 
 def _expired_terms(store: Store, kind: Kind, moment: str) -> int:
-    gone = store.read(TABLES[kind], f"expires_at <= CAST({quote(moment)} AS TIMESTAMP)")
-    if gone.height:
-        told = described(gone, kind).with_columns(at="expires_at")
-        append(store, told.with_columns(action=pl.lit("expire"), reason=pl.lit("ttl")))
-        _delete(store, kind, gone)
-    return gone.height
+    expired = store.read(TABLES[kind], f"expires_at <= CAST({quote(moment)} AS TIMESTAMP)")
+    if expired.height:
+        log_rows = described(expired, kind).with_columns(at="expires_at")
+        append(store, log_rows.with_columns(action=pl.lit("expire"), reason=pl.lit("ttl")))
+        _delete(store, kind, expired)
+    return expired.height
 
 
 def _delete(store: Store, kind: Kind, rows: pl.DataFrame) -> None:

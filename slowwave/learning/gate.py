@@ -1,4 +1,4 @@
-"""What the learning gate says (rule 6.7), of the evidence that there was at a moment."""
+"""Learning-gate decisions from the evidence of a moment (rule 6.7)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 DRAWS = 2_000
-"""Of the intervals beside the conditions; none of them is decided by an interval (count)."""
+"""Bootstrap draws of the intervals shown beside the conditions (count). No condition depends on them."""
 
 
 def gates_now(evidence: Evidence, among: Sequence[str] | None = None) -> list[GateDecision]:
-    """What the gates say now of each kind of learning, of some namespaces or of all that are asked about.
+    """Return the current gate decision of each namespace and kind of learning.
 
     Args:
-        evidence: up to today.
-        among: namespaces.
+        evidence: Evidence up to today.
+        among: Namespaces; None is all of the evidence.
     """
     return [
         decide(evidence, name, evidence.now, kind)
@@ -50,16 +50,17 @@ def gates(
     among: Sequence[str] | None = None,
     open_cycle: bool = True,
 ) -> dict[tuple[str, str], GateDecision]:
-    """The same of every namespace at the end of each of some days, by day and namespace.
+    """Return the gate decision of each namespace at the end of each day.
 
-    Of a day that is not over: now, or what is open only by its end would let it in before.
+    A day that has not ended is decided as of now: a gate that opens by its end must not apply anything
+    earlier.
 
     Args:
-        evidence: up to the last of the days, or a later one.
-        days: in question.
-        kind: of learning.
-        among: namespaces.
-        open_cycle: whether to say how far the open cycle is; it is only known as it is on the last day.
+        evidence: Evidence up to the last of the days, or a later one.
+        days: Days in question (YYYY-MM-DD).
+        kind: Kind of learning.
+        among: Namespaces; None is all of the evidence.
+        open_cycle: Report the progress of the open cycle, which is only known as of the last day.
     """
     last = max(days)
     return {
@@ -80,11 +81,11 @@ def decide(
     *,
     open_cycle: bool = True,
 ) -> GateDecision:
-    """The gate of a namespace at a moment, by what was known then; see `evidence_at`."""
+    """Return the gate decision of a namespace from what was known at a moment; see `evidence_at`."""
     key = (namespace, as_of, kind, until, open_cycle)
     if key not in evidence.gates:
-        then = evidence_at(evidence, namespace, as_of, kind, until, open_cycle=open_cycle)
-        evidence.gates[key] = decide_gate(namespace, then, as_of, evidence.space.gate_bounds, kind)
+        facts = evidence_at(evidence, namespace, as_of, kind, until, open_cycle=open_cycle)
+        evidence.gates[key] = decide_gate(namespace, facts, as_of, evidence.space.gate_bounds, kind)
     return evidence.gates[key]
 
 
@@ -97,15 +98,15 @@ def evidence_at(
     *,
     open_cycle: bool = True,
 ) -> GateEvidence:
-    """What was known of a namespace at a moment; whether the store is isolated is looked at now.
+    """Collect the evidence of a namespace as of a moment, for the gate's conditions.
 
     Args:
-        evidence: up to the moment, or a later one.
-        namespace: whose gate.
-        as_of: the moment.
-        kind: of learning.
-        until: the day of the cycle that is open; empty: the last one of the evidence.
-        open_cycle: whether to say how far that is.
+        evidence: Evidence up to the moment, or a later one.
+        namespace: Namespace of the gate.
+        as_of: Moment of the decision.
+        kind: Kind of learning.
+        until: Day of the open cycle; empty is the last day of the evidence.
+        open_cycle: Report the progress of the open cycle.
     """
     space = evidence.space
     taught = evidence.standing(namespace, as_of, kind)
@@ -137,17 +138,17 @@ def compared(
     live: bool = False,
     rated: bool | None = None,
 ) -> Comparison:
-    """By query, the searches of some days without what was learned and with it.
+    """Compare, by query, searches with and without what was learned.
 
     Args:
-        evidence: up to the moment, or a later one.
-        namespace: of the searches.
-        metric: column.
-        first: the first day.
-        as_of: the end of the last one.
-        kind: of learning.
-        live: only searches whose results what was learned has changed.
-        rated: only searches of which a right answer had feedback before, or had none; None is all.
+        evidence: Evidence up to the moment, or a later one.
+        namespace: Namespace of the searches.
+        metric: Column of ``learned_effect``.
+        first: First day (YYYY-MM-DD).
+        as_of: End of the last day.
+        kind: Kind of learning.
+        live: Only searches whose results learning changed.
+        rated: Only searches with (True) or without (False) earlier feedback on a right answer; None is all.
     """
     days = pl.col("day").is_between(pl.lit(first), pl.lit(last_day(as_of)))
     rows = evidence.effect(namespace, kind).filter(days)
@@ -164,32 +165,35 @@ def compared(
 def _progress(
     evidence: Evidence, namespace: str, as_of: datetime, until: str, *, open_cycle: bool
 ) -> Progress:
-    """How far the cycles are of what was asked and said here."""
-    done = Progress()
-    for one in evidence.cycles(namespace, until):
-        if one.closed_on is None:
-            if open_cycle and day_end(one.opened_on) <= as_of:
-                done = replace(done, open_searches=one.counted, open_days=one.days)
-        elif day_end(one.closed_on) <= as_of:
-            done = replace(
-                done, cycles=done.cycles + 1, searches=done.searches + one.counted, days=done.days + one.days
+    """Sum the closed cycles of local searches, and the open one."""
+    progress = Progress()
+    for cycle in evidence.cycles(namespace, until):
+        if cycle.closed_on is None:
+            if open_cycle and day_end(cycle.opened_on) <= as_of:
+                progress = replace(progress, open_searches=cycle.counted, open_days=cycle.days)
+        elif day_end(cycle.closed_on) <= as_of:
+            progress = replace(
+                progress,
+                cycles=progress.cycles + 1,
+                searches=progress.searches + cycle.counted,
+                days=progress.days + cycle.days,
             )
-    return done
+    return progress
 
 
 def _noise(evidence: Evidence, namespace: str, taught: pl.DataFrame, as_of: datetime, kind: Kind) -> Noise:
-    """How much of what was learned brought up what nobody wanted, in the last weeks.
+    """Measure how often recent learned matches were unwanted.
 
-    Also of what has expired meanwhile; not of what has no effect without what was taken back.
+    Expired rows count. Rolled-back rows, and terms that have no effect without them, do not.
     """
     policy = evidence.space.learning_policy if kind == WORDS else evidence.space.key_teaching
     first = (as_of - policy.ttl).date().isoformat()
     recent = evidence.matches(namespace, kind).filter(pl.col("day") > first, pl.col("day") <= last_day(as_of))
     if kind == KEYS:
-        stand = taught.select("memory_id", term="query_id").unique()
-        return noise.of_keys(recent.join(stand, on=["memory_id", "term"], how="semi"))
-    stand = well_taught(taught, evidence.space.learning_policy)
-    return noise.of_terms(recent.join(stand, on=["memory_id", "term"], how="semi"))
+        counted = taught.select("memory_id", term="query_id").unique()
+        return noise.of_keys(recent.join(counted, on=["memory_id", "term"], how="semi"))
+    counted = well_taught(taught, evidence.space.learning_policy)
+    return noise.of_terms(recent.join(counted, on=["memory_id", "term"], how="semi"))
 
 
 def _would_be_effect(
@@ -197,19 +201,21 @@ def _would_be_effect(
 ) -> Effect:
     if first is None:
         return Effect()
-    found = compared(evidence, namespace, MRR.column, first.date().isoformat(), as_of, kind)
-    return Effect(found.n, found.baseline, found.candidate, found.low, found.high)
+    comparison = compared(evidence, namespace, MRR.column, first.date().isoformat(), as_of, kind)
+    return Effect(comparison.n, comparison.baseline, comparison.candidate, comparison.low, comparison.high)
 
 
 def refuse_late_clock(space: Workspace) -> None:
-    """Reject an approval dated before the latest feedback: it would apply what was selected since.
+    """Reject an approval dated before the latest feedback.
+
+    It would apply selections made after its own date.
 
     Raises:
-        LearningError: this machine's clock is behind what is known.
+        LearningError: the clock of this machine is behind the latest feedback.
     """
-    today, folded = f"{space.now():%F}", max(FEEDBACK.finished(space.store), default="")
-    if folded > today:
+    today, processed = f"{space.now():%F}", max(FEEDBACK.finished(space.store), default="")
+    if processed > today:
         raise LearningError(
-            f"This machine's clock says {today}, and feedback up to {folded} is known already: set the "
-            f"clock right, then approve."
+            f"The clock of this machine says {today}, but feedback up to {processed} is processed. Set the "
+            f"clock, then approve."
         )

@@ -1,4 +1,4 @@
-"""The regression guard (rule 6.8): where what was learned makes results worse, it is taken back."""
+"""Regression guard: roll back learning that makes results worse (rule 6.8)."""
 
 from __future__ import annotations
 
@@ -36,72 +36,72 @@ _GROUPS = {"that ratings changed": None, "that they changed for answers without 
 
 
 def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
-    """Take back everything of a kind and close its gate, of each namespace whose results it makes worse.
+    """Roll back each kind of learning that makes a namespace worse, and close its gate.
 
     Args:
-        space: of the tables and the journal.
-        day: up to whose end is looked.
+        space: Workspace with tables and journal.
+        day: Last day of the evidence (YYYY-MM-DD).
 
     Returns:
-        Why, by namespace.
+        Reason by namespace.
     """
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     heal(space)
     for namespace, why in ratings_worse(space, day).items():
-        found[namespace] = f"{RATINGS}: {why}"
+        reasons[namespace] = f"{RATINGS}: {why}"
         _close(space, namespace, why, RATINGS)
     for kind in KINDS:
         names = approved_namespaces(learning_events(space.journal), kind)
         evidence = Evidence(space, day, among=names)
         for namespace in names:
             if why := regression(evidence, namespace, day_end(day), kind):
-                told = why if kind == WORDS else f"{kind}: {why}"
-                found[namespace] = "; ".join(filter(None, [found.get(namespace), told]))
+                reason = why if kind == WORDS else f"{kind}: {why}"
+                reasons[namespace] = "; ".join(filter(None, [reasons.get(namespace), reason]))
                 _close(space, namespace, why, kind)
-    return found
+    return reasons
 
 
 def ratings_worse(space: Workspace, day: str) -> dict[str, str]:
-    """Why ratings make results surely worse, by namespace; not of those where they are switched off.
+    """Return the reason by namespace where ratings make results surely worse.
 
-    Compared are the searches that they changed with the same searches without them: all, and those of which
-    no right answer had feedback before, since what is asked for often may push out what is not.
+    The searches that ratings changed are compared with a replay without ratings. A second comparison takes
+    only searches whose right answers had no feedback before, because frequent questions may displace rare
+    ones. Namespaces with ratings off are skipped.
 
     Args:
-        space: of the tables and the journal.
-        day: up to whose end is looked.
+        space: Workspace with tables and journal.
+        day: Last day of the evidence (YYYY-MM-DD).
     """
     as_of = day_end(day)
     rows = space.store.scan("learned_effect", f"kind = {quote(RATINGS)}", columns=["namespace"])
     names = rows["namespace"].unique().sort().to_list()
-    evidence, found = Evidence(space, day, among=names), dict[str, str]()
+    evidence, reasons = Evidence(space, day, among=names), dict[str, str]()
     for namespace in names:
         decided = evidence.acts_of(namespace)
         if ratings_off(decided):
             continue
-        switched = [act.at for act in decided if act.about(RATINGS)]
+        switched = [event.at for event in decided if event.about(RATINGS)]
         since = switched[-1].date().isoformat() if switched else ""
-        for about, rated in _GROUPS.items():
+        for group, rated in _GROUPS.items():
             for measure in OF_LEARNING:
-                done = compared(
+                comparison = compared(
                     evidence, namespace, measure.column, since, as_of, RATINGS, live=True, rated=rated
                 )
-                if done.verdict == "worse" and namespace not in found:
-                    found[namespace] = f"{measure} of the searches {about}: {done.describe()}"
-    return found
+                if comparison.verdict == "worse" and namespace not in reasons:
+                    reasons[namespace] = f"{measure} of the searches {group}: {comparison.describe()}"
+    return reasons
 
 
 def regression(evidence: Evidence, namespace: str, as_of: datetime, kind: Kind = WORDS) -> str:
-    """Why learning makes results worse; empty where nothing says that it does (rule 6.8).
+    """Return the reason why learning makes results worse; empty without evidence (rule 6.8).
 
-    Looked at are the searches since the approval whose results it changed: without it, from the same
-    candidates (MRR@5 and nDCG@10), and what people used where both were shown in turn. Nothing is asked
-    while it is not approved.
+    The evidence is the searches since the approval that learning changed. They are replayed without it (MRR@5
+    and nDCG@10), and interleaved selections are compared. Without an approval there is no check.
     """
-    approval, found = latest_decision(evidence.acts_of(namespace, as_of), kind)
-    # An old day that is looked at again says nothing against a later approval.
+    approval, earlier = latest_decision(evidence.acts_of(namespace, as_of), kind)
+    # A backfilled old day is no evidence against a later approval.
     last = latest_decision(evidence.acts_of(namespace), kind)
-    if approval is None or not approval.given or found or last != (approval, ""):
+    if approval is None or not approval.given or earlier or last != (approval, ""):
         return ""
     since = approval.at.date().isoformat()
     for measure in OF_LEARNING:
@@ -115,7 +115,7 @@ def regression(evidence: Evidence, namespace: str, as_of: datetime, kind: Kind =
 
 
 def _online(space: Workspace, namespace: str, since: str, as_of: datetime, kind: Kind) -> Comparison:
-    """Which results were used where those without what was learned were shown in turn (rule 6.6)."""
+    """Compare selections in lists interleaved with results without this kind of learning (rule 6.6)."""
     other = without(space.policy, kind).version
     where = f"day >= {quote(since)} AND day <= {quote(last_day(as_of))} AND policy_b = {quote(other)}"
     rows = space.store.of(namespace).scan(
@@ -129,15 +129,15 @@ def _online(space: Workspace, namespace: str, since: str, as_of: datetime, kind:
 
 
 def heal(space: Workspace) -> None:
-    """Finish what was decided and killed half-way: the audit log says it, what was taken back is gone."""
+    """Complete interrupted decisions: write the missing audit rows and delete what was rolled back."""
     decided = learning_events(space.journal)
     log_acts(space.store, decided)
-    for act in decided:
-        _take_back(space, act)
+    for event in decided:
+        _take_back(space, event)
 
 
 def _close(space: Workspace, namespace: str, why: str, kind: Measured) -> None:
-    act = write_event(
+    event = write_event(
         space.journal,
         namespace,
         REGRESSION,
@@ -146,11 +146,11 @@ def _close(space: Workspace, namespace: str, why: str, kind: Measured) -> None:
         at=space.now(),
         detail={"scope": "everything", "kind": kind},
     )
-    log_acts(space.store, [act])
-    _take_back(space, act)
+    log_acts(space.store, [event])
+    _take_back(space, event)
 
 
-def _take_back(space: Workspace, act: LearningEvent) -> None:
+def _take_back(space: Workspace, event: LearningEvent) -> None:
     for kind in KINDS:
-        for rollback in rollbacks([act], kind):
-            rolled_back(space.store, rollback, kind, log=REGRESSION if act.action == REGRESSION else "")
+        for rollback in rollbacks([event], kind):
+            rolled_back(space.store, rollback, kind, log=REGRESSION if event.action == REGRESSION else "")

@@ -1,4 +1,4 @@
-"""Rows of ``search_views``: what searches of some days showed and what was taken from them (rule 7.1)."""
+"""Rows of ``search_views``: returned results of searches and their selections (rule 7.1)."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ _SURE: Final = (pl.col("verdict") == "helpful") | (pl.col("evidence") == "citati
 
 
 def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """What the searches that were first spoken of on these days showed, and how far it was taken.
+    """Build the ``search_views`` rows of the searches whose first feedback came on these days.
 
-    A search speaks on the first day on which anything was said of it: of what was taken in the name of who
-    said so, of the rest in that of who asked. What was imported says nothing.
+    A search counts once, on the day of its first feedback. A selected result is credited to the user who
+    selected it first; the others to the user who searched. Imported feedback does not count.
 
     Args:
-        space: has the signals, the searches and the memories.
-        days: to work on (YYYY-MM-DD).
+        space: Workspace with signals, searches and memories.
+        days: Days to process (YYYY-MM-DD).
     """
     store = space.store
-    said = _said(store, days)
+    signals = _signals(store, days)
     empty = store.empty("search_views")
-    if said.is_empty():
+    if signals.is_empty():
         return empty
-    rows = _shown(store, said)
+    rows = _shown(store, signals)
     if rows.is_empty():
         return empty
-    rows = _selected(rows, said)
+    rows = _selected(rows, signals)
     rows = rows.with_columns(
         text=pl.coalesce("text", named(rows, texts(space, rows["memory_id"].unique().to_list()), "since"))
     )
     rows = with_lives(space, rows)
     policy = space.key_teaching
-    asked = rows.select("namespace", "query_id", "query").unique("query_id", keep="first")
-    orders = [query for query in asked["query"].unique() if is_instruction(query)]
-    rows = rows.with_columns(order=pl.col("query").is_in(orders))
+    queries = rows.select("namespace", "query_id", "query").unique("query_id", keep="first")
+    instructions = [query for query in queries["query"].unique() if is_instruction(query)]
+    rows = rows.with_columns(order=pl.col("query").is_in(instructions))
     why = pl.when("selected").then(refusal(policy, enabled=in_use(space, KEYS)))
     strength = pl.when("sure").then(1.0).otherwise(policy.used)
     taken = pl.when("selected").then(teaching.is_selected(strength, pl.col("share"), policy)).otherwise(0.0)
@@ -66,38 +66,38 @@ def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     ).select(empty.columns)  # fmt: skip
 
 
-def _said(store: Store, days: Sequence[str]) -> pl.DataFrame:
-    """What was said on these days of results, of searches made here of which nothing was said before."""
+def _signals(store: Store, days: Sequence[str]) -> pl.DataFrame:
+    """Return the signals of these days for local searches without earlier feedback."""
     where = f"{one_of('day', days)} AND tier != 'detailed' AND search_id IS NOT NULL"
-    said = labels_here(store, store.scan("usage_signals", where, columns=_SIGNAL), imported=False)
-    searches = said["search_id"].unique().to_list()
+    signals = labels_here(store, store.scan("usage_signals", where, columns=_SIGNAL), imported=False)
+    searches = signals["search_id"].unique().to_list()
     first = clicked_results(store, max(days), searches).filter(pl.col("day").is_in(list(days)))
-    return said.join(first, on=[*_PAIR, "day"], how="inner")
+    return signals.join(first, on=[*_PAIR, "day"], how="inner")
 
 
-def _shown(store: Store, said: pl.DataFrame) -> pl.DataFrame:
-    """Every result of these searches: its rank, its part of the first one's score, and its search."""
-    spoken = said.group_by("search_id").agg(pl.col("day").min(), first=pl.col("occurred_at").min())
+def _shown(store: Store, signals: pl.DataFrame) -> pl.DataFrame:
+    """Return every result of these searches: rank, share of the top score, and search."""
+    first_feedback = signals.group_by("search_id").agg(pl.col("day").min(), first=pl.col("occurred_at").min())
     columns = ["search_id", "namespace", "query", "principal", "occurred_at", "shown"]
-    asked = store.read_by("searches", "search_id", spoken["search_id"].to_list(), columns=columns)
-    rows = shown_rows(with_query_ids(asked).rename({"principal": "asker", "occurred_at": "since"}))
+    searches = store.read_by("searches", "search_id", first_feedback["search_id"].to_list(), columns=columns)
+    rows = shown_rows(with_query_ids(searches).rename({"principal": "asker", "occurred_at": "since"}))
     best = pl.col("score").sort_by("rank").first().over("search_id")
     share = pl.when(best > 0).then(pl.col("score") / best).otherwise(0.0)
     return rows.select(
         "search_id", "namespace", "query", "query_id", "asker", "since", "memory_id",
         pl.col("rank").cast(pl.Int32), share=share.clip(0.0, 1.0),
-    ).join(spoken, on="search_id").unique(_PAIR, keep="first", maintain_order=True)  # fmt: skip
+    ).join(first_feedback, on="search_id").unique(_PAIR, keep="first", maintain_order=True)  # fmt: skip
 
 
-def _selected(rows: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
-    """With who took each result first and when, if anybody did, and which of its texts was shown."""
-    positive = said.filter("clicked", pl.col("verdict").is_in(["used", "helpful"]), pl.col("weight") > 0)
+def _selected(rows: pl.DataFrame, signals: pl.DataFrame) -> pl.DataFrame:
+    """Add the first selection of each result (user, time) and the text that was returned."""
+    positive = signals.filter("clicked", pl.col("verdict").is_in(["used", "helpful"]), pl.col("weight") > 0)
     ordered = positive.sort("occurred_at", "event_id")
-    taken = ordered.group_by(_PAIR, maintain_order=True).agg(
+    selections = ordered.group_by(_PAIR, maintain_order=True).agg(
         by=pl.col("principal").first(), at=pl.col("occurred_at").first(), sure=_SURE.any(),
         text=pl.col("text").first(), selected=pl.lit(value=True),
     )  # fmt: skip
-    return rows.join(taken, on=_PAIR, how="left", maintain_order="left").with_columns(
+    return rows.join(selections, on=_PAIR, how="left", maintain_order="left").with_columns(
         pl.col("selected", "sure").fill_null(value=False),
         at=pl.coalesce("at", "first"),
         principal=pl.coalesce("by", "asker"),

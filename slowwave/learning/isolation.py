@@ -1,10 +1,9 @@
-"""The proof that no full-text search reaches what was learned (safeguard 4 of rule 5).
+"""Isolation proof: full-text search never reaches learned terms (safeguard 4 of rule 5).
 
-Three things are looked at: which columns have a full-text index, against what each table may have; and
-whether a canary is found, by a query that names no column and by one that asks the index alone. The canary is
-a row of ``learned_triggers`` in a namespace that nobody can open, with a term that no text has and nobody
-knows, and beside it a question of that term with a vector of zeros. It has to be looked for: LanceDB
-searches a column that is named by a scan, also where no index is.
+The check compares the full-text columns of each table with those it may have. It also searches for a canary,
+once naming no column and once in the index alone. The canary is a row of ``learned_triggers`` in a namespace
+that nobody can open, with a random term that no text contains. A question with that term and a zero vector
+stands beside it. The search is needed because LanceDB scans a named column even without an index.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from slowwave.store.text import full_text, full_text_columns
 
 TABLE: Final = "learned_triggers"
 QUESTIONS: Final = "question_vectors"
-"""Has the texts of questions that are search keys; other tables of keys have their ids alone."""
+"""Table with the texts of questions that are search keys. Other tables of keys hold only their ids."""
 SEARCHED: Final = "chunks"
-"""The one table that is searched by text."""
+"""The only table with full-text search."""
 
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 _TEXTS = ("memory_id", "term", "search_id", "question", "principal", "proposal_id")
-_MINE = within(CANARY_NAMESPACE)
+_IN_CANARY_NAMESPACE = within(CANARY_NAMESPACE)
 
 
 def canary(store: Store) -> str:
-    """The term of the canary, written first where there is none."""
+    """Return the term of the canary; write the canary first if it is missing."""
     while not (term := _canary(store, TABLE)):
         fresh = f"canary{secrets.token_hex(12)}"
         row = {
             "trigger_id": CANARY_NAMESPACE, "namespace": CANARY_NAMESPACE, "day": CANARY_NAMESPACE,
             **dict.fromkeys(_TEXTS, fresh), "added_at": _NEVER, "expires_at": _NEVER, "weight": 0.0,
         }  # fmt: skip
-        # Of two processes that write it at once, the first one's stays.
+        # If two processes write at once, the first row stays.
         store.upsert(TABLE, pl.DataFrame([row]), insert_only=True)
     if _canary(store, QUESTIONS) != term:
         vector = [0.0] * store.identity.dimension
@@ -53,22 +52,24 @@ def canary(store: Store) -> str:
     return term
 
 
-_SAYS: Final = {TABLE: "term", QUESTIONS: "query"}
-"""Where the canary is, and the column that has its term."""
+_TERM_COLUMN: Final = {TABLE: "term", QUESTIONS: "query"}
+"""Tables with a canary, and the column of its term."""
 
 
 def _canary(store: Store, name: str) -> str:
-    """The term of the canary in a table; empty where there is none."""
-    return "".join(store.read(name, _MINE, columns=[_SAYS[name]])[_SAYS[name]][:1])
+    """Return the canary's term in a table; empty if the table has no canary."""
+    return "".join(
+        store.read(name, _IN_CANARY_NAMESPACE, columns=[_TERM_COLUMN[name]])[_TERM_COLUMN[name]][:1]
+    )
 
 
 def prove(store: Store, tables: Collection[str] | None = None, *, plant: bool = True) -> tuple[str, ...]:
-    """Every way by which what was learned reaches the full-text search, in words; none: it is proven.
+    """Return each way in which learned text reaches the full-text search; empty means proven.
 
     Args:
-        store: the tables.
-        tables: that are looked at; None is all.
-        plant: write the canary where there is none; without one the indexes alone are looked at.
+        store: Tables to check.
+        tables: Names of the tables to check; None is all.
+        plant: Write the canary if it is missing. Without a canary only the indexes are checked.
     """
     names = store.specs if tables is None else tables
     term = canary(store) if plant else _canary(store, TABLE)
@@ -76,7 +77,7 @@ def prove(store: Store, tables: Collection[str] | None = None, *, plant: bool = 
 
 
 def contaminated_chunks(store: Store) -> pl.DataFrame:
-    """Chunks that other words find than those of their text and context: chunk_id, memory_id, revision."""
+    """Return chunks whose search text differs from their text and context: chunk_id, memory_id, revision."""
     columns = ["chunk_id", "memory_id", "revision", "title", "headings", "text", "search_text"]
     contexts = store.read("memories", columns=["memory_id", "revision", "context"])
     chunks = store.read(SEARCHED, columns=columns).join(contexts, on=["memory_id", "revision"], how="left")
@@ -91,13 +92,13 @@ def contaminated_chunks(store: Store) -> pl.DataFrame:
 
 
 class IsolationWatch:
-    """The proof, asked again when there is reason to: at first, and when a table that matters has changed.
+    """Cached isolation proof, repeated only when a relevant table changes.
 
-    What failed is asked again each time: another process may have mended it.
+    A failed proof is repeated each time, because another process may have fixed it.
 
     Args:
-        store: the tables.
-        table: has what was learned.
+        store: Tables to check.
+        table: Table with the learned rows.
     """
 
     def __init__(self, store: Store, table: str = TABLE) -> None:
@@ -107,18 +108,18 @@ class IsolationWatch:
         self._proven: dict[str, int] = {}
 
     def problems(self) -> tuple[str, ...]:
-        """As of `prove`."""
+        """Return the problems that `prove` finds; empty while the tables are unchanged."""
         with self._lock:
             try:
                 versions = {name: self._store.version(name) for name in self._names}
                 changed = [name for name, version in versions.items() if version != self._proven.get(name)]
                 if not changed:
                     return ()
-                found = prove(self._store, changed if self._proven else None)
+                problems = prove(self._store, changed if self._proven else None)
             except (SlowwaveError, RuntimeError, OSError, ValueError) as error:
-                found = (f"it could not be looked at: {error}",)
-            self._proven = {} if found else versions
-        return found
+                problems = (f"the check failed: {error}",)
+            self._proven = {} if problems else versions
+        return problems
 
 
 def _problems(store: Store, name: str, term: str) -> Iterator[str]:
@@ -129,22 +130,25 @@ def _problems(store: Store, name: str, term: str) -> Iterator[str]:
         yield f"{name}.{column} has a full-text index"
     if not term:
         return
-    if name in (*_SAYS, SEARCHED) and _found_by_default(store, name, term):
+    if name in (*_TERM_COLUMN, SEARCHED) and _found_by_default(store, name, term):
         yield f"a term that was only learned is found in {name} by a text query"
-    if name not in _SAYS:
+    if name not in _TERM_COLUMN:
         return
-    if _found(table.search(MatchQuery(term, _SAYS[name]), query_type="fts").fast_search()):
+    if _found(table.search(MatchQuery(term, _TERM_COLUMN[name]), query_type="fts").fast_search()):
         yield f"a term that was only learned is in a full-text index of {name}"
 
 
 def _found_by_default(store: Store, name: str, term: str) -> bool:
-    """Whether a query that names no column finds the term; a table without any index refuses it."""
+    """Return whether a query without a column finds the term.
+
+    A table without any index refuses such a query.
+    """
     try:
         return _found(store.table(name).search(term, query_type="fts"))
     except ValueError as error:
         if "INVERTED index" not in str(error):
             raise
-    # Columns that may be searched are searched without an index, too.
+    # Columns that may be searched are searched without an index as well.
     return any(_found(full_text(store, name, column, term)) for column in store.specs[name].full_text)
 
 

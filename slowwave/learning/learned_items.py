@@ -1,4 +1,4 @@
-"""What is listed of selections and of what they taught: no word that belongs to a secret memory."""
+"""Listings of selections, terms and keys, with words of secret memories redacted."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 State = Literal["proposed", "live", "expired", "taken back"]
 STATES: Final[tuple[State, ...]] = get_args(State)
-"""Of a term of a memory: taught, but without effect (yet); with effect; too old; taken back."""
+"""States of a term or key: taught without effect (yet), in effect, expired, rolled back."""
 TAKEN_BACK: Final = "taken_back"
-"""Of a selection that taught, or could have, and was taken back since."""
+"""Outcome of a selection that was rolled back."""
 _ORDER = pl.Enum(["live", "proposed", "expired", "taken back"])
 _TERM = ["memory_id", "term"]
 _WORDS = ("title", "term", "detail", "query", "terms", "taught", "trigger_id", "question")
 
 
 def listed(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collection[str] = ()) -> pl.DataFrame:
-    """The rows without titles and words of secret memories that nobody named.
+    """Return the rows without titles and words of secret memories, unless a user named them.
 
     Args:
-        store: the tables.
-        namespace: whose the rows are.
-        rows: with ``memory_id``.
-        named: memories that a person named by their ids.
+        store: Store with the labels of the memories.
+        namespace: Namespace of the rows.
+        rows: Rows with ``memory_id``.
+        named: Ids of memories that the user named.
     """
     return access_view(store, namespace, rows["memory_id"].unique(), Viewer.REPORT, named=named).veiled(
         rows, *_WORDS
@@ -45,12 +45,12 @@ def listed(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collectio
 
 
 def taken_back(store: Store, rows: pl.DataFrame, asked: Rollback) -> pl.DataFrame:
-    """Lessons that a rollback is about; one of a memory names it."""
+    """Return the lessons that a rollback covers; scope memory counts as naming that memory."""
     return listed(store, asked.namespace, rows, named=[asked.value] if asked.scope == "memory" else [])
 
 
 def titled(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collection[str] = ()) -> pl.DataFrame:
-    """The same with the titles of the memories."""
+    """Add the titles of the memories."""
     titles = store.read_by(
         "memories", "memory_id", rows["memory_id"].unique().to_list(), columns=["memory_id", "title"],
         also=within(namespace),
@@ -61,12 +61,12 @@ def titled(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collectio
 
 
 def terms(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataFrame:
-    """Rows of `slowwave.learning.review.Learning.terms`, of one memory or of all."""
+    """Return the rows of `slowwave.learning.review.Learning.terms`, of one memory or all."""
     now, policy = evidence.now, evidence.space.learning_policy
     lessons = with_applied(evidence)
     stand = standing(lessons, evidence.rollbacks[WORDS], now)
     young = stand.filter(pl.col("expires_at") > now)
-    found = (
+    rows = (
         lessons.group_by(_TERM)
         .agg(
             pl.col("taught_at").min(),
@@ -82,19 +82,19 @@ def terms(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.Data
             weight=((pl.coalesce("until", "expires_at") - now) / policy.ttl).clip(0, 1),
         )
     )  # fmt: skip
-    found = found.with_columns(
+    rows = rows.with_columns(
         weight=pl.when(pl.col("state").is_in(["live", "proposed"])).then("weight").otherwise(0.0),
         order=pl.col("state").cast(_ORDER).to_physical(),
     ).sort("order", "taught_at", "memory_id", "term", descending=[False, True, False, False])
     if memory_id:
-        found = found.filter(memory_id=memory_id)
+        rows = rows.filter(memory_id=memory_id)
     columns = ["memory_id", "title", "term", "state", "questions", "principals", "taught_at", "expires_at",
                "weight", "searches"]  # fmt: skip
-    return titled(evidence.space.store, namespace, found, named=[memory_id]).select(columns)
+    return titled(evidence.space.store, namespace, rows, named=[memory_id]).select(columns)
 
 
 def _state(proposed: pl.Expr) -> pl.Expr:
-    """Which of `STATES` each row is in, by ``live``, ``stands`` and whether it may have an effect later."""
+    """Compute the state of each row (one of `STATES`)."""
     return (
         pl.when("live").then(pl.lit("live"))
         .when(proposed).then(pl.lit("proposed"))
@@ -106,50 +106,50 @@ def _state(proposed: pl.Expr) -> pl.Expr:
 def proposals(
     evidence: Evidence, namespace: str, *, reason: str = "", limit: int | None = None
 ) -> pl.DataFrame:
-    """Rows of `slowwave.learning.review.Learning.proposals`.
+    """Return the rows of `slowwave.learning.review.Learning.proposals`.
 
-    Of a question that a secret memory was shown for no word is there.
+    A query that returned a secret memory is redacted.
     """
     taught = evidence.decided.lessons.group_by("proposal_id").agg(taught=pl.col("term").sort())
-    found = (
+    rows = (
         evidence.proposals.join(evidence.decided.reasons, on="proposal_id")
         .join(taught, on="proposal_id", how="left")
         .with_columns(pl.col("taught").fill_null([]))
     )
     columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
                "terms", "taught", "reason"]  # fmt: skip
-    return _selections(evidence, namespace, found, WORDS, reason, limit).select(columns)
+    return _selections(evidence, namespace, rows, WORDS, reason, limit).select(columns)
 
 
 def selections(
     evidence: Evidence, namespace: str, *, reason: str = "", limit: int | None = None
 ) -> pl.DataFrame:
-    """Rows of `slowwave.learning.review.Learning.selections`.
+    """Return the rows of `slowwave.learning.review.Learning.selections`.
 
-    Of a question that a secret memory was shown for no word is there.
+    A query that returned a secret memory is redacted.
     """
-    found = evidence.views.filter("selected").join(evidence.seen.reasons, on="view_id")
-    found = found.rename({"view_id": "proposal_id", "at": "selected_at"})
+    rows = evidence.views.filter("selected").join(evidence.seen.reasons, on="view_id")
+    rows = rows.rename({"view_id": "proposal_id", "at": "selected_at"})
     columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
                "taken", "reason"]  # fmt: skip
-    return _selections(evidence, namespace, found, KEYS, reason, limit).select(columns)
+    return _selections(evidence, namespace, rows, KEYS, reason, limit).select(columns)
 
 
 def _selections(
     evidence: Evidence, namespace: str, found: pl.DataFrame, kind: Kind, reason: str, limit: int | None
 ) -> pl.DataFrame:
-    """Selections with what became of them, the newest first, without words of secret memories."""
+    """Return selections with their outcome, newest first, without words of secret memories."""
     store, key = evidence.space.store, ["search_id", "memory_id"]
     log = of_kind(store.of(namespace).read("learning_log", "search_id IS NOT NULL"), kind)
-    done = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
-    kept = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
+    applied = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
+    refused = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
     by_gate = decide(evidence, namespace, evidence.now, kind).reason or PROPOSED
     taught = found.with_columns(taught_at="selected_at")
-    gone = [taught.filter(act.hits())["proposal_id"] for act in evidence.rollbacks[kind]]
-    taken_back = pl.concat([pl.Series("proposal_id", [], dtype=pl.String), *gone])
+    rolled_back = [taught.filter(rollback.hits())["proposal_id"] for rollback in evidence.rollbacks[kind]]
+    taken_back = pl.concat([pl.Series("proposal_id", [], dtype=pl.String), *rolled_back])
     found = (
-        found.join(done, on=key, how="left")
-        .join(kept, on=key, how="left")
+        found.join(applied, on=key, how="left")
+        .join(refused, on=key, how="left")
         .with_columns(
             reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
             .when(pl.col("proposal_id").is_in(taken_back.implode())).then(pl.lit(TAKEN_BACK))
@@ -160,25 +160,25 @@ def _selections(
     )  # fmt: skip
     if reason:
         found = found.filter(reason=reason)
-    rows = titled(store, namespace, found if limit is None else found.head(limit))
-    return redact(rows, _closed(evidence, namespace, rows), "query", "terms", "taught")
+    titled_rows = titled(store, namespace, found if limit is None else found.head(limit))
+    return redact(titled_rows, _closed(evidence, namespace, titled_rows), "query", "terms", "taught")
 
 
 def _closed(evidence: Evidence, namespace: str, rows: pl.DataFrame) -> pl.Expr:
-    """Whether the query of each row is one that a secret memory was shown for."""
-    asked = pl.Series([ids.query_id(namespace, one or "") for one in rows["query"]], dtype=pl.String)
-    return pl.lit(asked.is_in(sorted(closed_queries(evidence.space.store, namespace))))
+    """Return whether the query of each row returned a secret memory."""
+    query_ids = pl.Series([ids.query_id(namespace, query or "") for query in rows["query"]], dtype=pl.String)
+    return pl.lit(query_ids.is_in(sorted(closed_queries(evidence.space.store, namespace))))
 
 
 _KEY = ["memory_id", "query_id"]
 
 
 def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataFrame:
-    """Rows of `slowwave.learning.review.Learning.keys`, of one memory or of all."""
+    """Return the rows of `slowwave.learning.review.Learning.keys`, of one memory or all."""
     now = evidence.now
     taken = seen_with_applied(evidence).filter(pl.col("taken") > 0)
     stand = standing(taken, evidence.rollbacks[KEYS], now)
-    asked = evidence.views.select("query_id", "query").unique("query_id", keep="first", maintain_order=True)
+    queries = evidence.views.select("query_id", "query").unique("query_id", keep="first", maintain_order=True)
     found = (
         taken.group_by(_KEY)
         .agg(
@@ -188,7 +188,7 @@ def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataF
             principals=pl.col("principal").n_unique(),
             searches=pl.col("search_id").unique().sort(),
         )
-        .join(asked, on="query_id", how="left")
+        .join(queries, on="query_id", how="left")
         .join(evidence.live_keys().select(*_KEY, live=True).unique(), on=_KEY, how="left")
         .join(stand.select(*_KEY, stands=True).unique(), on=_KEY, how="left")
         .with_columns(pl.col("query").fill_null(""))
@@ -201,16 +201,16 @@ def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataF
     )  # fmt: skip
     if memory_id:
         found = found.filter(memory_id=memory_id)
-    rows = titled(evidence.space.store, namespace, found, named=[memory_id])
-    rows = redact(rows, _closed(evidence, namespace, rows), "query")
-    rows = listed(evidence.space.store, namespace, rows, named=[memory_id])
+    titled_rows = titled(evidence.space.store, namespace, found, named=[memory_id])
+    titled_rows = redact(titled_rows, _closed(evidence, namespace, titled_rows), "query")
+    titled_rows = listed(evidence.space.store, namespace, titled_rows, named=[memory_id])
     columns = ["memory_id", "title", "query", "state", "times", "principals", "taught_at", "expires_at",
                "weight", "searches"]  # fmt: skip
-    return rows.select(columns)
+    return titled_rows.select(columns)
 
 
 def seen_with_applied(evidence: Evidence) -> pl.DataFrame:
-    """All that was seen and counts; also what was applied and later news of the same days would leave out."""
+    """Return all views that count, plus applied ones that a reprocessed day would leave out."""
     columns = ["view_id", "namespace", "memory_id", "search_id", "query_id", "principal", "taken",
                "taught_at", "expires_at"]  # fmt: skip
     applied = evidence.applied_keys.rename({"key_id": "view_id", "at": "taught_at"}).select(columns)
@@ -219,21 +219,21 @@ def seen_with_applied(evidence: Evidence) -> pl.DataFrame:
 
 
 def log(store: Store, namespace: str, *, action: str = "", limit: int | None = None) -> pl.DataFrame:
-    """Rows of `slowwave.learning.review.Learning.log`."""
+    """Return the rows of `slowwave.learning.review.Learning.log`."""
     where = within(namespace) + (f" AND action = {quote(action)}" if action else "")
-    rows = store.read("learning_log", where).sort("at", "log_id", descending=True).drop("day", "namespace")
-    found = listed(store, namespace, rows).select(pl.exclude("log_id"), "log_id")
-    return found if limit is None else found.head(limit)
+    entries = store.read("learning_log", where).sort("at", "log_id", descending=True).drop("day", "namespace")
+    visible = listed(store, namespace, entries).select(pl.exclude("log_id"), "log_id")
+    return visible if limit is None else visible.head(limit)
 
 
 def with_applied(evidence: Evidence) -> pl.DataFrame:
-    """All lessons; also applied ones that later news of the same days would not teach again."""
+    """Return all lessons, plus applied ones that a reprocessed day would leave out."""
     both = pl.concat([evidence.decided.lessons, lessons_of(evidence.applied)])
     return both.unique(["proposal_id", "term"], keep="first", maintain_order=True)
 
 
 def _of_terms(lessons: pl.DataFrame) -> pl.DataFrame:
-    """By memory and term: distinct questions and people, and until when."""
+    """Count distinct questions and users by memory and term, with the latest expiry."""
     return lessons.group_by(_TERM).agg(
         questions=pl.col("question").n_unique(),
         principals=pl.col("principal").n_unique(),

@@ -1,4 +1,4 @@
-"""The audit log of learning: what was added, refreshed, refused and taken back, and why (rule 5.7)."""
+"""Audit log of learning: terms and keys added, refreshed, refused or rolled back (rule 5.7)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ _KIND = "kind"
 
 
 def append(store: Store, rows: pl.DataFrame) -> None:
-    """Write rows that are not there yet; one with the same content is the same row.
+    """Append audit rows that are not in the log yet.
+
+    A row's id is the digest of its content, so appending is idempotent.
 
     Args:
-        store: of the table.
-        rows: ``action``, ``reason``, ``namespace``, ``at`` (time); and, where they are known, ``memory_id``,
-            ``term``, ``search_id``, ``principal``, ``detail``, ``kind`` (of learning; words, where it is not
-            said).
+        store: Store of the table.
+        rows: Columns ``action``, ``reason``, ``namespace``, ``at`` (time). Optional: ``memory_id``, ``term``,
+            ``search_id``, ``principal``, ``detail``, ``kind`` (of learning; default words).
     """
     if rows.is_empty():
         return
     empty = store.empty(TABLE)
-    named = (*_NAMED, _KIND)
-    lacking = [pl.lit(None, empty.schema[name]).alias(name) for name in named if name not in rows.columns]
-    full = rows.with_columns(lacking)
-    # What is said of words has the name that it had before there was anything else.
+    columns = (*_NAMED, _KIND)
+    missing = [pl.lit(None, empty.schema[name]).alias(name) for name in columns if name not in rows.columns]
+    full = rows.with_columns(missing)
+    # Ids of words leave out the kind: they are older than the column.
     kinds = full[_KIND].replace(WORDS, None)
     names = [
         ids.digest(
@@ -46,25 +47,25 @@ def append(store: Store, rows: pl.DataFrame) -> None:
         )
         for row, kind in zip(full.select(_NAMED).iter_rows(), kinds, strict=True)
     ]
-    made = full.with_columns(
+    identified = full.with_columns(
         log_id=pl.Series(names, dtype=pl.String), day=pl.col("at").dt.strftime("%Y-%m-%d")
     ).select(empty.columns)
-    there = store.read_by(TABLE, "log_id", names, columns=["log_id"])
-    new = made.join(there, on="log_id", how="anti")
+    existing = store.read_by(TABLE, "log_id", names, columns=["log_id"])
+    new = identified.join(existing, on="log_id", how="anti")
     if new.height:
         store.upsert(TABLE, new, insert_only=True)
 
 
 def log_acts(store: Store, decided: Iterable[LearningEvent]) -> None:
-    """Write what was decided."""
+    """Append the decisions to the audit log."""
     schema = dict.fromkeys((*_NAMED, _KIND), pl.String()) | {"at": pl.Datetime("us", "UTC")}
     rows = [
         {
-            "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at.astimezone(UTC),
-            "principal": act.who, "kind": act.detail.get("kind"),
-            "detail": " ".join(str(act.detail[name]) for name in ("scope", "value") if name in act.detail),
+            "action": event.action, "reason": event.why, "namespace": event.namespace,
+            "at": event.at.astimezone(UTC), "principal": event.who, "kind": event.detail.get("kind"),
+            "detail": " ".join(str(event.detail[key]) for key in ("scope", "value") if key in event.detail),
         }
-        for act in decided
+        for event in decided
     ]  # fmt: skip
     append(store, pl.DataFrame(rows, schema=schema, orient="row"))
 
@@ -76,27 +77,31 @@ def log_refusals(
     days: list[str],
     kind: Kind = WORDS,
 ) -> None:
-    """Write why the selections of some days teach nothing.
+    """Append the reasons why the selections of some days teach nothing.
 
     Args:
-        store: of the table.
-        evidence: up to the last of the days.
-        reasons: of the gate, by day and namespace, where it was not open.
-        days: whose selections.
-        kind: of learning.
+        store: Store of the table.
+        evidence: Evidence up to the last of the days.
+        reasons: Reason of each closed gate, by day and namespace.
+        days: Days of the selections (YYYY-MM-DD).
+        kind: Kind of learning.
     """
     gate = pl.DataFrame(
         [(day, namespace, reason) for (day, namespace), reason in reasons.items()],
         schema={"day": pl.String, "namespace": pl.String, "gate": pl.String}, orient="row",
     )  # fmt: skip
     if kind == WORDS:
-        of, became, detail = evidence.proposals, evidence.decided.reasons, pl.col("terms").list.join(" ")
+        selections, outcomes, detail = (
+            evidence.proposals,
+            evidence.decided.reasons,
+            pl.col("terms").list.join(" "),
+        )
     else:
-        of, became, detail = evidence.views, evidence.seen.reasons, pl.lit(None, pl.String)
-        of = of.rename({"at": "selected_at"})
+        selections, outcomes, detail = evidence.views, evidence.seen.reasons, pl.lit(None, pl.String)
+        selections = selections.rename({"at": "selected_at"})
     rows = (
-        of.filter(pl.col("day").is_in(days))
-        .join(became, on=became.columns[0])
+        selections.filter(pl.col("day").is_in(days))
+        .join(outcomes, on=outcomes.columns[0])
         .join(gate, on=["day", "namespace"], how="left")
         .with_columns(reason=pl.when(pl.col("reason") == PROPOSED).then("gate").otherwise("reason"))
         .filter(pl.col("reason").is_not_null())
@@ -110,32 +115,32 @@ def log_refusals(
     )  # fmt: skip
 
 
-def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame, kind: Kind = WORDS) -> None:
-    """Write what was learned: what the memory held already is refreshed, another term or key is added.
+def log_taught(store: Store, rows: pl.DataFrame, previous: pl.DataFrame, kind: Kind = WORDS) -> None:
+    """Append what was learned: an existing term or key of a memory is refreshed, another is added.
 
     Args:
-        store: of the table.
-        rows: of the table of a kind, new ones.
-        before: those that were there.
-        kind: of learning.
+        store: Store of the table.
+        rows: New rows of the table of the kind.
+        previous: Previous rows of that table.
+        kind: Kind of learning.
     """
-    rows, before = described(rows, kind), described(before, kind)
-    held = ["namespace", "memory_id", "what"]
-    new = rows.join(before.select("detail"), on="detail", how="anti").sort("at", "detail")
-    earlier = before.group_by(held).agg(earliest=pl.col("at").min())
-    again = pl.col("earliest").is_not_null() & (pl.col("earliest") < pl.col("at"))
-    first = pl.int_range(pl.len()).over(held) == 0
-    marked = new.join(earlier, on=held, how="left", maintain_order="left")
-    action = pl.when(first & ~again).then(pl.lit("add")).otherwise(pl.lit("refresh"))
+    rows, previous = described(rows, kind), described(previous, kind)
+    item = ["namespace", "memory_id", "what"]
+    new = rows.join(previous.select("detail"), on="detail", how="anti").sort("at", "detail")
+    earlier = previous.group_by(item).agg(earliest=pl.col("at").min())
+    repeated = pl.col("earliest").is_not_null() & (pl.col("earliest") < pl.col("at"))
+    first = pl.int_range(pl.len()).over(item) == 0
+    marked = new.join(earlier, on=item, how="left", maintain_order="left")
+    action = pl.when(first & ~repeated).then(pl.lit("add")).otherwise(pl.lit("refresh"))
     append(store, marked.with_columns(action=action, reason=pl.lit("applied")))
 
 
 def described(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
-    """Return what the log says of rows of the table of a kind; of keys, of those that led somewhere.
+    """Return the audit columns of learned rows; of keys only those that led to a memory.
 
     Returns:
-        Columns of the log, at the moment when they were taught; ``expires_at``, and ``what`` was learned: a
-        term, or the id of a past question, which the log does not name.
+        Columns of the log as of the moment of learning, and ``expires_at``. Also ``what``: a term, or the id
+        of a past question, which the log does not store.
     """
     key, at, what = ("trigger_id", "added_at", "term") if kind == WORDS else ("key_id", "at", "query_id")
     return (rows if kind == WORDS else rows.filter(pl.col("taken") > 0)).select(
@@ -146,13 +151,13 @@ def described(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
 
 
 def log_untaught(store: Store, rows: pl.DataFrame, at: datetime, kind: Kind = WORDS) -> None:
-    """Write what days that were worked on again do not teach any more.
+    """Append rollbacks of rows that reprocessed days no longer teach.
 
     Args:
-        store: of the table.
-        rows: of the table of a kind, about to be gone.
-        at: when.
-        kind: of learning.
+        store: Store of the table.
+        rows: Rows of the table of the kind that will be deleted.
+        at: Time of the rollback.
+        kind: Kind of learning.
     """
     append(
         store,

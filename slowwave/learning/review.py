@@ -1,4 +1,4 @@
-"""Learning, for people: what the gate says, what was learned, who approves it, and how it is taken back."""
+"""Review API of learning: gate state, learned items, approval and rollback."""
 
 from __future__ import annotations
 
@@ -36,37 +36,37 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.quality.learning_gate import GateDecision
 
-WAITING: Final = "waiting for the night"
+WAITING: Final = "waiting for the nightly job"
 
 
 class ApprovalRefusedError(LearningError):
-    """An approval that may not be given yet; `decision` says what is missing."""
+    """Approval that is not possible yet; `decision` names the missing conditions."""
 
     def __init__(self, decision: GateDecision) -> None:
         self.decision = decision
-        lacking = "; ".join(
-            f"{one.name} {one.lacking if one.state == 'closed' else one.value}"
-            for one in decision.missing
-            if one.name not in (APPROVAL, REGRESSION)
+        missing = "; ".join(
+            f"{condition.name} {condition.lacking if condition.state == 'closed' else condition.value}"
+            for condition in decision.missing
+            if condition.name not in (APPROVAL, REGRESSION)
         )
         what = "Learning of words" if decision.kind == WORDS else "Learning of search keys"
         super().__init__(
-            f"{what} in {decision.namespace} cannot be approved yet. Missing: {lacking}. "
+            f"{what} in {decision.namespace} cannot be approved yet. Missing: {missing}. "
             f"Nothing was recorded."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is known of the learning of a namespace.
+    """State of the learning of a namespace.
 
     Attributes:
-        gate: what it says now of words, condition by condition.
-        terms: of its memories, by state (count).
-        proposals: by what became of them (count).
-        key_gate: what it says of search keys.
-        keys: of its memories, by state (count).
-        selections: by what became of them as keys (count).
+        gate: Gate of words, condition by condition.
+        terms: Terms by state (count).
+        proposals: Proposals by outcome (count).
+        key_gate: Gate of search keys.
+        keys: Search keys by state (count).
+        selections: Selections by outcome as keys (count).
     """
 
     gate: GateDecision
@@ -79,16 +79,16 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """What a rollback takes back, or would.
+    """Result of a rollback or of its preview.
 
     Attributes:
-        rollback: what was asked.
-        applied: rows of ``learned_triggers`` or ``search_keys`` that are gone, as they were.
-        proposed: lessons that no longer stand, the applied ones among them: ``memory_id``, ``term`` (of a
-            key the id of the past question), ``search_id``, ``principal``, ``taught_at``.
-        live: terms or keys that had an effect and have none any more (count).
-        act: as it is in the journal; None where it was only tried.
-        kind: of learning.
+        rollback: The requested rollback.
+        applied: Deleted rows of ``learned_triggers`` or ``search_keys``.
+        proposed: Lessons that no longer count, including applied ones: ``memory_id``, ``term`` (of a key the
+            id of the past question), ``search_id``, ``principal``, ``taught_at``.
+        live: Terms or keys that lose their effect (count).
+        act: Journal event; None of a preview.
+        kind: Kind of learning.
     """
 
     rollback: Rollback
@@ -101,21 +101,18 @@ class TakenBack:
 
 @api_calls
 class Learning:
-    """What was learned in one namespace, and the decisions of people about it.
+    """Learning of one namespace: listings, approval, withdrawal and rollback.
 
-    Args:
-        space: of the home.
-        namespace: whose learning.
-        principal: through whom people act here, recorded beside their names.
+    `principal` is recorded beside the name of who decides.
     """
 
     def __init__(self, space: Workspace, namespace: str, principal: str) -> None:
         self._space, self._namespace, self._principal = space, namespace, principal
 
-    # -- what there is ---------------------------------------------------------------------------
+    # -- listings --------------------------------------------------------------------------------
 
     def gate(self, kind: Kind = WORDS) -> GateDecision:
-        """What the learning gate says now of a kind: words or keys.
+        """Return the current decision of the learning gate for words or keys.
 
         Raises:
             LearningError: an unknown kind.
@@ -123,35 +120,34 @@ class Learning:
         return self._gate(self._evidence(), known_kind(kind))
 
     def status(self) -> Status:
-        """The gates as they are now, and how many terms, keys and selections there are in which state."""
+        """Return both gates, and the number of terms, keys and selections by state."""
         return self.overview()[0]
 
     def overview(self) -> tuple[Status, pl.DataFrame, pl.DataFrame]:
-        """`status`, `terms` and `keys` at once, of which each by itself looks at all the evidence."""
-        evidence, mine = self._evidence(), self._namespace
-        terms, keys = learned_items.terms(evidence, mine), learned_items.keys(evidence, mine)
+        """Return `status`, `terms` and `keys` from one reading of the evidence."""
+        evidence, namespace = self._evidence(), self._namespace
+        terms, keys = learned_items.terms(evidence, namespace), learned_items.keys(evidence, namespace)
         status = Status(
             self._gate(evidence, WORDS),
             _by_state(terms),
-            _became(learned_items.proposals(evidence, mine)),
+            _by_reason(learned_items.proposals(evidence, namespace)),
             self._gate(evidence, KEYS),
             _by_state(keys),
-            _became(learned_items.selections(evidence, mine)),
+            _by_reason(learned_items.selections(evidence, namespace)),
         )
         return status, terms, keys
 
     def terms(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
-        """Every term that a selection has taught a memory; those of a secret one only where it is named.
+        """Return every term that selections taught; of secret memories only if named.
 
         Args:
             state: proposed, live, expired, taken back; empty: all.
-            memory_id: only of this memory; empty: of all.
+            memory_id: Only of this memory; empty: of all.
 
         Returns:
-            A row a memory and term: ``memory_id``, ``title``, ``term``, ``state``, ``questions`` and
-            ``principals`` (distinct ones that taught it and stand, count), ``taught_at`` (the first time),
-            ``expires_at`` (at the latest), ``weight`` (now, in [0, 1]), ``searches`` (ids of those that
-            taught it); live ones first, the newest first.
+            A row per memory and term: ``memory_id``, ``title``, ``term``, ``state``, ``questions`` and
+            ``principals`` (distinct ones that count, count), ``taught_at`` (first), ``expires_at`` (latest),
+            ``weight`` (now, in [0, 1]), ``searches`` (ids). Live ones come first, then the newest.
 
         Raises:
             LearningError: an unknown state.
@@ -159,17 +155,16 @@ class Learning:
         return self._in_state(learned_items.terms, state, memory_id)
 
     def keys(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
-        """Every past question that led to a memory; those of a secret one only where it is named.
+        """Return every past question that led to a memory; of secret memories only if named.
 
         Args:
             state: proposed, live, expired, taken back; empty: all.
-            memory_id: only of this memory; empty: of all.
+            memory_id: Only of this memory; empty: of all.
 
         Returns:
-            A row a memory and question: ``memory_id``, ``title``, ``query``, ``state``, ``times`` (searches
-            that led there, count), ``principals`` (distinct, count), ``taught_at`` (the last time),
-            ``expires_at``, ``weight`` (now, in [0, 1]), ``searches`` (their ids); live ones first, the newest
-            first.
+            A row per memory and question: ``memory_id``, ``title``, ``query``, ``state``, ``times``
+            (searches, count), ``principals`` (distinct, count), ``taught_at`` (last), ``expires_at``,
+            ``weight`` (now, in [0, 1]), ``searches`` (ids). Live ones come first, then the newest.
 
         Raises:
             LearningError: an unknown state.
@@ -177,68 +172,58 @@ class Learning:
         return self._in_state(learned_items.keys, state, memory_id)
 
     def selections(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
-        """Every selection, and what became of it as a search key; the newest first.
+        """Return every selection with its outcome as a search key, newest first.
 
         Args:
-            reason: only with this one; empty: all.
-            limit: how many; None is all.
+            reason: Only with this outcome; empty: all.
+            limit: Maximum rows; None is all.
 
         Returns:
             ``proposal_id``, ``selected_at``, ``memory_id``, ``title``, ``query``, ``principal``, ``rank``,
-            ``search_id``, ``taken`` (how far it was what was looked for, in [0, 1]), ``reason``.
+            ``search_id``, ``taken`` (strength of the selection, in [0, 1]), ``reason``.
         """
         return learned_items.selections(self._evidence(), self._namespace, reason=reason, limit=limit)
 
     def proposals(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
-        """Every selection, and what became of what it could have taught; the newest first.
+        """Return every selection with the outcome of its terms, newest first.
 
-        Of a question that a secret memory was shown for, and of what was taught to one, no word is listed.
+        Queries that returned a secret memory, and terms taught to one, are redacted.
 
         Args:
-            reason: only with this one (rule 5); empty: all. Of those that only the gate keeps, it is that of
-                the night on which they were refused; `proposed` are those that the next night applies.
-            limit: how many; None is all.
+            reason: Only with this outcome (rule 5); empty: all. A closed gate gives the reason of the night
+                of the refusal; `proposed` rows are applied by the next night.
+            limit: Maximum rows; None is all.
 
         Returns:
             ``proposal_id``, ``selected_at``, ``memory_id``, ``title``, ``query``, ``principal``, ``rank``,
-            ``search_id``, ``terms`` (that it could teach), ``taught`` (that it does, where it is allowed to),
-            ``reason``.
+            ``search_id``, ``terms`` (learnable), ``taught`` (eligible), ``reason``.
         """
         return learned_items.proposals(self._evidence(), self._namespace, reason=reason, limit=limit)
 
     def log(self, *, action: str = "", limit: int | None = 50) -> pl.DataFrame:
-        """The audit log of learning, the newest first.
+        """Return the audit log of learning, newest first.
 
         Args:
-            action: only add, refresh, expire, rollback, refuse, approve, withdraw or regression.
-            limit: how many; None is all.
+            action: Only add, refresh, expire, rollback, refuse, approve, withdraw or regression.
+            limit: Maximum rows; None is all.
 
         Returns:
-            ``at``, ``action``, ``reason``, ``memory_id``, ``term``, ``search_id``, ``principal``,
-            ``detail``, ``kind`` (of learning), ``log_id``.
+            ``at``, ``action``, ``reason``, ``memory_id``, ``term``, ``search_id``, ``principal``, ``detail``,
+            ``kind`` (of learning), ``log_id``.
         """
         return learned_items.log(self._space.store, self._namespace, action=action, limit=limit)
 
-    # -- what people decide ----------------------------------------------------------------------
+    # -- decisions -------------------------------------------------------------------------------
 
     def approve(self, *, who: str, why: str = "", kind: Kind = WORDS) -> LearningEvent:
-        """Approve that selections teach from today on; it stands until it is withdrawn or learning does harm.
+        """Approve learning from selections as of today, until a withdrawal or a regression.
 
-        Words and search keys are approved apart: each has evidence of its own.
-
-        The evidence that was there is recorded with it. Where it is approved already nothing changes.
-
-        Args:
-            who: approves; a person's name.
-            why: in words.
-            kind: words or keys.
-
-        Returns:
-            The approval that stands.
+        Words and search keys are approved apart, each on its own evidence, which is recorded. Repeating an
+        approval changes nothing and returns the one in force.
 
         Raises:
-            ApprovalRefusedError: something but the approval is missing; says what.
-            LearningError: nobody was named, an unknown kind, or a clock that is behind the memory.
+            ApprovalRefusedError: another condition than the approval is missing; names it.
+            LearningError: no name, an unknown kind, or a clock behind the latest feedback.
         """
         standing = self._approval(known_kind(kind))
         if standing is not None:
@@ -248,33 +233,33 @@ class Learning:
         decision = self.gate(kind)
         if not decision.awaits_only_approval:
             raise ApprovalRefusedError(decision)
-        conditions = [asdict(one) for one in decision.conditions]
-        shown_then = {"evidence": conditions, "as_of": decision.as_of.isoformat(), "kind": kind}
-        return self._write(APPROVE, who, why, shown_then)
+        conditions = [asdict(condition) for condition in decision.conditions]
+        evidence = {"evidence": conditions, "as_of": decision.as_of.isoformat(), "kind": kind}
+        return self._write(APPROVE, who, why, evidence)
 
     def withdraw(self, *, who: str, why: str = "", kind: Kind = WORDS) -> LearningEvent:
-        """Withdraw the approval: from now on nothing learned is used, and nothing more is learned.
+        """Withdraw the approval: nothing learned is used, and nothing more is learned.
 
-        What was learned is kept: a new approval brings back what has not expired. `roll_back` deletes it.
+        Rows stay: a new approval reactivates what has not expired. `roll_back` deletes them.
 
         Raises:
-            LearningError: nothing is approved, nobody was named, or an unknown kind.
+            LearningError: no approval, no name, or an unknown kind.
         """
-        given, _ = latest_decision(self._acts(), known_kind(kind))
-        if given is None or not given.given:
+        approval, _ = latest_decision(self._acts(), known_kind(kind))
+        if approval is None or not approval.given:
             what = "Learning of words" if kind == WORDS else "Learning of search keys"
             raise LearningError(f"{what} of {self._namespace} is not approved. There is nothing to withdraw.")
         return self._write(WITHDRAW, who, why, {"kind": kind})
 
     def ratings_off(self) -> str:
-        """Why ratings do not count in searches; empty where they do, as they do from the beginning."""
+        """Return the reason why ratings are off in searches; empty while they count (default)."""
         return ratings_off(self._acts())
 
     def switch_ratings(self, *, on: bool, who: str, why: str = "") -> LearningEvent:
-        """Let ratings count in searches, or not; feedback is taken and folded either way.
+        """Turn ratings in ranking on or off; feedback is aggregated either way.
 
         Raises:
-            LearningError: nobody was named, or nothing would change.
+            LearningError: no name, or no change.
         """
         if on != bool(self.ratings_off()):
             raise LearningError(f"Ratings are {'on' if on else 'off'} in {self._namespace} already.")
@@ -283,66 +268,68 @@ class Learning:
     def roll_back(
         self, scope: Scope, value: str = "", *, who: str, why: str = "", kind: Kind = WORDS
     ) -> TakenBack:
-        """Take back what was learned and proposed, as if it had never been taught.
+        """Delete what was learned and proposed within a scope.
 
-        It also covers selections up to now that no night has looked at yet. When a night is running, it
-        waits for it and looks again.
+        It covers selections up to now, including unprocessed ones. A running nightly job is waited for, then
+        its rows are deleted as well.
 
         Args:
             scope: everything, memory, search, principal or since.
-            value: the memory's, search's or principal's id, or the moment (ISO); empty for everything.
-            who: decides.
-            why: in words.
+            value: Id of the memory, search or principal, or the moment (ISO); empty for everything.
+            who: Name of the person who decides.
+            why: Reason, stored in the audit log.
             kind: words or keys.
 
         Raises:
-            LearningError: an unknown scope or kind, a value that is missing or too much, no moment, or nobody
-                named.
+            LearningError: an unknown scope or kind, a missing or superfluous value, an invalid moment, or no
+                name.
         """
         _named(who)
-        tried = self.preview_rollback(scope, value, kind=kind)
-        asked = tried.rollback
-        detail = {"scope": asked.scope, "value": asked.value, "kind": kind}
-        act = self._write(ROLLBACK, who, why, detail, at=asked.at)
-        [asked] = rollbacks([act], kind)
-        gone = applied_terms.rolled_back(self._space.store, asked, kind)
-        with self._space.one_night(task(WAITING)):  # a night that began before may have written what it hits
-            more = applied_terms.rolled_back(self._space.store, asked, kind)
-        applied = pl.concat([gone, more]).unique(applied_terms.KEY[kind], keep="first", maintain_order=True)
+        preview = self.preview_rollback(scope, value, kind=kind)
+        rollback = preview.rollback
+        detail = {"scope": rollback.scope, "value": rollback.value, "kind": kind}
+        event = self._write(ROLLBACK, who, why, detail, at=rollback.at)
+        [rollback] = rollbacks([event], kind)
+        deleted = applied_terms.rolled_back(self._space.store, rollback, kind)
+        with self._space.one_night(task(WAITING)):  # a night that began earlier may have written such rows
+            more = applied_terms.rolled_back(self._space.store, rollback, kind)
+        applied = pl.concat([deleted, more]).unique(
+            applied_terms.KEY[kind], keep="first", maintain_order=True
+        )
         return TakenBack(
-            asked,
-            learned_items.taken_back(self._space.store, applied, asked),
-            tried.proposed,
-            tried.live,
-            act,
+            rollback,
+            learned_items.taken_back(self._space.store, applied, rollback),
+            preview.proposed,
+            preview.live,
+            event,
             kind,
         )
 
     def preview_rollback(self, scope: Scope, value: str = "", *, kind: Kind = WORDS) -> TakenBack:
-        """What `roll_back` would take back now.
+        """Return what `roll_back` would delete now.
 
         Raises:
-            LearningError: as there.
+            LearningError: the same as `roll_back`.
         """
         evidence, store = self._evidence(), self._space.store
-        asked = rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value)
+        rollback = rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value)
         if known_kind(kind) == WORDS:
             rows, all_lessons = evidence.applied, learned_items.with_applied(evidence)
         else:
-            seen = learned_items.seen_with_applied(evidence).filter(pl.col("taken") > 0)
-            rows, all_lessons = evidence.applied_keys, seen.rename({"query_id": "term"})
+            views = learned_items.seen_with_applied(evidence).filter(pl.col("taken") > 0)
+            rows, all_lessons = evidence.applied_keys, views.rename({"query_id": "term"})
         live = evidence.live if kind == WORDS else _live_keys(evidence)
-        hit = applied_terms.affected(rows, asked, kind)
-        stand = standing(all_lessons, evidence.rollbacks[kind], asked.at).filter(asked.hits())
+        hit = applied_terms.affected(rows, rollback, kind)
+        stand = standing(all_lessons, evidence.rollbacks[kind], rollback.at).filter(rollback.hits())
         columns = ["memory_id", "term", "search_id", "principal", "taught_at"]
-        left = live(rows.join(hit, on=applied_terms.KEY[kind], how="anti"))
+        remaining = live(rows.join(hit, on=applied_terms.KEY[kind], how="anti"))
         return TakenBack(
-            asked,
-            learned_items.taken_back(store, hit, asked),
+            rollback,
+            learned_items.taken_back(store, hit, rollback),
             learned_items.taken_back(
-                store, stand.select(columns).sort("taught_at", "memory_id", "term"), asked
+                store, stand.select(columns).sort("taught_at", "memory_id", "term"), rollback
             ),
-            live(None).height - left.height,
+            live(None).height - remaining.height,
             kind=kind,
         )
 
@@ -352,7 +339,7 @@ class Learning:
         self, listing: Callable[..., pl.DataFrame], state: State | Literal[""], memory_id: str
     ) -> pl.DataFrame:
         if state and state not in STATES:
-            raise LearningError(f"state = {state!r}: say {', '.join(STATES)}.")
+            raise LearningError(f"state = {state!r} is unknown. Use one of {', '.join(STATES)}.")
         rows = listing(self._evidence(), self._namespace, memory_id=memory_id)
         return rows.filter(state=state) if state else rows
 
@@ -360,14 +347,14 @@ class Learning:
         return learning_events(self._space.journal, self._namespace)
 
     def _approval(self, kind: Kind) -> LearningEvent | None:
-        """The approval of a kind that stands, if one does."""
+        """Return the approval of a kind in force, if any."""
         decided = self._acts()
         if not approved(decided, kind):
             return None
-        return [act for act in decided if act.action == APPROVE and act.about(kind)][-1]
+        return [event for event in decided if event.action == APPROVE and event.about(kind)][-1]
 
     def _evidence(self) -> Evidence:
-        """What is known now."""
+        """Return the evidence as of now."""
         return Evidence(self._space, among=[self._namespace])
 
     def _gate(self, evidence: Evidence, kind: Kind) -> GateDecision:
@@ -376,19 +363,19 @@ class Learning:
     def _write(
         self, action: str, who: str, why: str, detail: Mapping[str, Any], *, at: datetime | None = None
     ) -> LearningEvent:
-        """Into the journal, then into the audit log, with what a killed process left out of it."""
+        """Append a decision to the journal, then all missing decisions to the audit log."""
         moment = at or self._space.now()
         through = {"through": self._principal}
-        act = write_event(
+        event = write_event(
             self._space.journal, self._namespace, action, who=_named(who), why=why.strip(), at=moment,
             detail={**detail, **through},
         )  # fmt: skip
         log_acts(self._space.store, self._acts())
-        return act
+        return event
 
 
 def _live_keys(evidence: Evidence) -> Callable[[pl.DataFrame | None], pl.DataFrame]:
-    """Keys that have an effect: a row a memory and past question."""
+    """Return a function that lists keys in effect, a row per memory and past question."""
     return lambda applied: evidence.live_keys(applied).select("memory_id", "query_id").unique()
 
 
@@ -396,8 +383,8 @@ def _by_state(rows: pl.DataFrame) -> dict[State, int]:
     return dict.fromkeys(STATES, 0) | dict(rows["state"].value_counts().iter_rows())
 
 
-def _became(rows: pl.DataFrame) -> dict[str, int]:
-    """By what became of selections, the most frequent first (count)."""
+def _by_reason(rows: pl.DataFrame) -> dict[str, int]:
+    """Count selections by outcome, most frequent first."""
     return dict(rows["reason"].value_counts().sort("count", "reason", descending=True).iter_rows())
 
 

@@ -1,4 +1,4 @@
-"""Switch of ratings: whether they count in the searches of a namespace (rule 8)."""
+"""Namespace switch that turns ratings in ranking on or off (rule 8)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class RatingsSwitch:
-    """Whether ratings count in a namespace: from the beginning, until a person or the guard says otherwise.
+    """Switch of ratings per namespace: on until a user or the regression guard turns it off.
 
     Args:
-        journal: opens what knows the decisions.
-        until: the last day that counts; None is today.
+        journal: Opens the journal of the decisions.
+        until: Last day that counts; None is today.
     """
 
     def __init__(self, journal: Callable[[], Journal], until: date | None = None) -> None:
@@ -28,7 +28,10 @@ class RatingsSwitch:
         self._off = TableCache(lambda namespace: events.mark(self._journal(), namespace), self._read)
 
     def off(self, namespace: str) -> str:
-        """Why ratings do not count in a namespace; empty where they do, or the journal cannot say."""
+        """Return the reason why ratings are off in a namespace.
+
+        It is empty if they count, or if the journal cannot be read.
+        """
         try:
             return self._off.of(namespace)
         except JournalError:

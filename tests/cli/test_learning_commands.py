@@ -206,7 +206,7 @@ def test_terms_proposals_and_log_are_listed(learning, data, learned):
     assert {row["state"] for row in data("terms")} == {"live"}
     assert {row["term"] for row in data("terms", "--memory", "memory-0")} == {"glacier", "pump", "valve"}
     assert learning("terms", "--state", "expired").stdout == "No such terms.\n"
-    assert "say proposed, live" in learning("terms", "--state", "dead").stderr
+    assert "Use one of proposed, live" in learning("terms", "--state", "dead").stderr
     shown = learning("proposals").stdout
     assert "Selections: 17" in shown
     assert "where is the ferry" in shown

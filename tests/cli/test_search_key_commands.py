@@ -104,7 +104,7 @@ def test_keys_and_selections_are_listed_beside_the_words(learning, data, learned
     of_one = data("terms", "--kind", "keys", "--memory", "memory-3")
     assert {row["memory_id"] for row in of_one} == {"memory-3"}
     assert learning("terms", "--kind", "keys", "--state", "expired").stdout == "No such keys.\n"
-    assert "say proposed, live" in learning("terms", "--kind", "keys", "--state", "dead").stderr
+    assert "Use one of proposed, live" in learning("terms", "--kind", "keys", "--state", "dead").stderr
     picked = data("proposals", "--kind", "keys", "-k", "100")
     assert (len(picked), {row["reason"] for row in picked}) == (16, {"applied"})
     assert picked[0]["taken"] == pytest.approx(0.9)

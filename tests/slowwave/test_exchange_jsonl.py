@@ -165,10 +165,10 @@ def test_one_id_for_two_acts_is_refused(journal: Journal, tmp_path: Path) -> Non
     )
     report = take_jsonl(journal, file)
     assert (report.new, report.repeated, report.malformed) == (2, 0, 2)
-    assert report.problems[0].reason == f"line 1 of {file} is the same act with other content; that stays"
+    assert report.problems[0].reason == f"line 1 of {file} is the same event with other content, which stays"
     assert (report.problems[1].line, of_kind(journal, "feedback")[0]["rating"]) == (4, "helpful")
     report = take_jsonl(journal, log(tmp_path, feedback(event_id="e1", rating="unhelpful")))
-    assert "other content, as feedback (helpful); that stays" in report.problems[0].reason
+    assert "other content, as feedback (helpful), which stays" in report.problems[0].reason
 
 
 def test_an_act_of_another_kind_is_no_search(journal: Journal, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_project_that_the_journal_cannot_keep(journal: Journal, tmp_path: Path
 def test_a_ubi_log_is_no_jsonl_log(journal: Journal, tmp_path: Path) -> None:
     file = log(tmp_path, query())
     expected = (
-        r"is no JSONL log; nothing was written. Expected: one act a line.*But line 1 of .*: type is none"
+        r"is no JSONL log; nothing was written. Expected: one event per line.*But line 1 of .*: type is none"
     )
     with pytest.raises(ExchangeError, match=expected):
         take_jsonl(journal, file)

@@ -261,7 +261,7 @@ def test_a_bad_line_is_counted_with_its_reason_and_the_rest_is_imported(
     assert reasons[4] == "not a JSON object"
     assert reasons[5] == "not JSON (unexpected character, expected a JSON value, at character 1)"
     assert reasons[6] == "neither a query (no user_query) nor an event (no action_name)"
-    assert "'yesterday'; it has to be ISO 8601, or milliseconds" in reasons[7]
+    assert "'yesterday'; write ISO 8601, or milliseconds" in reasons[7]
     assert "1772366400;" in reasons[8]
     assert reasons[9] == "a query without query_id"
     assert reasons[10] == "object_id is ['a'], neither text nor a whole number"
@@ -379,7 +379,7 @@ def test_another_reading_of_the_same_act_is_refused(journal: Journal, tmp_path: 
     report = take_ubi(journal, file, actions=parse_actions(["click=helpful"]))
     assert written(journal) == before
     assert (report.already, report.malformed, report.verdicts) == (1, 1, {})
-    assert "this act with other content, as observation (used); that stays" in report.problems[0].reason
+    assert "this event with other content, as observation (used), which stays" in report.problems[0].reason
 
 
 def test_two_namespaces_may_have_the_same_log(journal: Journal, tmp_path: Path) -> None:

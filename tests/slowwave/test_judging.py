@@ -111,7 +111,7 @@ def test_two_people_have_a_word_each(memory, notes, open_memory):
         (4, "graded", "from 0 to 3"), (-1, "graded", "from 0 to 3"), (None, "graded", "from 0 to 3"),
         (True, "graded", "whole number"), (1.5, "graded", "whole number"),
         (float("nan"), "graded", "whole number"),
-        ("3", "graded", "whole number"), (2, "later", "has no grade"), (2, "maybe", "say graded, unrateable"),
+        ("3", "graded", "whole number"), (2, "later", "has no grade"), (2, "maybe", "use graded, unrateable"),
     ],
 )  # fmt: skip
 def test_what_is_no_label_is_refused(memory, notes, grade, state, words):

@@ -131,7 +131,7 @@ def test_a_memory_is_named_by_source_and_the_rest_has_defaults(memory, battery, 
             {"query": QUERY, "source": "notes/battery", "grade": 1, "at": "2025-03-01T12:00Z"},
             "night.first_day",
         ),
-        ({"query": QUERY, "source": "notes/battery", "grade": 1, "at": "2026-03-11T12:00Z"}, "still to come"),
+        ({"query": QUERY, "source": "notes/battery", "grade": 1, "at": "2026-03-11T12:00Z"}, "in the future"),
         ({"query": QUERY, "source": "notes/battery", "grade": 1, "text_hash": "x"}, "belong together"),
     ],
 )

@@ -90,7 +90,7 @@ def test_an_approval_by_a_clock_that_is_behind_is_refused(ready):
     """It would be from that day on, and apply all that was selected since at once."""
     tomorrow = f"{ready._space.now() + timedelta(days=1):%F}"
     FEEDBACK.finish(ready.store, {tomorrow: {"seqs": [1, 1], "after": "", "chain": ""}})
-    with pytest.raises(LearningError, match=f"feedback up to {tomorrow} is known already"):
+    with pytest.raises(LearningError, match=f"feedback up to {tomorrow} is processed"):
         ready.learning.approve(who="ann")
     assert journal(ready) == []
 
@@ -185,7 +185,7 @@ def test_terms_say_who_taught_them_and_what_became_of_them(ready):
     assert (row["questions"], row["principals"], row["searches"]) == (2, 2, ["search-0-0", "search-0-1"])
     assert row["weight"] == pytest.approx(21 / 30, abs=0.01)  # taught again nine days ago
     assert ready.learning.terms(state="live").is_empty()
-    with pytest.raises(LearningError, match="say proposed, live, expired, taken back"):
+    with pytest.raises(LearningError, match="Use one of proposed, live, expired, taken back"):
         ready.learning.terms(state="dead")
 
 
@@ -293,7 +293,7 @@ def test_rollback_of_one_namespace_leaves_the_others(learned, open_memory):
     ("scope", "value", "said"),
     [
         ("everything", "x", "takes no value"), ("memory", "", "takes a value"),
-        ("since", "yesterday", "is no moment"), ("all", "", "say everything"),
+        ("since", "yesterday", "is no date and time"), ("all", "", "Use one of everything"),
     ],
 )  # fmt: skip
 def test_a_rollback_that_means_nothing_changes_nothing(learned, scope, value, said):

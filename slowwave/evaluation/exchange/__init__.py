@@ -1,8 +1,8 @@
-"""History from elsewhere and back: logs of searches and feedback become journal entries, and the reverse.
+"""Import and export of search logs and feedback.
 
-Two forms are read and written: User Behavior Insights, which search applications log, and JSON lines of our
-own (`docs/how-to/import-and-export-feedback.md`). An import only writes to the journal. The nightly job of
-those days processes it.
+Two forms are supported: User Behavior Insights, which search applications log, and our own JSON lines
+(`docs/how-to/import-and-export-feedback.md`). An import only writes to the journal. The nightly job of those
+days processes it.
 """
 
 from __future__ import annotations

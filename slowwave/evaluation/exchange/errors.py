@@ -1,4 +1,4 @@
-"""What can be wrong with a log."""
+"""Errors of log import and export."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from slowwave.errors import SlowwaveError
 
 
 class ExchangeError(SlowwaveError):
-    """A log cannot be read, is of another form, or is about days that the night does not have."""
+    """Log that cannot be read, has another form, or precedes the first day."""
 
 
 class Malformed(Exception):  # noqa: N818 - not an error of the import: the line is counted and passed over
-    """A line that cannot be taken; the message is the reason."""
+    """Line that cannot be imported; the message is the reason."""

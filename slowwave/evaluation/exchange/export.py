@@ -1,4 +1,4 @@
-"""Writing the searches and the feedback of a namespace as logs."""
+"""Export of a namespace's searches and feedback as logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slowwave.journal.kinds.search import considered, results_in
 from slowwave.scoring.days import day_of
 
 FORMATS = ("jsonl", "ubi")
-"""Forms that an export may have."""
+"""Export forms."""
 
 _KINDS = ("search", *FEEDBACK_KINDS)
 _ABOUT_A_SEARCH = ("feedback", "observation")
@@ -33,12 +33,12 @@ class ExportReport:
     """Counts of one export.
 
     Attributes:
-        searches: searches.
-        events: ratings, observations and outcomes.
-        earlier: of the searches, those from before the first day that acts of these days are about.
-        lines: lines written.
-        left_out: acts that the form has no document for.
-        withheld: searches that are not written, because of what is secret.
+        searches: Searches.
+        events: Ratings, observations and outcomes.
+        earlier: Searches before the first day, exported because an event of these days is about them.
+        lines: Lines written.
+        left_out: Events that the form has no document for.
+        withheld: Searches not written because of secret memories.
     """
 
     searches: int = 0
@@ -59,77 +59,84 @@ def export(
     last: str = "",
     closed: Collection[str] | None = None,
 ) -> ExportReport:
-    """Write every search and every act of feedback of some days, a line each; later ones as they happened.
+    """Write the searches and feedback events of some days, one per line, in time order.
 
-    A search that an act of these days is about is written with it, also when it is older.
+    An older search that an event of these days is about is written as well.
 
     Args:
-        journal: of the home.
-        namespace: the tenant.
-        write: takes lines, with their ends.
-        form: one of `FORMATS`.
-        first: the first day (YYYY-MM-DD, UTC); empty is the first there is.
-        last: the last day; empty is the last there is.
-        closed: ids of secret memories, and of queries that they were shown for. A search that asked for what
-            is secret, or for one of these, or found one is left out with what was said of it. None writes
+        journal: Journal of the home.
+        namespace: The tenant.
+        write: Writes a line, including its end.
+        form: One of `FORMATS`.
+        first: First day (YYYY-MM-DD, UTC); empty is the first one of the journal.
+        last: Last day; empty is the last one of the journal.
+        closed: Ids of secret memories, and of queries that returned them. A search for secret memories, for
+            one of these queries, or with such a candidate is left out with its feedback. None writes
             everything.
 
     Raises:
-        ExchangeError: an unknown form, or a day that is none.
+        ExchangeError: an unknown form, or an invalid day.
     """
     if form not in FORMATS:
         raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
     first, last = parse_day(first), parse_day(last)
-    known = journal.days(_KINDS).filter(pl.col("namespace") == namespace)
-    days = [day for day in sorted(known["day"]) if (not first or day >= first) and (not last or day <= last)]
+    search_days = journal.days(_KINDS).filter(pl.col("namespace") == namespace)
+    days = [
+        day for day in sorted(search_days["day"]) if (not first or day >= first) and (not last or day <= last)
+    ]
     lines_of = documents_of if form == "ubi" else lambda entry, _: [line_of(entry)]
     report = ExportReport()
     earlier: set[str] = set()
-    projects: list[set[str]] = []  # looked for once, with the first outcome
-    with progress.task("exporting", int(known.filter(pl.col("day").is_in(days))["entries"].sum())) as advance:
+    projects: list[set[str]] = []  # computed once, with the first outcome
+    with progress.task(
+        "exporting", int(search_days.filter(pl.col("day").is_in(days))["entries"].sum())
+    ) as advance:
         for page in _pages(journal, namespace, days):
             searches = _searches(journal, page) if first or form == "ubi" or closed is not None else {}
             for entry in page:
-                about = searches.get(entry.subject)
-                if closed is not None and _withheld(about or entry, closed):
+                search = searches.get(entry.subject)
+                if closed is not None and _withheld(search or entry, closed):
                     report.withheld += entry.kind == "search"
                     continue
                 if closed is not None and entry.kind == "outcome":
                     projects = projects or [_withheld_projects(journal, namespace, closed)]
                     if entry.subject in projects[0]:
                         continue
-                before = [about] if about is not None and day_of(about.occurred_at) < first else []
-                for one in [*(old for old in before if old.event_id not in earlier), entry]:
-                    _write(one, lines_of(one, searches.get(one.subject)), write, report)
-                earlier.update(old.event_id for old in before)
+                older = [search] if search is not None and day_of(search.occurred_at) < first else []
+                for item in [
+                    *(search_entry for search_entry in older if search_entry.event_id not in earlier),
+                    entry,
+                ]:
+                    _write(item, lines_of(item, searches.get(item.subject)), write, report)
+                earlier.update(search_entry.event_id for search_entry in older)
             advance(len(page))
     report.earlier = len(earlier)
     return report
 
 
 def _withheld(search: Entry, closed: Collection[str]) -> bool:
-    """Whether a search asked for what is secret, or found something that is."""
-    asked = search.payload.get("filters", {}).get("sensitivity", ())
-    found = {row["memory_id"] for row in results_in(search.payload)}
-    found |= {ids.memory_of(chunk) for chunk in considered(search.payload)}
-    found.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
-    return not all(map(is_open, asked)) or not found.isdisjoint(closed)
+    """Return whether a search asked for secret memories or had one as a candidate."""
+    labels = search.payload.get("filters", {}).get("sensitivity", ())
+    result_ids = {row["memory_id"] for row in results_in(search.payload)}
+    result_ids |= {ids.memory_of(chunk) for chunk in considered(search.payload)}
+    result_ids.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
+    return not all(map(is_open, labels)) or not result_ids.isdisjoint(closed)
 
 
 def _withheld_projects(journal: Journal, namespace: str, closed: Collection[str]) -> set[str]:
-    """Projects of which every search is withheld."""
-    known: dict[str, bool] = {}
+    """Return the projects whose searches are all withheld."""
+    withheld: dict[str, bool] = {}
     days = journal.days(["search"]).filter(pl.col("namespace") == namespace)["day"].to_list()
-    for entry in (one for page in _pages(journal, namespace, days, kinds=("search",)) for one in page):
-        known[entry.origin] = known.get(entry.origin, True) and _withheld(entry, closed)
-    return {project for project, every in known.items() if every}
+    for entry in (item for page in _pages(journal, namespace, days, kinds=("search",)) for item in page):
+        withheld[entry.origin] = withheld.get(entry.origin, True) and _withheld(entry, closed)
+    return {project for project, every in withheld.items() if every}
 
 
 def _searches(journal: Journal, page: Sequence[Entry]) -> dict[str, Entry]:
-    """The searches that acts are about, those of the page with them."""
-    here = {entry.event_id: entry for entry in page if entry.kind == "search"}
-    return here | journal.entries(
-        {entry.subject for entry in page if entry.kind in _ABOUT_A_SEARCH} - here.keys()
+    """Return the searches that events are about, including those of the page."""
+    on_page = {entry.event_id: entry for entry in page if entry.kind == "search"}
+    return on_page | journal.entries(
+        {entry.subject for entry in page if entry.kind in _ABOUT_A_SEARCH} - on_page.keys()
     )
 
 

@@ -1,4 +1,4 @@
-"""The lines of the JSONL form: one act each (`docs/how-to/import-and-export-feedback.md`)."""
+"""Line models of the JSONL form, one event each (`docs/how-to/import-and-export-feedback.md`)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True
 
 
 class Strict(BaseModel):
-    """A line or a part of one: every field is known."""
+    """Base of lines and their parts; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ResultLine(Strict):
-    """A memory, by its source or by its id; `chunk` is which part of it, from 0, null all of it."""
+    """Memory by source or id; `chunk` is its ordinal from 0, null for the whole memory."""
 
     source: str = Field("", min_length=1)
     memory_id: str = Field("", min_length=1)
@@ -51,16 +51,16 @@ class ResultLine(Strict):
         return self
 
     def memory(self, namespace: str) -> str:
-        """The memory's id."""
+        """Return the memory's id."""
         return self.memory_id or ids.memory_id(namespace, self.source)
 
     def chunk_id(self, namespace: str) -> str | None:
-        """The chunk's id, or None for the whole memory."""
+        """Return the chunk's id, or None for the whole memory."""
         return None if self.chunk is None else ids.chunk_id(self.memory(namespace), self.chunk)
 
 
 class ShownResultLine(ResultLine):
-    """A result as it was shown."""
+    """Returned result of a search."""
 
     rank: Annotated[int, Field(strict=True, ge=1)] | None = None
     score: Number | None = None
@@ -68,7 +68,7 @@ class ShownResultLine(ResultLine):
 
 
 class ResultVerdict(ResultLine):
-    """What an answer made of a result (rule 4.1)."""
+    """Use of a result by an answer (rule 4.1)."""
 
     verdict: Literal["used", "ignored"]
     evidence: Literal["citation", "words", "similarity", "none"]
@@ -86,7 +86,7 @@ class _Act(Strict):
 
 
 class SearchLine(_Act):
-    """A search and what it showed."""
+    """Search with its returned results."""
 
     type: Literal["search"]
     search_id: str = Field(min_length=1)
@@ -97,7 +97,7 @@ class SearchLine(_Act):
 
 
 class FeedbackLine(_Act, ResultLine):
-    """What a person or an assistant said of one result."""
+    """Rating of one result by a person or an assistant."""
 
     type: Literal["feedback"]
     event_id: str = ""
@@ -106,7 +106,7 @@ class FeedbackLine(_Act, ResultLine):
 
 
 class ObservationLine(_Act):
-    """Which results an answer used."""
+    """Answer with the results it used."""
 
     type: Literal["observation"]
     event_id: str = ""
@@ -116,7 +116,7 @@ class ObservationLine(_Act):
 
 
 class OutcomeLine(_Act):
-    """How a project ended, for all searches that were made for it."""
+    """Outcome of a project, for all searches made for it."""
 
     type: Literal["outcome"]
     event_id: str = ""
@@ -129,10 +129,10 @@ _LINE: TypeAdapter[AnyAct] = TypeAdapter(Annotated[AnyAct, Field(discriminator="
 
 
 def read_act(text: bytes) -> AnyAct:
-    """The act on a line.
+    """Parse the event of a line.
 
     Raises:
-        Malformed: it is none; the message names the field and its value.
+        Malformed: invalid; the message names the field and its value.
     """
     try:
         return _LINE.validate_json(text)
@@ -153,9 +153,9 @@ def _first_fault(error: ValidationError) -> str:
         return f"{where}missing"
     if kind == "extra_forbidden":
         return f"{where}no such field"
-    said = fault["msg"].removeprefix("Value error, ")
-    shown = f", not {_short(value)}" if isinstance(value, str | int | float | None) else ""
-    return f"{where}{said}{shown}"
+    message = fault["msg"].removeprefix("Value error, ")
+    value_text = f", not {_short(value)}" if isinstance(value, str | int | float | None) else ""
+    return f"{where}{message}{value_text}"
 
 
 def _short(value: object) -> str:

@@ -1,6 +1,6 @@
-"""The frame of every import: each line is read by the reader of its form, and what is not taken is told.
+"""Common import loop: read each line with a form's reader, and report rejected lines.
 
-Logs (`importing`) and judgments (`judgments`) fill it with their readers, reports and ways of writing.
+Logs (`importing`) and judgments (`judgments`) supply readers, reports and writers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from slowwave.evaluation.exchange.lines import LogLine
 T = TypeVar("T")
 
 FEW = 10
-"""Problems that are kept with their reasons; the others are only counted."""
+"""Maximum problems reported with a reason; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """A line that was not taken: where it stands, and why."""
+    """Rejected line: its place and the reason."""
 
     file: str
     line: int
@@ -32,12 +32,14 @@ class LineProblem:
 
 
 class LineCounts:
-    """What every report of an import counts; the report declares the fields, in the order of its JSON.
+    """Counts common to all import reports.
+
+    Subclasses declare the fields, in the order of their JSON.
 
     Attributes:
-        lines: lines that are not blank.
-        malformed: lines that were not taken.
-        problems: the first few of them, with the reason.
+        lines: Lines that are not blank.
+        malformed: Rejected lines.
+        problems: First few rejected lines, with the reason.
     """
 
     lines: int
@@ -45,14 +47,14 @@ class LineCounts:
     problems: list[LineProblem]
 
     def refuse(self, file: str, line: int, reason: str) -> None:
-        """Count a line that is not taken."""
+        """Count a rejected line."""
         self.malformed += 1
         if len(self.problems) < FEW:
             self.problems.append(LineProblem(file, line, reason))
 
 
 class NotTaken(Enum):
-    """Why nothing is made of a line that is as it should be."""
+    """Reason why a valid line gives no entry."""
 
     TO_LEARN = "a document that says nothing of a result"
     IN_IT = "no document, but it belongs to the form"
@@ -66,32 +68,32 @@ def read_each(
     *,
     patience: int | None = None,
 ) -> Iterator[tuple[LogLine, T]]:
-    """What each line says that says anything; the report counts the lines, and those that are refused.
+    """Yield each line with its content; count all lines and the rejected ones.
 
     Args:
-        lines: of one log, or of all.
-        read: what a line says; raises `Malformed`.
-        report: of the import.
-        otherwise: says that these lines are of another form, of which the first problem is an example.
-        patience: lines that may be wrong at the beginning before the rest is not read; None reads all.
+        lines: Lines of one log, or of all.
+        read: Parses a line; raises `Malformed`.
+        report: Report of the import.
+        otherwise: Builds the message that these lines have another form, from the first problem.
+        patience: Maximum invalid lines at the start before reading stops; None reads all.
 
     Raises:
-        ExchangeError: lines are wrong, and not one is of the form.
+        ExchangeError: some lines are invalid and none has the form.
     """
-    taken, wrong, first = False, 0, None
+    recognised, wrong, first = False, 0, None
     for line in lines:
         report.lines += 1
         try:
-            said = read(line.text)
+            content = read(line.text)
         except Malformed as reason:
             report.refuse(line.file, line.number, str(reason))
             wrong += 1
             first = first or LineProblem(line.file, line.number, str(reason))
-            if not taken and wrong == patience:
+            if not recognised and wrong == patience:
                 break
             continue
-        taken |= said is not NotTaken.IN_IT
-        if not isinstance(said, NotTaken):
-            yield line, said
-    if first and not taken:
+        recognised |= content is not NotTaken.IN_IT
+        if not isinstance(content, NotTaken):
+            yield line, content
+    if first and not recognised:
         raise ExchangeError(otherwise(first))

@@ -1,4 +1,4 @@
-"""Ids of imported acts: the same log gives the same ids, on every machine and every time."""
+"""Ids of imported events: the same log gives the same ids on every machine."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ _OURS = re.compile(r"[0-9a-f]{32}")
 _MEMORY = re.compile(r"[a-z2-7]{26}")
 
 
-def own_id(what: str, namespace: str, given: str) -> str:
-    """The id that a search or an act has here.
+def own_id(kind: str, namespace: str, foreign_id: str) -> str:
+    """Return the local id of an imported search or event.
 
-    An id of Slowwave (32 hex digits) stays what it is, so that what one home exports is the same act in
-    another. Any other becomes a hash with the namespace: two tenants may both have a search ``1``, and its
-    length does not matter.
+    A Slowwave id (32 hex digits) stays, so an export is the same event in another home. Any other id is
+    hashed with the namespace, because two tenants may both have a search ``1``.
     """
-    return given if _OURS.fullmatch(given) else ids.digest(what, namespace, given)
+    return foreign_id if _OURS.fullmatch(foreign_id) else ids.digest(kind, namespace, foreign_id)
 
 
 def is_memory_id(text: str) -> bool:
-    """Whether it has the form of a memory's id."""
+    """Return whether the text has the form of a memory id."""
     return _MEMORY.fullmatch(text) is not None

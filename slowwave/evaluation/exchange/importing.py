@@ -1,4 +1,4 @@
-"""One import: read everything, refuse what cannot be, then write to the journal what is new."""
+"""Log import: read everything, reject invalid lines, then write what is new to the journal."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from slowwave.journal import Entry, Journal, JournalEntryError
 from slowwave.scoring.days import day_of, day_start, from_microseconds, to_microseconds
 
 BATCH = 1_000
-"""Facts that are turned into entries and written at a time; a search and all about it stay together."""
+"""Facts written at a time; a search and its feedback stay together."""
 
 PATIENCE = 100
-"""Lines that may be wrong at the beginning of a file before it is taken for something else."""
+"""Maximum invalid lines at the start of a file before it is rejected as another form."""
 
 ORIGIN = "imported_from"
-"""Field of a payload that names the form in which the act came."""
+"""Payload field with the form that the event was imported from."""
 
 
 class Reading(NamedTuple):
-    """What a line says: about which search, when, and the form's own account of it."""
+    """Parsed line: its search, its time, and content in the form's own encoding."""
 
     search: str
     at: datetime
@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
 
 class ImportedEvent(NamedTuple):
-    """The fields of an entry to be (but the namespace), and what it comes from."""
+    """Fields of a future entry (without the namespace), and the fact it comes from."""
 
     fields: dict[str, Any]
     fact: Fact
@@ -47,7 +47,7 @@ def act_of(
     fact: Fact, kind: str, event_id: str, subject: str, at: datetime, principal: str,
     payload: dict[str, Any], origin: str = "",
 ) -> ImportedEvent:  # fmt: skip
-    """The act of an entry that comes from a fact."""
+    """Build the imported event of a fact."""
     fields = {
         "event_id": event_id, "kind": kind, "subject": subject, "occurred_at": at, "principal": principal,
         "origin": origin, "payload": payload,
@@ -56,30 +56,30 @@ def act_of(
 
 
 class Form(Protocol):
-    """How the lines of a log are read, and what they come to."""
+    """Reader of one log form."""
 
     name: str
     expected: str
 
     def read(self, text: bytes, report: LogImportReport) -> Reading | NotTaken:
-        """What a line says; the report counts what is no feedback. Raises `Malformed`."""
+        """Parse a line; the report counts events that are no feedback. Raises `Malformed`."""
 
     def build(
         self, facts: Sequence[Fact], known: Entry | None, report: LogImportReport
     ) -> Iterator[ImportedEvent]:
-        """The acts of one search: of all that was said of it, and the search as the journal has it."""
+        """Yield the events of one search from its facts and its existing journal entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogImportOptions:
-    """What is imported, and what is not.
+    """Options of a log import.
 
     Attributes:
-        namespace: the tenant whose history it is.
-        first_day: the first partition of the night (`night.first_day`).
-        today: acts of later days are refused (UTC).
-        since: searches before this day are left out; empty is none.
-        dry_run: do everything but write.
+        namespace: The tenant.
+        first_day: First partition of the nightly job (`night.first_day`).
+        today: Events after this day (UTC) are rejected.
+        since: Searches before this day are left out; empty is none.
+        dry_run: Do everything but write.
     """
 
     namespace: str
@@ -96,21 +96,21 @@ def import_logs(
     options: LogImportOptions,
     is_memory: Callable[[Sequence[str]], Collection[str]],
 ) -> LogImportReport:
-    """Write the history that logs hold to the journal; what is there already is left as it is.
+    """Write the history of logs to the journal; existing entries stay unchanged.
 
-    Nothing is written before every file was read. An import that is killed is run again.
+    Nothing is written before every file was read. An interrupted import can be repeated.
 
     Args:
-        journal: of the home.
-        form: of the logs.
-        files: paths, or `-` for standard input.
-        options: what is imported.
-        is_memory: which of these ids are memories of the namespace.
+        journal: Journal of the home.
+        form: Form of the logs.
+        files: Paths, or `-` for standard input.
+        options: Options of the import.
+        is_memory: Returns the ids that are memories of the namespace.
 
     Raises:
         ExchangeError: a file is damaged or of another form, or the logs begin before the first partition.
         OSError: a file cannot be read.
-        JournalError: the journal cannot be written; what was written until then stays.
+        JournalError: the journal cannot be written; entries written before that stay.
     """
     report = LogImportReport(dry_run=options.dry_run)
     with closing(Staging()) as staging:
@@ -130,17 +130,19 @@ def _read(
     file: str, form: Form, options: LogImportOptions, staging: Staging, report: LogImportReport
 ) -> None:
     def read(text: bytes) -> Reading | NotTaken:
-        found = form.read(text, report)
-        if isinstance(found, Reading) and (day := found.at.astimezone(UTC).date()) > options.today:
+        reading = form.read(text, report)
+        if isinstance(reading, Reading) and (day := reading.at.astimezone(UTC).date()) > options.today:
             raise Malformed(f"{day} is in the future (days are UTC)")
-        return found
+        return reading
 
-    def otherwise(one: LineProblem) -> str:
-        said = f"line {one.line} of {one.file}: {one.reason.rstrip('.')}"
-        return f"{file} is no {form.name}; nothing was written. Expected: {form.expected}. But {said}."
+    def otherwise(problem: LineProblem) -> str:
+        detail = f"line {problem.line} of {problem.file}: {problem.reason.rstrip('.')}"
+        return f"{file} is no {form.name}; nothing was written. Expected: {form.expected}. But {detail}."
 
-    for line, found in read_each(read_lines(file), read, report, otherwise, patience=PATIENCE):
-        staging.add(Fact(found.search, to_microseconds(found.at), line.file, line.number, found.content))
+    for line, reading in read_each(read_lines(file), read, report, otherwise, patience=PATIENCE):
+        staging.add(
+            Fact(reading.search, to_microseconds(reading.at), line.file, line.number, reading.content)
+        )
 
 
 def _require_partitions(staging: Staging, options: LogImportOptions) -> None:
@@ -162,66 +164,66 @@ def _write(
     with progress.task("writing the journal", len(staging)) as advance:
         for groups in gathered(staging.groups(), BATCH):
             searches = journal.entries([group[0].search for group in groups])
-            acts: dict[str, tuple[Entry, Fact]] = {}
+            events: dict[str, tuple[Entry, Fact]] = {}
             for group in groups:
-                known = searches.get(group[0].search)
-                if known is not None and (known.namespace, known.kind) != (options.namespace, "search"):
+                search = searches.get(group[0].search)
+                if search is not None and (search.namespace, search.kind) != (options.namespace, "search"):
                     for fact in group:
-                        report.refuse(fact.file, fact.line, _taken(known, options))
+                        report.refuse(fact.file, fact.line, _id_conflict(search, options))
                     continue
-                for act in form.build(group, known, report):
-                    _collect(act, acts, options, report)
-            _append(journal, acts, options, staging, report)
+                for event in form.build(group, search, report):
+                    _collect(event, events, options, report)
+            _append(journal, events, options, staging, report)
             advance(sum(map(len, groups)))
 
 
-def _taken(known: Entry, options: LogImportOptions) -> str:
-    if known.namespace != options.namespace:
-        return f"another namespace has a search with the id {known.event_id}"
-    return f"the id {known.event_id} is not of a search, but of a {known.kind}"
+def _id_conflict(existing: Entry, options: LogImportOptions) -> str:
+    if existing.namespace != options.namespace:
+        return f"another namespace has a search with the id {existing.event_id}"
+    return f"the id {existing.event_id} is not of a search, but of a {existing.kind}"
 
 
 def _collect(
-    act: ImportedEvent,
-    acts: dict[str, tuple[Entry, Fact]],
+    event: ImportedEvent,
+    events: dict[str, tuple[Entry, Fact]],
     options: LogImportOptions,
     report: LogImportReport,
 ) -> None:
     try:
-        entry = Entry(namespace=options.namespace, **act.fields)
+        entry = Entry(namespace=options.namespace, **event.fields)
     except JournalEntryError as error:
-        report.refuse(act.fact.file, act.fact.line, str(error))
+        report.refuse(event.fact.file, event.fact.line, str(error))
         return
-    first, fact = acts.setdefault(entry.event_id, (entry, act.fact))
+    first, fact = events.setdefault(entry.event_id, (entry, event.fact))
     if first is entry:
         return
     if _alike(first, entry):
         report.repeated += 1
     else:
-        reason = f"line {fact.line} of {fact.file} is the same act with other content; that stays"
-        report.refuse(act.fact.file, act.fact.line, reason)
+        reason = f"line {fact.line} of {fact.file} is the same event with other content, which stays"
+        report.refuse(event.fact.file, event.fact.line, reason)
 
 
 def _append(
     journal: Journal,
-    acts: Mapping[str, tuple[Entry, Fact]],
+    events: Mapping[str, tuple[Entry, Fact]],
     options: LogImportOptions,
     staging: Staging,
     report: LogImportReport,
 ) -> None:
-    there = journal.entries(list(acts))
+    existing = journal.entries(list(events))
     new = []
-    for event_id, (entry, fact) in acts.items():
-        before = there.get(event_id)
-        if before is None:
+    for event_id, (entry, fact) in events.items():
+        previous = existing.get(event_id)
+        if previous is None:
             new.append(entry)
-        elif not _alike(before, entry) and entry.kind != "search":
-            reason = f"the journal has this act with other content, as {_of(before)}; that stays"
+        elif not _alike(previous, entry) and entry.kind != "search":
+            reason = f"the journal has this event with other content, as {_described(previous)}, which stays"
             report.refuse(fact.file, fact.line, reason)
             continue
         else:
             report.already += 1
-            report.kept += not _alike(before, entry)
+            report.kept += not _alike(previous, entry)
         report.count(entry)
         staging.see(_memories(entry.payload))
     report.new += len(new)
@@ -229,18 +231,18 @@ def _append(
         journal.append(new)
 
 
-def _alike(one: Entry, other: Entry) -> bool:
-    """Whether they are one act, however it came into the journal."""
-    if (one.kind, one.namespace, one.subject) != (other.kind, other.namespace, other.subject):
+def _alike(first: Entry, second: Entry) -> bool:
+    """Return whether two entries are one event, however it came into the journal."""
+    if (first.kind, first.namespace, first.subject) != (second.kind, second.namespace, second.subject):
         return False
-    ours, theirs = ({**entry.payload, ORIGIN: ""} for entry in (one, other))
-    return ours == theirs
+    first_payload, second_payload = ({**entry.payload, ORIGIN: ""} for entry in (first, second))
+    return first_payload == second_payload
 
 
-def _of(entry: Entry) -> str:
+def _described(entry: Entry) -> str:
     payload = entry.payload
-    said = [payload.get("rating", ""), *(row["verdict"] for row in payload.get("verdicts", ()))]
-    return f"{entry.kind} ({', '.join(filter(None, said))})"
+    verdicts = [payload.get("rating", ""), *(row["verdict"] for row in payload.get("verdicts", ()))]
+    return f"{entry.kind} ({', '.join(filter(None, verdicts))})"
 
 
 def _memories(payload: Mapping[str, Any]) -> list[str]:

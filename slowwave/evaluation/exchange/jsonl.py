@@ -1,4 +1,4 @@
-"""The JSONL form of history: one act a line, of this or another memory."""
+"""JSONL form of history: one event per line, of this or another memory."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ NAME = "jsonl"
 
 
 class JsonlForm:
-    """Reads lines of the JSONL form.
+    """Reader of the JSONL form.
 
     Args:
-        namespace: whose memories the results are.
-        searches_of: how many searches the journal has of a project (count).
+        namespace: Namespace of the results' memories.
+        searches_of: Returns the number of a project's searches in the journal.
     """
 
     name = "JSONL log"
     expected = (
-        'one act a line, {"type": "search", …} or of type feedback, observation or outcome, as in '
+        'one event per line, {"type": "search", …} or of type feedback, observation or outcome, as in '
         "docs/how-to/import-and-export-feedback.md; plain, .gz or .zip"
     )
 
@@ -40,70 +40,76 @@ class JsonlForm:
         self._projects: set[str] = set()
 
     def read(self, text: bytes, _report: LogImportReport) -> Reading | NotTaken:
-        """Which search a line is about; see `Form`."""
-        act = forms.read_act(text)
-        if isinstance(act, forms.OutcomeLine):
-            return Reading(self._line_id(text), act.at, text)
-        if isinstance(act, forms.SearchLine):
-            self._projects.add(act.project)
-        return Reading(own_id("search", self._namespace, act.search_id), act.at, text)
+        """Return the search that a line is about; see `Form`."""
+        event = forms.read_act(text)
+        if isinstance(event, forms.OutcomeLine):
+            return Reading(self._line_id(text), event.at, text)
+        if isinstance(event, forms.SearchLine):
+            self._projects.add(event.project)
+        return Reading(own_id("search", self._namespace, event.search_id), event.at, text)
 
     def build(
         self, facts: Sequence[Fact], known: Entry | None, report: LogImportReport
     ) -> Iterator[ImportedEvent]:
-        """The search and what was said of its results, or one outcome; see `Form`."""
+        """Yield the search and the feedback on its results, or one outcome; see `Form`."""
         shown = None if known is None else results_in(known.payload)
-        about = []
+        feedback = []
         for fact in facts:
-            act = forms.read_act(fact.content)
-            if not isinstance(act, forms.SearchLine):
-                about.append((fact, act))
+            event = forms.read_act(fact.content)
+            if not isinstance(event, forms.SearchLine):
+                feedback.append((fact, event))
                 continue
-            payload = self._search(fact, act)
+            payload = self._search(fact, event)
             shown = payload["shown"] if shown is None else shown
-            yield _act(fact, act, fact.search, fact.search, payload, origin=act.project)
+            yield _act(fact, event, fact.search, fact.search, payload, origin=event.project)
         best = None if shown is None else {row["memory_id"]: row.get("best") for row in shown}
-        for fact, act in about:
-            if isinstance(act, forms.OutcomeLine):
-                if act.project in self._projects or self._searches_of(act.project):
-                    payload = payloads.outcome_payload(act)
-                    yield _act(fact, act, self._event_id(fact, act), act.project, payload)
+        for fact, event in feedback:
+            if isinstance(event, forms.OutcomeLine):
+                if event.project in self._projects or self._searches_of(event.project):
+                    payload = payloads.outcome_payload(event)
+                    yield _act(fact, event, self._event_id(fact, event), event.project, payload)
                 else:
-                    report.refuse(fact.file, fact.line, f"no search was made for the project {act.project!r}")
+                    report.refuse(
+                        fact.file, fact.line, f"no search was made for the project {event.project!r}"
+                    )
             elif best is None:
-                report.refuse(fact.file, fact.line, f"no search has the id {act.search_id!r}")
+                report.refuse(fact.file, fact.line, f"no search has the id {event.search_id!r}")
             else:
-                payload = self._said(fact, act, best)
+                payload = self._payload(fact, event, best)
                 rows = payload.get("verdicts", [payload])
                 report.not_shown += sum(row["memory_id"] not in best for row in rows)
-                yield _act(fact, act, self._event_id(fact, act), fact.search, payload)
+                yield _act(fact, event, self._event_id(fact, event), fact.search, payload)
 
-    def _search(self, fact: Fact, act: forms.SearchLine) -> dict[str, Any]:
-        payload = payloads.search_payload(act, self._namespace)
-        return payload if fact.search == act.search_id else payload | {"client": {"search_id": act.search_id}}
+    def _search(self, fact: Fact, search: forms.SearchLine) -> dict[str, Any]:
+        payload = payloads.search_payload(search, self._namespace)
+        return (
+            payload
+            if fact.search == search.search_id
+            else payload | {"client": {"search_id": search.search_id}}
+        )
 
-    def _said(
-        self, fact: Fact, act: forms.FeedbackLine | forms.ObservationLine, best: Mapping[str, str | None]
+    def _payload(
+        self, fact: Fact, event: forms.FeedbackLine | forms.ObservationLine, best: Mapping[str, str | None]
     ) -> dict[str, Any]:
-        if isinstance(act, forms.FeedbackLine):
-            return payloads.feedback_payload(act, self._namespace, best)
-        return payloads.observation_payload(act, self._namespace, best, self._line_id(fact.content))
+        if isinstance(event, forms.FeedbackLine):
+            return payloads.feedback_payload(event, self._namespace, best)
+        return payloads.observation_payload(event, self._namespace, best, self._line_id(fact.content))
 
     def _event_id(
-        self, fact: Fact, act: forms.FeedbackLine | forms.ObservationLine | forms.OutcomeLine
+        self, fact: Fact, event: forms.FeedbackLine | forms.ObservationLine | forms.OutcomeLine
     ) -> str:
-        if act.event_id:
-            return own_id(act.type, self._namespace, act.event_id)
+        if event.event_id:
+            return own_id(event.type, self._namespace, event.event_id)
         return self._line_id(fact.content)
 
     def _line_id(self, text: bytes) -> str:
-        """An id made of all that a line says, however it is written."""
+        """Return an id from the content of a line, independent of its formatting."""
         plain = orjson.dumps(orjson.loads(text), option=orjson.OPT_SORT_KEYS)
         return ids.digest(NAME, self._namespace, plain.decode())
 
 
 def _act(
-    fact: Fact, act: forms.AnyAct, event_id: str, subject: str, payload: dict[str, Any], origin: str = ""
+    fact: Fact, event: forms.AnyAct, event_id: str, subject: str, payload: dict[str, Any], origin: str = ""
 ) -> ImportedEvent:
-    told = {**payload, ORIGIN: NAME}
-    return act_of(fact, act.type, event_id, subject, act.at, act.principal, told, origin)
+    marked = {**payload, ORIGIN: NAME}
+    return act_of(fact, event.type, event_id, subject, event.at, event.principal, marked, origin)

@@ -1,4 +1,4 @@
-"""Judgments from elsewhere and back: TREC qrels and JSON lines (`docs/how-to/judge-results.md`)."""
+"""Import and export of judgments: TREC qrels and JSON lines (`docs/how-to/judge-results.md`)."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 FORMATS = ("jsonl", "qrels")
-"""Forms of judgments."""
+"""Judgment forms."""
 
 Named = tuple[str, Callable[[str], NewJudgment]]
-"""The name of a memory, by id or source, and what is said of it, as a function of its id."""
+"""Name of a memory (id or source), and a function from its id to the judgment."""
 
 
 @dataclass(slots=True)
 class JudgmentsReport(LineCounts):
-    """Counts of one import.
+    """Counts of one judgment import.
 
     Attributes:
-        lines: lines that are not blank.
-        written: judgments that are new.
-        already: judgments that were the last word already.
-        unknown: lines about what is no memory of the namespace; none of them is taken.
-        unknown_names: the first few of these names.
-        malformed: lines that cannot be read.
-        problems: the first few of them, with the reason.
+        lines: Lines that are not blank.
+        written: New judgments.
+        already: Judgments that were the latest ones already.
+        unknown: Lines about no memory of the namespace; none is written.
+        unknown_names: First few of these names.
+        malformed: Unreadable lines.
+        problems: First few unreadable lines, with the reason.
     """
 
     lines: int = 0
@@ -61,7 +61,7 @@ class JudgmentsReport(LineCounts):
     problems: list[LineProblem] = field(default_factory=list)
 
     def miss(self, name: str) -> None:
-        """Count a line about something that is no memory."""
+        """Count a line about an unknown memory."""
         self.unknown += 1
         if len(self.unknown_names) < FEW and name not in self.unknown_names:
             self.unknown_names.append(name)
@@ -69,14 +69,14 @@ class JudgmentsReport(LineCounts):
 
 @dataclass(frozen=True, slots=True)
 class JudgmentOptions:
-    """How judgments are read.
+    """Options of a judgment import.
 
     Attributes:
-        namespace: the tenant.
-        principal: who said what no line says of whom it is.
-        now: the moment of what has none.
-        first_day: the first partition of the night; what is older is refused.
-        queries: text of each query id, for qrels.
+        namespace: The tenant.
+        principal: Principal of lines that name none.
+        now: Time of lines that have none.
+        first_day: First partition of the nightly job; older lines are rejected.
+        queries: Text of each query id, for qrels.
     """
 
     namespace: str
@@ -109,18 +109,18 @@ class _JudgmentLine(Strict):
 def import_judgments(
     space: Workspace, files: Sequence[str], form: str, options: JudgmentOptions
 ) -> JudgmentsReport:
-    """Write the judgments that files hold to the journal, in one go; a file may be imported again.
+    """Write the judgments of files to the journal, atomically and idempotently.
 
     Args:
-        space: of the home.
-        files: paths, or `-` for standard input; plain, .gz or .zip.
-        form: one of `FORMATS`.
-        options: how they are read.
+        space: Workspace of the home.
+        files: Paths, or `-` for standard input; plain, .gz or .zip.
+        form: One of `FORMATS`.
+        options: Options of the import.
 
     Raises:
         ExchangeError: an unknown form, or a file is damaged or has no line of that form.
         OSError: a file cannot be read.
-        JournalError: the journal cannot be written; nothing was taken.
+        JournalError: the journal cannot be written; nothing was imported.
     """
     if form not in FORMATS:
         raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
@@ -129,7 +129,7 @@ def import_judgments(
     def read(text: bytes) -> Named:
         name, make = read_line(text, options)
         try:
-            make("")  # whatever is wrong with it is found here
+            make("")  # raises if the judgment is invalid
         except JudgmentError as error:
             raise Malformed(str(error)) from error
         return name, make
@@ -139,18 +139,18 @@ def import_judgments(
 
     report = JudgmentsReport()
     lines = (line for file in files for line in read_lines(file))
-    found = [named for _, named in read_each(lines, read, report, otherwise)]
-    memories = {ids.memory_id(options.namespace, name) for name, _ in found} | {name for name, _ in found}
-    known = known_memories(space.store, options.namespace, memories)
-    said = []
-    for name, make in found:
-        memory = name if name in known else ids.memory_id(options.namespace, name)
-        if memory in known:
-            said.append(make(memory))
+    parsed = [named for _, named in read_each(lines, read, report, otherwise)]
+    memories = {ids.memory_id(options.namespace, name) for name, _ in parsed} | {name for name, _ in parsed}
+    existing = known_memories(space.store, options.namespace, memories)
+    judgments = []
+    for name, make in parsed:
+        memory = name if name in existing else ids.memory_id(options.namespace, name)
+        if memory in existing:
+            judgments.append(make(memory))
         else:
             report.miss(name)
-    written = sum(new for _, new in write_judgments(space.journal, options.namespace, said))
-    report.written, report.already = written, len(said) - written
+    written = sum(new for _, new in write_judgments(space.journal, options.namespace, judgments))
+    report.written, report.already = written, len(judgments) - written
     return report
 
 
@@ -165,7 +165,7 @@ def _jsonl_line(text: bytes, options: JudgmentOptions) -> Named:
         raise Malformed("give either memory_id or source")
     at = (line.at or options.now).astimezone(UTC)
     if not options.first_day <= day_of(at) <= day_of(options.now):
-        raise Malformed(f"at: {at:%F} is before night.first_day ({options.first_day}) or still to come")
+        raise Malformed(f"at: {at:%F} is before night.first_day ({options.first_day}) or in the future")
     if (line.judge is None) != (line.text_hash is None):
         raise Malformed("judge and text_hash belong together")
     more = Payload(imported_from="jsonl")
@@ -175,10 +175,10 @@ def _jsonl_line(text: bytes, options: JudgmentOptions) -> Named:
             prompt_hash=line.judge.prompt_hash,
         )  # fmt: skip
         more |= Payload(judge=by, text_hash=line.text_hash)
-    who = line.principal or (line.judge.name if line.judge else options.principal)
+    principal = line.principal or (line.judge.name if line.judge else options.principal)
     source = JUDGE if line.judge else MANUAL
     return line.memory_id or line.source, lambda memory: NewJudgment(
-        line.query, memory, line.grade, line.state, line.explanation, who, at, source, more
+        line.query, memory, line.grade, line.state, line.explanation, principal, at, source, more
     )
 
 
@@ -198,12 +198,12 @@ def _qrels_line(text: bytes, options: JudgmentOptions) -> Named:
 
 
 def read_queries(file: str) -> dict[str, str]:
-    """Texts of queries by id: JSON lines with ``_id`` and ``text``, or lines of id, tab and text.
+    """Read query texts by id: JSON lines with ``_id`` and ``text``, or id, tab, text.
 
     Raises:
         ExchangeError: a line is neither.
     """
-    found = {}
+    queries = {}
     for line in read_lines(file):
         try:
             if line.text.startswith(b"{"):
@@ -215,8 +215,8 @@ def read_queries(file: str) -> dict[str, str]:
             raise ExchangeError(
                 f'{line.file}, line {line.number}: write {{"_id": …, "text": …}} or id, tab, text.'
             ) from None
-        found[str(name)] = str(text)
-    return found
+        queries[str(name)] = str(text)
+    return queries
 
 
 def export_judgments(
@@ -227,21 +227,21 @@ def export_judgments(
     judge: str = "",
     closed: Collection[str] = (),
 ) -> int:
-    """Write the last word of everyone on every pair as JSON lines; how many lines.
+    """Write the latest judgment of each principal on each pair as JSON lines; return the count.
 
     Imported into an empty home they are the same judgments, and give the same lines.
 
     Args:
-        journal: of the home.
-        namespace: the tenant.
-        write: takes lines, with their ends.
-        judge: only the grades of the judge of this name; empty: the labels by hand; ``*``: everything.
-        closed: ids of memories, and of queries, of which nothing is written.
+        journal: Journal of the home.
+        namespace: The tenant.
+        write: Writes a line, including its end.
+        judge: Only the grades of this judge; empty: labels by hand; ``*``: everything.
+        closed: Ids of memories and queries that are left out.
     """
     rows = wanted(journal, namespace, judge, closed).sort("query_id", "memory_id", "source", "principal")
-    known = journal.entries(rows["judgment_id"].to_list())
+    entries = journal.entries(rows["judgment_id"].to_list())
     for row in rows.iter_rows(named=True):
-        entry = known[row["judgment_id"]]
+        entry = entries[row["judgment_id"]]
         payload = entry.payload
         line = {name: payload[name] for name in ("query", "memory_id", "grade", "state")}
         if payload["explanation"]:
@@ -261,10 +261,10 @@ def export_qrels(
     judge: str = "",
     closed: Collection[str] = (),
 ) -> int:
-    """Write grades as TREC qrels and the queries as JSON lines; how many grades.
+    """Write grades as TREC qrels and queries as JSON lines; return the number of grades.
 
-    Several people's grades of a pair are one, their mean, rounded (a half upwards); what has no grade is left
-    out. Arguments as of `export_judgments`.
+    Grades of a pair by several people become their mean, rounded with halves up. Judgments without a grade
+    are left out. Arguments as in `export_judgments`.
     """
     rows = wanted(journal, namespace, judge, closed).filter(pl.col("state") == "graded")
     grades = (
@@ -280,7 +280,7 @@ def export_qrels(
 
 
 def wanted(journal: Journal, namespace: str, judge: str = "", closed: Collection[str] = ()) -> pl.DataFrame:
-    """The last words of people, of one judge, or (``*``) of everyone, as rows of ``judgments``."""
+    """Return the latest judgments of people, one judge or (``*``) all, as ``judgments`` rows."""
     rows = last_words(journal, namespace)
     rows = rows.filter(~pl.any_horizontal(pl.col("memory_id", "query_id").is_in(list(closed))))
     if judge == "*":

@@ -1,4 +1,4 @@
-"""The lines of log files: plain, compressed (.gz) or packed (.zip), told apart by their first bytes."""
+"""Lines of log files: plain, gzip or zip, detected by their first bytes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STANDARD_INPUT = "-"
 _ADVANCE_EVERY = 1_000  # lines
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _BOM = b"\xef\xbb\xbf"
-_OF_A_MAC = "__MACOSX/"  # what macOS packs beside the files
+_OF_A_MAC = "__MACOSX/"  # added by macOS
 
 
 class LogLine(NamedTuple):
-    """One line without its end: of which file, which (from 1), and its bytes."""
+    """Line without its end: file, number (from 1) and bytes."""
 
     file: str
     number: int
@@ -29,7 +29,9 @@ class LogLine(NamedTuple):
 
 
 def read_lines(path: str) -> Iterator[LogLine]:
-    """Every line of a log that is not blank, of a .zip those of each file in it; `-` is standard input.
+    """Yield every non-blank line of a log; `-` is standard input.
+
+    A .zip yields the lines of each file in it.
 
     Raises:
         ExchangeError: a packed file is damaged or encrypted.
@@ -39,9 +41,9 @@ def read_lines(path: str) -> Iterator[LogLine]:
         yield from _lines("standard input", sys.stdin.buffer)
         return
     size = Path(path).stat().st_size
-    told = ("; nothing was written. Get another copy.", "; unpack it and import the files.")
+    advice = ("; nothing was written. Get another copy.", "; unpack it and import the files.")
     with (
-        damage_explained(path, ExchangeError, *told),
+        damage_explained(path, ExchangeError, *advice),
         Path(path).open("rb") as file,
         progress.task(f"reading {path}", size) as advance,
     ):

@@ -1,4 +1,4 @@
-"""Days as people write them, and moments as files hold them."""
+"""Days as users write them, and timestamps as files hold them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from slowwave.evaluation.exchange.errors import ExchangeError
 
 
 def parse_day(text: str) -> str:
-    """The day (YYYY-MM-DD), or nothing of nothing.
+    """Parse a day (YYYY-MM-DD); empty stays empty.
 
     Raises:
-        ExchangeError: it is no day.
+        ExchangeError: not a day.
     """
     try:
         return parsed_day("", text).isoformat() if text else ""
@@ -22,5 +22,5 @@ def parse_day(text: str) -> str:
 
 
 def written_moment(at: datetime) -> str:
-    """The moment in UTC, as ISO 8601 with a Z."""
+    """Format the moment in UTC, as ISO 8601 with a Z."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Lines of the JSONL form and payloads of the journal: each the other's inverse."""
+"""Conversion between lines of the JSONL form and journal payloads, in both directions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_VERDICT = ("verdict", "evidence", *_MEASURES, "object")
 
 
 def search_payload(search: forms.SearchLine, namespace: str) -> dict[str, Any]:
-    """What the journal keeps of a search."""
+    """Build the journal payload of a search."""
     return {
         **search.extra,
         "query": search.query,
@@ -28,24 +28,24 @@ def search_payload(search: forms.SearchLine, namespace: str) -> dict[str, Any]:
 
 
 def _shown(row: forms.ShownResultLine, rank: int, namespace: str) -> dict[str, Any]:
-    shown = {**row.extra, "memory_id": row.memory(namespace), "rank": rank, **_given(row, _OF_SHOWN)}
-    # What Slowwave itself wrote is left as it was.
+    result = {**row.extra, "memory_id": row.memory(namespace), "rank": rank, **_given(row, _OF_SHOWN)}
+    # A payload that Slowwave wrote is unchanged.
     if "chunk" in row.model_fields_set or not row.extra:
-        shown["best"] = row.chunk_id(namespace)
-    return shown
+        result["best"] = row.chunk_id(namespace)
+    return result
 
 
 def feedback_payload(
     feedback: forms.FeedbackLine, namespace: str, best: Mapping[str, str | None]
 ) -> dict[str, Any]:
-    """What the journal keeps of a rating; without a chunk it is of the one that was shown."""
+    """Build the journal payload of a rating; the default chunk is the returned one."""
     return {**feedback.extra, **_about(feedback, namespace, best), "rating": feedback.rating}
 
 
 def observation_payload(
     observation: forms.ObservationLine, namespace: str, best: Mapping[str, str | None], response: str
 ) -> dict[str, Any]:
-    """What the journal keeps of an observed answer, whose digest is `response` if it has none."""
+    """Build the journal payload of an observed answer; `response` is its default digest."""
     verdicts = [
         {
             **row.extra,
@@ -58,7 +58,7 @@ def observation_payload(
 
 
 def outcome_payload(outcome: forms.OutcomeLine) -> dict[str, Any]:
-    """What the journal keeps of how a project ended."""
+    """Build the journal payload of a project's outcome."""
     return {**outcome.extra, "outcome": outcome.outcome}
 
 
@@ -77,7 +77,7 @@ def _given(row: forms.ResultLine, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def line_of(entry: Entry) -> dict[str, Any]:
-    """The line that says what an entry says."""
+    """Return the line of an entry."""
     rest = {name: value for name, value in entry.payload.items() if name != ORIGIN}
     line: dict[str, Any] = {
         "type": entry.kind,
@@ -100,12 +100,12 @@ def line_of(entry: Entry) -> dict[str, Any]:
 
 
 def _row(payload: Mapping[str, Any], chunk: str, names: Iterable[str]) -> dict[str, Any]:
-    """A result with its chunk as a number; what the form has no field for goes into `extra`."""
+    """Return a result with its chunk as a number; unknown fields go into `extra`."""
     rest = dict(payload)
     row = _moved(rest, ("memory_id", *names))
     if chunk in rest and _is_ours(rest[chunk], row["memory_id"]):
-        found = rest.pop(chunk)
-        row["chunk"] = None if found is None else ids.ordinal_of(found)
+        chunk_id = rest.pop(chunk)
+        row["chunk"] = None if chunk_id is None else ids.ordinal_of(chunk_id)
     return row | ({"extra": rest} if rest else {})
 
 
@@ -114,7 +114,7 @@ def _moved(payload: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _is_ours(chunk: str | None, memory: str) -> bool:
-    """Whether a chunk is wholly told by its memory and its place in it."""
+    """Return whether a chunk id follows from its memory and ordinal."""
     if chunk is None:
         return True
     place = chunk.removeprefix(f"{memory}:")

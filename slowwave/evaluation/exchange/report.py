@@ -1,4 +1,4 @@
-"""What an import found and did."""
+"""Report of a log import."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ from slowwave.scoring.days import day_of
 
 @dataclass(slots=True)
 class LogImportReport(LineCounts):
-    """Counts of one import; all of what the logs say, of which `new` was not in the journal before.
+    """Counts of one log import.
+
+    All counts cover the whole logs; `new` counts the entries that were not in the journal before.
 
     Attributes:
-        lines: lines that are not blank.
-        searches: searches, each with all its lines.
-        shown: results that they showed.
-        verdicts: what was said of results and projects, by verdict.
-        skipped: events that are no feedback, by the name of their action.
-        repeated: acts that the logs have a second time.
-        left_out: acts on searches from before the day that was asked for.
-        not_shown: verdicts on results that their search is not known to have shown.
-        malformed: lines that were not taken.
-        problems: the first few of them, with the reason.
-        new: entries written, or to be written by an import that is no trial.
-        already: entries that were in the journal.
-        kept: searches that were in the journal with other results or another text, and stay as they were.
-        objects: different results.
-        unknown: of these, how many are no memory of the namespace (yet).
-        first_day: of what was imported (UTC).
-        last_day: the same.
-        dry_run: whether nothing was to be written.
+        lines: Lines that are not blank.
+        searches: Searches, each with all its lines.
+        shown: Returned results of these searches.
+        verdicts: Feedback on results and projects, by verdict.
+        skipped: Events that are no feedback, by name of the action.
+        repeated: Events that occur twice in the logs.
+        left_out: Events on searches before the requested day.
+        not_shown: Verdicts on results that their search is not known to have returned.
+        malformed: Rejected lines.
+        problems: First few rejected lines, with the reason.
+        new: Entries written, or to be written in a dry run.
+        already: Entries that were in the journal.
+        kept: Searches that the journal has with other results or text; they stay unchanged.
+        objects: Distinct results.
+        unknown: Results that are no memory of the namespace (yet).
+        first_day: First imported day (UTC).
+        last_day: Last imported day (UTC).
+        dry_run: Whether nothing was to be written.
     """
 
     lines: int = 0
@@ -59,7 +61,7 @@ class LogImportReport(LineCounts):
         self.skipped[action] = self.skipped.get(action, 0) + 1
 
     def count(self, entry: Entry) -> None:
-        """Count what an act says, and its day."""
+        """Count an event, and its day."""
         day = day_of(entry.occurred_at)
         self.first_day = min(self.first_day or day, day)
         self.last_day = max(self.last_day, day)

@@ -1,7 +1,8 @@
-"""What was read of logs, brought together by search; on disk as far as it does not fit a small cache.
+"""Temporary staging of parsed log lines, grouped by search.
 
-What a search showed and what was said of it may stand anywhere in the logs, and nothing is written before all
-of them were read. So the facts wait in a temporary SQLite database, which SQLite deletes by itself.
+The results and the feedback of a search may be anywhere in the logs, and nothing is written before all are
+read. So the lines wait in a temporary SQLite database, on disk beyond a small cache. SQLite deletes it on
+close.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CREATE TABLE seen (memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
 
 
 class Fact(NamedTuple):
-    """One line's worth: about which search, when (microseconds), where it stands, and what it says."""
+    """Parsed line: search, time (microseconds), place and content."""
 
     search: str
     at: int
@@ -33,7 +34,7 @@ class Fact(NamedTuple):
 
 
 class Staging:
-    """Facts of one import, in any order; they come back by search, the earliest first."""
+    """Staged facts of one import: added in any order, read by search, earliest first."""
 
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
@@ -46,20 +47,20 @@ class Staging:
         self._files: dict[str, int] = {}
 
     def add(self, fact: Fact) -> None:
-        """Keep a fact."""
+        """Add a fact."""
         number = self._files.setdefault(fact.file, len(self._files))
         self._waiting.append((fact.search, fact.at, number, fact.line, fact.content))
         if len(self._waiting) >= _BATCH:
             self._flush()
 
     def leave_out(self, before: int) -> int:
-        """Drop every search whose first fact is earlier, with all about it; how many facts (count)."""
+        """Delete searches whose first fact is earlier, with all their facts; return the count of facts."""
         self._find_firsts()
         self._db.execute("DELETE FROM firsts WHERE at < ?", (before,))
         return self._db.execute("DELETE FROM facts WHERE search NOT IN (SELECT search FROM firsts)").rowcount
 
     def earliest(self) -> Fact | None:
-        """The fact of the earliest moment."""
+        """Return the earliest fact."""
         self._flush()
         rows = self._db.execute("SELECT * FROM facts ORDER BY at, file, line LIMIT 1").fetchall()
         return next(iter(self._facts(rows)), None)
@@ -69,7 +70,7 @@ class Staging:
         return int(self._db.execute("SELECT count(*) FROM facts").fetchone()[0])
 
     def groups(self) -> Iterator[list[Fact]]:
-        """The facts of each search in the order of time, the searches in the order of their first ones."""
+        """Yield the facts of each search in time order, searches by their first fact."""
         self._find_firsts()
         rows = self._db.execute(
             "SELECT facts.* FROM facts JOIN firsts USING (search) "
@@ -79,17 +80,17 @@ class Staging:
             yield list(group)
 
     def see(self, memories: Iterable[str]) -> None:
-        """Remember which memories the logs are about."""
+        """Record the memories that the logs mention."""
         self._db.executemany("INSERT OR IGNORE INTO seen VALUES (?)", [(memory,) for memory in memories])
 
     def seen(self) -> Iterator[Sequence[str]]:
-        """Those memories, each once, some at a time."""
-        found = self._db.execute("SELECT memory_id FROM seen ORDER BY memory_id")
-        while rows := found.fetchmany(_BATCH):
+        """Yield the recorded memories in batches, each once."""
+        cursor = self._db.execute("SELECT memory_id FROM seen ORDER BY memory_id")
+        while rows := cursor.fetchmany(_BATCH):
             yield [row[0] for row in rows]
 
     def close(self) -> None:
-        """Give the space back."""
+        """Close and delete the database."""
         self._db.close()
 
     def _find_firsts(self) -> None:

@@ -1,7 +1,7 @@
-"""The documents of User Behavior Insights, as applications really write them.
+"""Parser of User Behavior Insights documents as applications really write them.
 
-The published schema is 1.3.0 (https://o19s.github.io/ubi). Logs differ from it: times in milliseconds, the
-names of older versions, bulk files for OpenSearch, dumps of an index, a name and a tab before each document.
+The published schema is 1.3.0 (https://o19s.github.io/ubi). Logs differ from it: times in milliseconds, names
+of older versions, OpenSearch bulk files, index dumps, a name and a tab before each document.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from slowwave.evaluation.exchange.errors import Malformed
 from slowwave.scoring.days import EPOCH
 
 EXPECTED = (
-    "one UBI document a line, a query (query_id, user_query, timestamp) or an event (action_name, query_id, "
-    "timestamp, event_attributes.object.object_id), as ndjson, as a bulk file, or after a name and a tab; "
-    "plain, .gz or .zip"
+    "one UBI document per line, a query (query_id, user_query, timestamp) or an event (action_name, "
+    "query_id, timestamp, event_attributes.object.object_id), as ndjson, as a bulk file, or after a name "
+    "and a tab; plain, .gz or .zip"
 )
 ANONYMOUS = "unknown"
 PRINCIPAL = "ubi:"
-"""What the principals of such logs begin with."""
+"""Prefix of the principals of such logs."""
 
 _FEWEST_MS = 100_000_000_000  # of 1973: a smaller number counts seconds
 _MOST_MS = 253_402_300_799_999  # the end of the year 9999
@@ -34,46 +34,46 @@ _OF_A_QUERY = {"user_query", "query_response_id", *_HITS}
 
 
 def document(text: bytes) -> dict[str, Any] | None:
-    """The document on a line; None for the action lines of bulk files.
+    """Parse the document of a line; None for action lines of bulk files.
 
     Raises:
-        Malformed: it is no JSON object.
+        Malformed: not a JSON object.
     """
     name, tab, rest = text.partition(b"\t")
     if tab and not name.startswith(b"{"):
         text = rest
     try:
-        found = orjson.loads(text)
+        parsed = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise Malformed(f"not JSON ({error.msg}, at character {error.colno})") from error
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise Malformed("not a JSON object")
-    if found.keys() in ({"index"}, {"create"}) and all(isinstance(one, dict) for one in found.values()):
+    if parsed.keys() in ({"index"}, {"create"}) and all(isinstance(value, dict) for value in parsed.values()):
         return None
-    inner = found.get("_source")  # a line of a dump
-    return inner if isinstance(inner, dict) else found
+    inner = parsed.get("_source")  # a line of a dump
+    return inner if isinstance(inner, dict) else parsed
 
 
-def is_event(found: Mapping[str, Any]) -> bool:
-    """Whether a document is an event, and not a query.
+def is_event(fields: Mapping[str, Any]) -> bool:
+    """Return whether a document is an event rather than a query.
 
     Raises:
-        Malformed: it is neither.
+        Malformed: neither.
     """
-    if "action_name" in found:
+    if "action_name" in fields:
         return True
-    if found.keys() & _OF_A_QUERY:
+    if fields.keys() & _OF_A_QUERY:
         return False
     raise Malformed("neither a query (no user_query) nor an event (no action_name)")
 
 
-def text_of(found: Mapping[str, Any], name: str) -> str:
-    """A field's text without blanks around it; empty if there is none.
+def text_of(fields: Mapping[str, Any], name: str) -> str:
+    """Return a field's stripped text; empty if absent.
 
     Raises:
-        Malformed: it is no text.
+        Malformed: not text.
     """
-    value = found.get(name)
+    value = fields.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -81,13 +81,13 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
     return value.strip()
 
 
-def moment_of(found: Mapping[str, Any]) -> datetime:
-    """When it happened: ISO 8601 (without a zone it is UTC) or milliseconds since 1970.
+def moment_of(fields: Mapping[str, Any]) -> datetime:
+    """Parse the timestamp: ISO 8601 (UTC without a zone) or milliseconds since 1970.
 
     Raises:
-        Malformed: there is no time, or it cannot be read.
+        Malformed: no time, or an unreadable one.
     """
-    value = found.get("timestamp")
+    value = fields.get("timestamp")
     try:
         if isinstance(value, str) and not value.isdecimal():
             moment = datetime.fromisoformat(value)
@@ -98,60 +98,60 @@ def moment_of(found: Mapping[str, Any]) -> datetime:
                 return EPOCH + timedelta(milliseconds=milliseconds)
     except (ValueError, OverflowError):
         pass
-    raise Malformed(f"timestamp is {value!r}; it has to be ISO 8601, or milliseconds since 1970")
+    raise Malformed(f"timestamp is {value!r}; write ISO 8601, or milliseconds since 1970")
 
 
-def principal_of(found: Mapping[str, Any]) -> str:
-    """Who did it: the user where one is named, else the client."""
-    return PRINCIPAL + (text_of(found, "user_id") or text_of(found, "client_id") or ANONYMOUS)
+def principal_of(fields: Mapping[str, Any]) -> str:
+    """Return the user if named, else the client."""
+    return PRINCIPAL + (text_of(fields, "user_id") or text_of(fields, "client_id") or ANONYMOUS)
 
 
-def application_of(found: Mapping[str, Any]) -> str:
-    """The application's name, wherever it stands."""
-    return text_of(found, "application") or text_of(_part(found, "query_attributes"), "application")
+def application_of(fields: Mapping[str, Any]) -> str:
+    """Return the application's name from either place."""
+    return text_of(fields, "application") or text_of(_part(fields, "query_attributes"), "application")
 
 
-def hits_of(found: Mapping[str, Any]) -> list[str]:
-    """The ids of the results that a query got, in their order.
+def hits_of(fields: Mapping[str, Any]) -> list[str]:
+    """Return the result ids of a query, in order.
 
     Raises:
-        Malformed: they are no list of ids.
+        Malformed: not a list of ids.
     """
-    hits: object = next((found[name] for name in _HITS if found.get(name) is not None), [])
-    if not isinstance(hits, list) or not all(_is_id(one) for one in hits):
+    hits: object = next((fields[name] for name in _HITS if fields.get(name) is not None), [])
+    if not isinstance(hits, list) or not all(_is_id(hit) for hit in hits):
         raise Malformed(f"{_HITS[0]} is no list of ids")
-    return [str(one) for one in hits]
+    return [str(hit) for hit in hits]
 
 
-def object_of(found: Mapping[str, Any]) -> tuple[str, str]:
-    """The id of the result that an event is about, and the name of the field that it is in; empty if none.
+def object_of(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """Return an event's result id and the name of its field; empty if none.
 
     Raises:
         Malformed: the id is neither text nor a whole number.
     """
-    about = _part(_part(found, "event_attributes"), "object")
-    identity = about.get("object_id")
+    target = _part(_part(fields, "event_attributes"), "object")
+    identity = target.get("object_id")
     if identity is None:
         return "", ""
     if not _is_id(identity):
         raise Malformed(f"object_id is {identity!r}, neither text nor a whole number")
-    return str(identity), text_of(about, "object_id_field")
+    return str(identity), text_of(target, "object_id_field")
 
 
-def ordinal_of(found: Mapping[str, Any]) -> int | None:
-    """The place on the page that an event names; whether the first is 0 or 1 depends on the application."""
-    ordinal = _part(_part(found, "event_attributes"), "position").get("ordinal")
+def ordinal_of(fields: Mapping[str, Any]) -> int | None:
+    """Return the position on the page; applications count from 0 or from 1."""
+    ordinal = _part(_part(fields, "event_attributes"), "position").get("ordinal")
     return ordinal if isinstance(ordinal, int) and not isinstance(ordinal, bool) and ordinal >= 0 else None
 
 
-def opinion_of(found: Mapping[str, Any]) -> str:
-    """What a person said of a result: helpful, neutral, unhelpful, or nothing."""
-    said = _part(found, "event_attributes").get("helpful")
-    return _OPINIONS.get(str(said).lower(), "")
+def opinion_of(fields: Mapping[str, Any]) -> str:
+    """Return the user's rating: helpful, neutral, unhelpful, or empty."""
+    opinion = _part(fields, "event_attributes").get("helpful")
+    return _OPINIONS.get(str(opinion).lower(), "")
 
 
-def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = found.get(name)
+def _part(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = fields.get(name)
     return value if isinstance(value, dict) else {}
 
 

@@ -1,9 +1,9 @@
-"""Searches and feedback as documents of User Behavior Insights 1.3.0, for the tools that read those.
+"""Export of searches and feedback as User Behavior Insights 1.3.0 documents.
 
-A query has the ids of what it returned; each result that it showed is an impression as well, which click
-models count. A use is a click, a rating is what a person said. That a result was ignored is an impression
-without a click, as ever in such logs, and outcomes of projects have no form there. What came from such a log
-goes back under its own names, so that it is the same act when it is imported again.
+A query lists the ids of its results. Each result is an impression as well, which click models count. A use is
+a click, a rating is user feedback. An ignored result is an impression without a click, and project outcomes
+have no form there. Events imported from such a log are exported under their own names, so a re-import gives
+the same events.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from slowwave.evaluation.exchange.ubi import APPLICATION, MEMORY_FIELD, NAME
 from slowwave.evaluation.exchange.ubi_documents import PRINCIPAL
 from slowwave.journal import Entry
 
-_SAID = {"helpful": "yes", "neutral": "neutral", "unhelpful": "no"}
+_HELPFUL = {"helpful": "yes", "neutral": "neutral", "unhelpful": "no"}
 _IMPRESSION = ("impression", "IMPRESSION")
 _CLICK = ("click", "CLICK_THROUGH")
 _VOTE = ("user_feedback", "USER")
 
 
 def documents_of(entry: Entry, search: Entry | None) -> Iterator[dict[str, Any]]:
-    """The documents that say what an entry says; none for an outcome.
+    """Yield the documents of an entry; none for an outcome.
 
     Args:
-        entry: a search, a feedback, an observation or an outcome.
-        search: the search that it is about.
+        entry: Search, feedback, observation or outcome.
+        search: Search that the entry is about.
     """
     payload = entry.payload
     if entry.kind == "search":
@@ -36,7 +36,7 @@ def documents_of(entry: Entry, search: Entry | None) -> Iterator[dict[str, Any]]
         yield from (_event(entry, entry, row, _IMPRESSION) for row in payload["shown"])
     elif entry.kind == "feedback":
         event = _event(entry, search, payload, _VOTE)
-        event["event_attributes"]["helpful"] = _SAID[payload["rating"]]
+        event["event_attributes"]["helpful"] = _HELPFUL[payload["rating"]]
         yield event
     elif entry.kind == "observation":
         used = (row for row in payload["verdicts"] if row["verdict"] == "used")
@@ -44,24 +44,26 @@ def documents_of(entry: Entry, search: Entry | None) -> Iterator[dict[str, Any]]
 
 
 def _query(entry: Entry) -> dict[str, Any]:
-    shown = entry.payload["shown"]
-    objects = [_object(row) for row in shown]
-    named = not any("object" in row for row in shown)
+    results = entry.payload["shown"]
+    objects = [_object(row) for row in results]
+    all_by_id = not any("object" in row for row in results)
     return {
         **_who(entry, entry),
         "user_query": entry.payload["query"],
         "query_attributes": {"project": entry.origin} if entry.origin else {},
-        **({"object_id_field": MEMORY_FIELD} if named else {}),
+        **({"object_id_field": MEMORY_FIELD} if all_by_id else {}),
         "query_response_id": entry.event_id,
-        "query_response_hit_ids": [one["object_id"] for one in objects],
+        "query_response_hit_ids": [item["object_id"] for item in objects],
     }
 
 
 def _event(
     entry: Entry, search: Entry | None, row: Mapping[str, Any], default: tuple[str, str]
 ) -> dict[str, Any]:
-    shown = {one["memory_id"]: one for one in search.payload["shown"]} if search is not None else {}
-    place = shown.get(row["memory_id"])
+    results = (
+        {result["memory_id"]: result for result in search.payload["shown"]} if search is not None else {}
+    )
+    place = results.get(row["memory_id"])
     action = entry.payload.get("client", {}).get("action")
     name = {"action_name": action} if action else {"action_name": default[0], "message_type": default[1]}
     attributes: dict[str, Any] = {"object": _object(row if place is None else place)}
@@ -71,7 +73,7 @@ def _event(
 
 
 def _who(entry: Entry, search: Entry | None) -> dict[str, Any]:
-    """What queries and events have alike: application, search, person and time."""
+    """Return the fields common to queries and events: application, search, user and time."""
     is_ubi = entry.payload.get(ORIGIN) == NAME
     application = entry.payload.get("client", {}).get("application", "" if is_ubi else APPLICATION)
     query_id = entry.subject

@@ -1,4 +1,4 @@
-"""Which pairs of query and memory are worth a label: those that searches showed and that have the fewest."""
+"""Selection of pairs worth a label: returned results with the fewest judgments."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _DRAWN = {
     "namespace": pl.String, "query_id": pl.String, "memory_id": pl.String, "rank": pl.Int64,
     "searches": pl.Int64, "judgments": pl.Int64, "at": pl.Int64,
 }  # fmt: skip
-_LAST = 1_000_000  # labels of none
+_LAST = 1_000_000  # more labels than any pair has
 
 RECENT_DAYS = 30
-"""Days with searches that are looked at, the newest (count)."""
+"""Newest days with searches that are read (count)."""
 
 RANKS = 10
-"""Results of a search that are looked at, the first (count)."""
+"""Top results of a search that are considered (count)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPair:
-    """A pair that searches showed.
+    """Query and a memory that searches returned for it.
 
     Attributes:
-        rank: the best at which it was shown, from 1.
-        shown: how often (count).
-        labels: people, or judges, who have graded it or found that they cannot (count).
-        later: whether the one who asks has put it off.
+        rank: Best rank, from 1.
+        shown: Times it was returned (count).
+        labels: People, or judges, who graded it or could not (count).
+        later: Whether the requesting user has postponed it.
     """
 
     query: str
@@ -57,15 +57,15 @@ class ShownPair:
 def pairs_to_judge(
     journal: Journal, namespace: str, *, who: str = "", source: str = MANUAL, until: date | None = None
 ) -> list[ShownPair]:
-    """Pairs that recent searches showed, in no order.
+    """Return the pairs that recent searches returned, unordered.
 
     Args:
-        journal: of the home.
-        namespace: the tenant.
-        who: is to label: what he has settled is left out. A principal, or `identity` of a judge; empty:
-            nobody in particular.
-        source: whose labels are counted: those by hand, or those of judges.
-        until: searches of this day (UTC) and before.
+        journal: Journal of the home.
+        namespace: The tenant.
+        who: Labeller; pairs they have settled are left out. A principal, or `identity` of a judge; empty is
+            nobody.
+        source: Source of the counted labels: manual or judge.
+        until: Searches up to this day (UTC).
     """
     days = journal.days(["search"]).filter(pl.col("namespace") == namespace)["day"]
     days = days.filter(days <= until.isoformat()) if until is not None else days
@@ -88,19 +88,19 @@ def pairs_to_judge(
 
 
 def pairs_for(space: Workspace, namespace: str, who: str) -> list[ShownPair]:
-    """Pairs that a person may label: those of `pairs_to_judge` without what is secret."""
+    """Return the pairs that a user may label, without secret ones."""
     closed = closed_ids(space.store, namespace)
     return [
-        one
-        for one in pairs_to_judge(space.journal, namespace, who=who)
-        if closed.isdisjoint((one.memory_id, ids.query_id(namespace, one.query)))
+        pair
+        for pair in pairs_to_judge(space.journal, namespace, who=who)
+        if closed.isdisjoint((pair.memory_id, ids.query_id(namespace, pair.query)))
     ]
 
 
 def _labels(
     journal: Journal, namespace: str, source: str
 ) -> tuple[defaultdict[tuple[str, str], set[str]], Collection[tuple[tuple[str, str], str]]]:
-    """Who has settled each pair, and which pairs somebody has put off."""
+    """Return the labellers of each pair, and the postponed pairs."""
     settled: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     later: set[tuple[tuple[str, str], str]] = set()
     rows = last_words(journal, namespace).filter(pl.col("source") == source)
@@ -115,26 +115,26 @@ def _labels(
 
 
 def last_words(journal: Journal, namespace: str) -> pl.DataFrame:
-    """The last word of each person and each judge on each pair, as rows of ``judgments``."""
+    """Return the latest judgment of each person and judge on each pair, as ``judgments`` rows."""
     days = journal.days(["judgment"]).filter(pl.col("namespace") == namespace)["day"].to_list()
     rows = drain_judgments(journal, days).rows.filter(pl.col("namespace") == namespace)
     pair = ["query_id", "memory_id", "source", "principal"]
     return rows.sort("made_at", maintain_order=True).unique(pair, keep="last", maintain_order=True)
 
 
-def worth_judging(found: Sequence[ShownPair], limit: int, *, seed: str) -> list[ShownPair]:
-    """The pairs that are labelled next, by `scoring.evaluation.worth_judging`; what was put off comes last.
+def worth_judging(pairs: Sequence[ShownPair], limit: int, *, seed: str) -> list[ShownPair]:
+    """Draw the pairs to label next with `scoring.evaluation.worth_judging`; postponed ones last.
 
     Args:
-        found: pairs.
-        limit: most pairs wanted.
-        seed: such as the day; another one draws others.
+        pairs: Pairs.
+        limit: Maximum pairs.
+        seed: Seed such as the day; another one draws other pairs.
     """
     rows = {
-        "namespace": "", "query_id": [one.query for one in found],
-        "memory_id": [one.memory_id for one in found], "rank": [one.rank for one in found],
-        "searches": [one.shown for one in found],
-        "judgments": [one.labels + _LAST * one.later for one in found], "at": range(len(found)),
+        "namespace": "", "query_id": [pair.query for pair in pairs],
+        "memory_id": [pair.memory_id for pair in pairs], "rank": [pair.rank for pair in pairs],
+        "searches": [pair.shown for pair in pairs],
+        "judgments": [pair.labels + _LAST * pair.later for pair in pairs], "at": range(len(pairs)),
     }  # fmt: skip
     drawn = draw(pl.DataFrame(rows, schema=_DRAWN), limit, seed=seed)
-    return [found[at] for at in drawn["at"]]
+    return [pairs[at] for at in drawn["at"]]

@@ -1,4 +1,4 @@
-"""How far judges agree with people, on the pairs that both have graded (rule 6.2)."""
+"""Agreement of judges with people on the pairs that both graded (rule 6.2)."""
 
 from __future__ import annotations
 
@@ -17,49 +17,50 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 
-def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
-    """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
+def agreements(judgments: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
+    """Compute each judge's agreement with people, by namespace and judge.
 
-    Labels of several people are averaged and rounded, a half up. A judge without such a pair is there, with
-    n = 0.
+    Labels of several people are averaged and rounded, halves up. A judge without a common pair has n = 0.
 
     Args:
-        said: rows of ``judgments`` up to a moment.
-        n_draws: of the intervals of the coefficients.
+        judgments: Rows of ``judgments`` up to a moment.
+        n_draws: Bootstrap draws of the coefficients' intervals.
     """
-    people = resolve(said.filter(pl.col("source") == MANUAL)).grades
-    found = {}
-    for (namespace, judge), rows in said.filter(pl.col("source") == JUDGE).group_by("namespace", "judge"):
-        theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=PAIR, suffix="_people")
-        found[str(namespace), str(judge)] = agreement(
-            theirs["grade_people"], theirs["grade"], n_draws=n_draws
+    people = resolve(judgments.filter(pl.col("source") == MANUAL)).grades
+    results = {}
+    for (namespace, judge), rows in judgments.filter(pl.col("source") == JUDGE).group_by(
+        "namespace", "judge"
+    ):
+        common = resolve(rows, admitted=[str(judge)]).grades.join(people, on=PAIR, suffix="_people")
+        results[str(namespace), str(judge)] = agreement(
+            common["grade_people"], common["grade"], n_draws=n_draws
         )
-    return found
+    return results
 
 
 def agreement_now(journal: Journal, namespace: str) -> dict[str, Agreement]:
-    """That of each judge that has graded, by its name, by all that the journal has; no night is needed."""
+    """Compute each judge's current agreement from the journal, without the nightly job."""
     days = journal.days([JUDGMENT]).filter(pl.col("namespace") == namespace)["day"].to_list()
-    said = drain_judgments(journal, days).rows.filter(pl.col("namespace") == namespace)
-    return {judge: found for (_, judge), found in sorted(agreements(said).items())}
+    judgments = drain_judgments(journal, days).rows.filter(pl.col("namespace") == namespace)
+    return {judge: result for (_, judge), result in sorted(agreements(judgments).items())}
 
 
-def as_row(judge: str, found: Agreement, bar: float) -> dict[str, Any]:
-    """One judge beside the labels by hand, as a row of plain figures.
+def as_row(judge: str, result: Agreement, bar: float) -> dict[str, Any]:
+    """Return the agreement of one judge as a row of plain figures.
 
     Returns:
-        ``judge``; ``pairs`` graded by both (count); ``exact`` and ``tolerant``: shares as of `Agreement`;
-        ``low`` and ``high``: the 95 % interval of the exact one; all 0 without a pair; ``kappa``: Cohen's,
-        None where it is not defined; ``met``: whether the exact agreement reaches the bar.
+        ``judge``; ``pairs`` graded by both (count); ``exact`` and ``tolerant``: shares as in `Agreement`;
+        ``low`` and ``high``: 95 % interval of the exact share; all 0 without a pair; ``kappa``: Cohen's, None
+        if undefined; ``met``: whether the exact share reaches the bar.
     """
-    exact, low, high, tolerant = (*found.exact, found.tolerant.value) if found.n else (0.0,) * 4
+    exact, low, high, tolerant = (*result.exact, result.tolerant.value) if result.n else (0.0,) * 4
     return {
-        "judge": judge, "pairs": found.n, "exact": exact, "low": low, "high": high, "tolerant": tolerant,
-        "kappa": None if isnan(found.kappa.value) else found.kappa.value, "met": found.meets(bar),
+        "judge": judge, "pairs": result.n, "exact": exact, "low": low, "high": high, "tolerant": tolerant,
+        "kappa": None if isnan(result.kappa.value) else result.kappa.value, "met": result.meets(bar),
     }  # fmt: skip
 
 
-def as_summary(found: Agreement, bar: float) -> dict[str, Any]:
-    """What a cycle says of a judge: each figure with the ends of its interval; none without a pair."""
-    figures = {name: list(getattr(found, name)) for name in ("exact", "tolerant", "binary", "kappa")}
-    return {"pairs": found.n, "meets": found.meets(bar), **(figures if found.n else {})}
+def as_summary(result: Agreement, bar: float) -> dict[str, Any]:
+    """Return a judge's figures with their intervals for a cycle summary; none without a pair."""
+    figures = {name: list(getattr(result, name)) for name in ("exact", "tolerant", "binary", "kappa")}
+    return {"pairs": result.n, "meets": result.meets(bar), **(figures if result.n else {})}

@@ -1,8 +1,7 @@
-"""A fixed set of pairs that a judge grades again and again, to see whether it has changed (rule 6.2).
+"""Anchors: fixed pairs that a judge grades again each cycle, to detect drift (rule 6.2).
 
-A model behind an address may be exchanged without a word. So some pairs are kept as they were when they were
-first judged, and are graded again in every cycle. These grades only serve the comparison: they never replace
-a judgment.
+A remote model may be replaced without notice. So some pairs are kept as first judged and graded again in
+every cycle. These grades only measure drift: they never replace a judgment.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 FIRST = ""
-"""The cycle of the grades that the later ones are compared with."""
+"""Cycle of the first grades, which later ones are compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a judge graded its anchors in one cycle, beside its first grades.
+    """Grades of a judge's anchors in one cycle, compared with its first grades.
 
     Attributes:
-        cycle_id: of the cycle.
-        judge: name, model, version and prompt as they were then, and differed or not from the first ones.
-        changed: whether version, model or prompt were others than at first.
-        pairs: graded both times (count).
-        exact: share of them with the same grade.
-        tolerant: share of them whose grades are at most one apart.
-        shift: mean of the grade minus the first one.
+        cycle_id: Id of the cycle.
+        judge: Name, model, version and prompt in that cycle.
+        changed: Whether version, model or prompt differ from the first ones.
+        pairs: Pairs graded both times (count).
+        exact: Share with the same grade.
+        tolerant: Share with grades at most one apart.
+        shift: Mean of the grade minus the first one.
     """
 
     cycle_id: str
@@ -61,18 +60,20 @@ def freeze_anchors(
     most: int,
     now: datetime,
 ) -> int:
-    """Freeze pairs that were just judged, in the order of their digests, until there are `most`; how many."""
+    """Freeze just judged pairs as anchors, up to `most`, by digest; return their number."""
     if not graded or most <= 0:
         return 0
-    have = {entry.payload["anchor_id"] for entry in _anchors(journal, namespace, judge.name, FIRST)}
+    existing = {entry.payload["anchor_id"] for entry in _anchors(journal, namespace, judge.name, FIRST)}
     new = {}
     for entry, pair in graded:
         anchor = ids.digest("anchor", namespace, judge.name, entry.subject, entry.payload["memory_id"])
-        if anchor not in have:
+        if anchor not in existing:
             new[anchor] = (entry, pair)
-    chosen = sorted(new)[: max(0, most - len(have))]
-    journal.append([_entry(namespace, judge, anchor, FIRST, *_first(new[anchor]), now) for anchor in chosen])
-    return len(chosen)
+    selected = sorted(new)[: max(0, most - len(existing))]
+    journal.append(
+        [_entry(namespace, judge, anchor, FIRST, *_first(new[anchor]), now) for anchor in selected]
+    )
+    return len(selected)
 
 
 def _first(judged: tuple[Entry, Pair]) -> tuple[Pair, str, int, str]:
@@ -83,68 +84,68 @@ def _first(judged: tuple[Entry, Pair]) -> tuple[Pair, str, int, str]:
 def judge_again(
     journal: Journal, namespace: str, judge: Judge, cycle_id: str, *, now: datetime, budget: int
 ) -> JudgeReport:
-    """Have the anchors graded again for a cycle; those that were are skipped, so it can be repeated.
+    """Have the anchors graded again for a cycle; idempotent, as graded ones are skipped.
 
     Raises:
-        JudgeError: the judge refuses every request; what was graded is kept.
+        JudgeError: the judge refuses every request; earlier grades are kept.
         ValueError: no cycle is named.
     """
     if cycle_id == FIRST:
-        raise ValueError("name the cycle that the anchors are judged again for")
+        raise ValueError("cycle_id is empty; pass the id of the cycle")
     report = JudgeReport(judge.name)
-    done = {entry.payload["anchor_id"] for entry in _anchors(journal, namespace, judge.name, cycle_id)}
+    graded = {entry.payload["anchor_id"] for entry in _anchors(journal, namespace, judge.name, cycle_id)}
     firsts = _anchors(journal, namespace, judge.name, FIRST)
-    waiting = [entry for entry in firsts if entry.payload["anchor_id"] not in done]
+    waiting = [entry for entry in firsts if entry.payload["anchor_id"] not in graded]
     report.skipped = len(firsts) - len(waiting)
     pairs = [Pair(**entry.payload["frozen"]) for entry in waiting]
     for some, grades in asked_within(judge, pairs, report, budget):
-        made = [
+        entries = [
             _entry(
                 namespace, judge, waiting[at].payload["anchor_id"], cycle_id, pairs[at],
-                waiting[at].payload["memory_id"], one.grade, one.explanation, now,
+                waiting[at].payload["memory_id"], grade.grade, grade.explanation, now,
             )
-            for at, one in zip(some, grades, strict=True)
-            if one.grade is not None
+            for at, grade in zip(some, grades, strict=True)
+            if grade.grade is not None
         ]  # fmt: skip
-        append_new(journal, made)
+        append_new(journal, entries)
     return report
 
 
 def drift(journal: Journal, namespace: str, judge_name: str) -> list[Drift]:
-    """How a judge graded its anchors in each cycle, the earliest first."""
+    """Compute the drift of a judge in each cycle, earliest first."""
     entries = [one for one in _anchors(journal, namespace, judge_name) if _is_grade(one.payload.get("grade"))]
     first = {one.payload["anchor_id"]: one for one in entries if one.payload["cycle_id"] == FIRST}
     cycles: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.payload["cycle_id"] != FIRST and entry.payload["anchor_id"] in first:
             cycles.setdefault(entry.payload["cycle_id"], []).append(entry)
-    return [_drift(cycle_id, first, again) for cycle_id, again in cycles.items()]
+    return [_drift(cycle_id, first, repeats) for cycle_id, repeats in cycles.items()]
 
 
-def _is_grade(given: object) -> bool:
-    """Whether it is one: what was written into a journal by hand may be none."""
-    return isinstance(given, int) and 0 <= given <= HIGHEST
+def _is_grade(value: object) -> bool:
+    """Return whether it is a valid grade; a journal edited by hand may hold anything."""
+    return isinstance(value, int) and 0 <= value <= HIGHEST
 
 
-def _drift(cycle_id: str, first: dict[str, Entry], again: Sequence[Entry]) -> Drift:
-    now = [one.payload for one in again]
-    before = [first[one["anchor_id"]].payload for one in now]
-    was, grades = ([one["grade"] for one in payloads] for payloads in (before, now))
-    found = agreement(was, grades, n_draws=1)
+def _drift(cycle_id: str, first: dict[str, Entry], repeats: Sequence[Entry]) -> Drift:
+    now = [payload.payload for payload in repeats]
+    originals = [first[payload["anchor_id"]].payload for payload in now]
+    first_grades, grades = ([payload["grade"] for payload in payloads] for payloads in (originals, now))
+    result = agreement(first_grades, grades, n_draws=1)
     return Drift(
         cycle_id, identity_of(now[-1]["judge"]),
-        any(one["judge"] != old["judge"] for one, old in zip(now, before, strict=True)),
-        found.n, found.exact.value, found.tolerant.value, (sum(grades) - sum(was)) / found.n,
+        any(payload["judge"] != old["judge"] for payload, old in zip(now, originals, strict=True)),
+        result.n, result.exact.value, result.tolerant.value, (sum(grades) - sum(first_grades)) / result.n,
     )  # fmt: skip
 
 
 def _anchors(journal: Journal, namespace: str, judge_name: str, cycle_id: str | None = None) -> list[Entry]:
-    """The entries of anchors of a judge, the first written first."""
+    """Return the anchor entries of a judge, oldest first."""
     rows = journal.read(kinds=[JUDGMENT], namespace=namespace)
     return [
-        one
-        for one in entries_in(rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)))
-        if one.payload.get("anchor") and cycle_id in (None, one.payload.get("cycle_id"))
+        entry
+        for entry in entries_in(rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)))
+        if entry.payload.get("anchor") and cycle_id in (None, entry.payload.get("cycle_id"))
     ]
 
 

@@ -1,4 +1,4 @@
-"""A judge behind an address that speaks the chat completions protocol of OpenAI."""
+"""Language-model judge behind an OpenAI-compatible chat completions API."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from slowwave.settings import JudgeSettings
 
 MAX_ANSWER = 300
-"""Tokens that an answer may have."""
+"""Maximum tokens of an answer."""
 
 _BYTES_PER_TOKEN = 2  # an estimate from above: English has about 4, Japanese 3
 _OVERHEAD = 20  # tokens around the messages
 
 
 class ChatJudge:
-    """Asks a language model for each grade, one pair a request, at temperature 0.
+    """Judge that asks a language model, one pair per request, at temperature 0.
 
-    A request that fails for a moment (no connection, a timeout, 408, 409, 429, 5xx) is sent again by the
-    client, as often as the settings say and with growing pauses.
+    The client retries transient failures (no connection, a timeout, 408, 409, 429, 5xx) with growing pauses,
+    as often as the settings say.
 
     Args:
-        settings: model, address, credentials, patience.
+        settings: Model, address, credentials, retries.
 
     Raises:
-        JudgeError: the settings name no model, the client is not installed, or the key is not there.
+        JudgeError: the settings name no model, the client is not installed, or the key is missing.
     """
 
     version = "1"
@@ -47,12 +47,12 @@ class ChatJudge:
         self._client = _client(settings)
 
     def cost(self, pair: Pair) -> int:
-        """Tokens of the request by its length, and the longest answer."""
+        """Estimate the tokens of the request by its length, plus the longest answer."""
         size = sum(len(message["content"].encode(errors="replace")) for message in messages(pair))
         return size // _BYTES_PER_TOKEN + _OVERHEAD + MAX_ANSWER
 
     def grade(self, pairs: Sequence[Pair]) -> list[Grade]:
-        """The grades of the pairs; one that could not be asked for, or is none, has a problem instead."""
+        """Return the grades of the pairs; a failed request or invalid answer has a problem instead."""
         return [self._grade(pair) for pair in pairs]
 
     def _grade(self, pair: Pair) -> Grade:
@@ -67,22 +67,22 @@ class ChatJudge:
             )
         except (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError) as error:
             raise JudgeError(
-                f"The judge {self.name} refuses every request ({error.status_code}: {_said(error)}). See "
+                f"The judge {self.name} refuses every request ({error.status_code}: {_reason(error)}). See "
                 f"judge.model, judge.base_url and the variable that judge.credential_variable names."
             ) from error
         except openai.APITimeoutError:
-            # It may be counted there all the same.
+            # The server may bill it all the same.
             return Grade(None, problem="no answer in time", tokens=self.cost(pair), answered=False)
         except openai.APIStatusError as error:
-            gone = error.status_code >= 500 or error.status_code == 429
-            return Grade(None, problem=f"{error.status_code}: {_said(error)}", answered=not gone)
+            unreachable = error.status_code >= 500 or error.status_code == 429
+            return Grade(None, problem=f"{error.status_code}: {_reason(error)}", answered=not unreachable)
         except (openai.OpenAIError, ValueError) as error:
-            return Grade(None, problem=_said(error), answered=False)
+            return Grade(None, problem=_reason(error), answered=False)
         return _read(answer, self.cost(pair))
 
 
 def _read(answer: Any, cost: int) -> Grade:  # noqa: ANN401 - whatever a server says
-    """The grade of a completion, whose form nobody has checked."""
+    """Parse the grade of a completion, whose form is unchecked."""
     used = getattr(getattr(answer, "usage", None), "total_tokens", None)
     tokens = used if isinstance(used, int) and used >= 0 else cost
     try:
@@ -94,7 +94,7 @@ def _read(answer: Any, cost: int) -> Grade:  # noqa: ANN401 - whatever a server 
     return read_answer(content, tokens)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
@@ -108,11 +108,11 @@ def _client(settings: JudgeSettings) -> OpenAI:
     credential = os.environ.get(settings.credential_variable, "")
     if not credential and not settings.base_url:
         raise JudgeError(
-            f"The environment variable {settings.credential_variable} is empty, and judge.base_url names no "
-            f"address of your own. Put the key of the API into that variable."
+            f"The environment variable {settings.credential_variable} is empty, and judge.base_url is "
+            f"not set. Put the API key into that variable, or set judge.base_url."
         )
     return OpenAI(
-        api_key=credential or "none",  # servers of one's own often want none
+        api_key=credential or "none",  # local servers often need none
         base_url=settings.base_url or None,
         timeout=settings.timeout_seconds,
         max_retries=settings.retries,

@@ -1,7 +1,7 @@
-"""The judge that needs nothing but the installation: words, and the bundled cross-encoder.
+"""Default judge: word overlap and the bundled cross-encoder.
 
-Its grades are steps of one number: the cross-encoder's relevance of the best passage and the share of the
-query's words that the memory has. What that is worth is measured by ``bench/judge.py`` and kept in
+The grade is a step function of one signal: the cross-encoder's relevance of the best passage and the share of
+query words in the memory. ``bench/judge.py`` measures its validity; the result is in
 ``docs/benchmarks/evaluation-validity.md``.
 """
 
@@ -20,43 +20,40 @@ if TYPE_CHECKING:
     from slowwave.embedding.reranking import Reranker
 
 WORDS_SHARE = 0.1
-"""Share of the words in the signal; the rest is the cross-encoder's."""
+"""Weight of the words in the signal; the rest is the cross-encoder's."""
 
 THRESHOLDS = (0.74, 0.76, 0.82)
 """Signals from which a pair is graded 1, 2 and 3.
 
 Fitted on the first ten results of 55 queries each of XQuAD, Cranfield, LoCoMo and BEAM (``bench/judge.py
---queries 110``): where .50, .55 and .60 of the results from there on are relevant, as the mean of the four.
-Cohen's kappa of relevant or not is highest at .76 and within .01 of that at .74.
+--queries 110``): where 0.50, 0.55 and 0.60 of the results above are relevant, as the mean of the four.
+Cohen's kappa of relevant or not is highest at 0.76 and within 0.01 of that at 0.74.
 """
 
 PASSAGE_WORDS = (100, 150)
-"""Least and most words of a passage: what the cross-encoder reads of a text at a time."""
+"""Minimum and maximum words of a passage, the unit that the cross-encoder reads."""
 
 PASSAGES = 8
-"""Passages of a long text that are read: those with most of the query's words, the earlier first (count)."""
+"""Maximum passages read of a long text (count): those with most query words, earlier ones first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What is seen of a pair: `relevance` of its best passage and share of the query's `words`, in [0, 1]."""
+    """Signal of a pair: `relevance` of its best passage and share of the query's `words`, in [0, 1]."""
 
     relevance: float
     words: float
 
     @property
     def value(self) -> float:
-        """The two as one number."""
+        """Return the weighted mean of both parts."""
         return (1 - WORDS_SHARE) * self.relevance + WORDS_SHARE * self.words
 
 
 class WordsAndModel:
-    """Grades by words and the cross-encoder.
+    """Judge by word overlap and cross-encoder.
 
-    Args:
-        reranker: the cross-encoder.
-
-    The same pair gets the same grade in any company.
+    A pair gets the same grade whatever else is in the batch.
     """
 
     name = "default"
@@ -74,25 +71,25 @@ class WordsAndModel:
         self.prompt_hash = ids.digest("rules", *map(repr, rules))
 
     def cost(self, _pair: Pair) -> int:
-        """Nothing: no tokens are paid for."""
+        """Return 0: no tokens are paid for."""
         return 0
 
     def grade(self, pairs: Sequence[Pair]) -> list[Grade]:
-        """The grades of the pairs, with the two numbers as explanation."""
+        """Return the grades of the pairs, with both parts as explanation."""
         return [_graded(self.signal(pair)) for pair in pairs]
 
     def signal(self, pair: Pair) -> Signal:
-        """What the grade of a pair is made of."""
-        asked = stems(pair.query)
-        [words] = coverage(asked, [f"{pair.title}\n{pair.text}"])
-        passages = self._passages(asked, pair)
+        """Compute the signal that the grade of a pair is derived from."""
+        query_stems = stems(pair.query)
+        [words] = coverage(query_stems, [f"{pair.title}\n{pair.text}"])
+        passages = self._passages(query_stems, pair)
         scores = self._reranker.scores(pair.query, passages)
         return Signal(float(scores.max(initial=0.0)), words)
 
-    def _passages(self, asked: frozenset[str], pair: Pair) -> list[str]:
+    def _passages(self, query_stems: frozenset[str], pair: Pair) -> list[str]:
         texts = [chunk.text for chunk in self._chunker.split(pair.text)] or [""]
         if len(texts) > PASSAGES:
-            shares = coverage(asked, texts)
+            shares = coverage(query_stems, texts)
             best = sorted(range(len(texts)), key=lambda at: (-shares[at], at))[:PASSAGES]
             texts = [texts[at] for at in sorted(best)]
         title = pair.title.strip()

@@ -1,8 +1,8 @@
-"""Judgments in the journal: how they are written, and how a day's are read.
+"""Journal entries of judgments: writing them, and reading those of a day.
 
-What one principal says of a pair of query and memory is numbered: the first word has an id of its own, a
-correction the next. So the same judgment twice in a row is one entry, whoever writes it at the same moment.
-What a judge says has the id of the pair, its text and the judge, so a pair is graded once by the same rules.
+Judgments of a principal on a pair are numbered, and the number is part of the id. So the same judgment twice
+in a row is one entry, even with concurrent writers. A judge's grade has the id of the pair, its text and the
+judge, so each pair is graded once by the same rules.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE, MANUAL
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
-_AT_ONCE = 4  # numbers of one pair that are looked up together
+_AT_ONCE = 4  # numbers of one pair read together
 
 
 @dataclass(frozen=True, slots=True)
 class NewJudgment:
-    """A judgment that is to be written.
+    """Judgment to write.
 
     Attributes:
-        source: manual or judge; of a judge `more` has the fields ``judge`` and ``text_hash``.
-        more: fields of the payload beside those of every judgment.
+        source: manual or judge; a judge's `more` has the fields ``judge`` and ``text_hash``.
+        more: Additional payload fields.
     """
 
     query: str
@@ -54,10 +54,10 @@ class NewJudgment:
 
 
 def require(query: str, grade: float | None, state: str) -> None:
-    """Refuse what is no judgment.
+    """Validate a judgment.
 
     Raises:
-        JudgmentError: the query is empty, the state unknown, or the grade does not go with the state.
+        JudgmentError: an empty query, an unknown state, or a grade that does not match the state.
     """
     if not ids.normalised_query(query):
         raise JudgmentError("the query is empty")
@@ -66,81 +66,81 @@ def require(query: str, grade: float | None, state: str) -> None:
     except UnicodeEncodeError as error:
         raise JudgmentError(f"the query is not valid Unicode (character {error.start})") from None
     if state not in STATES:
-        raise JudgmentError(f"state = {state!r}: say {', '.join(STATES[:-1])} or {STATES[-1]}")
+        raise JudgmentError(f"state = {state!r} is unknown; use {', '.join(STATES[:-1])} or {STATES[-1]}")
     if state != GRADED:
         if grade is not None:
             raise JudgmentError(f"a judgment that is {state} has no grade, not {grade!r}")
     elif isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 <= grade <= HIGHEST:
-        raise JudgmentError(f"grade = {grade!r}: give a number from 0 to {HIGHEST}")
+        raise JudgmentError(f"grade = {grade!r} is not a number from 0 to {HIGHEST}")
 
 
 def write_judgments(
-    journal: Journal, namespace: str, said: Sequence[NewJudgment]
+    journal: Journal, namespace: str, judgments: Sequence[NewJudgment]
 ) -> list[tuple[Entry, bool]]:
-    """Write judgments, all or none, each as the next word of its principal on its pair.
+    """Append judgments atomically, each as the latest of its principal on its pair.
 
-    One that says what that principal said last is not written again, unless that was imported and this is
-    not; and neither is what a judge has said of the same text. Of several on one pair the later in the list
-    is the later word.
+    A repetition of a principal's latest judgment is not written, unless the latest one was imported and this
+    one is not. A judge's second grade of the same text is not written either. Of several on one pair the last
+    of the list is the latest.
 
     Returns:
         The entry of each, and whether it is new.
     """
     while True:
-        found = _entries(journal, namespace, said)
+        entries = _entries(journal, namespace, judgments)
         try:
-            journal.append([entry for entry, new in found if new])
-        except JournalConflictError:  # another has said something meanwhile: look again
+            journal.append([entry for entry, new in entries if new])
+        except JournalConflictError:  # another process wrote one: read again
             continue
-        return found
+        return entries
 
 
-def _entries(journal: Journal, namespace: str, said: Sequence[NewJudgment]) -> list[tuple[Entry, bool]]:
-    last = _last(journal, namespace, {_key(namespace, one) for one in said if one.source == MANUAL})
-    judged = {_judge_id(namespace, one) for one in said if one.source == JUDGE}
-    known: dict[str, Entry] = journal.entries(judged)
-    found = []
-    for one in said:
-        if one.source == JUDGE:
-            entry = _entry(namespace, one, _judge_id(namespace, one))
-            found.append((known.get(entry.event_id, entry), entry.event_id not in known))
-            known.setdefault(entry.event_id, entry)
+def _entries(journal: Journal, namespace: str, judgments: Sequence[NewJudgment]) -> list[tuple[Entry, bool]]:
+    last = _last(journal, namespace, {_key(namespace, item) for item in judgments if item.source == MANUAL})
+    judged = {_judge_id(namespace, item) for item in judgments if item.source == JUDGE}
+    existing: dict[str, Entry] = journal.entries(judged)
+    results = []
+    for item in judgments:
+        if item.source == JUDGE:
+            entry = _entry(namespace, item, _judge_id(namespace, item))
+            results.append((existing.get(entry.event_id, entry), entry.event_id not in existing))
+            existing.setdefault(entry.event_id, entry)
             continue
-        key = _key(namespace, one)
-        number, before = last[key]
-        if "imported_from" not in one.more:  # what was said elsewhere keeps its date
-            one = replace(one, at=not_before(one.at, before))
-        entry = _entry(namespace, one, _number_id(namespace, key, number))
-        here = "imported_from" not in entry.payload and before and "imported_from" in before.payload
-        if before is not None and not here and _says(before.payload) == _says(entry.payload):
-            found.append((before, False))
+        key = _key(namespace, item)
+        number, previous = last[key]
+        if "imported_from" not in item.more:  # imported judgments keep their date
+            item = replace(item, at=not_before(item.at, previous))
+        entry = _entry(namespace, item, _number_id(namespace, key, number))
+        now_local = "imported_from" not in entry.payload and previous and "imported_from" in previous.payload
+        if previous is not None and not now_local and _content(previous.payload) == _content(entry.payload):
+            results.append((previous, False))
         else:
-            found.append((entry, True))
+            results.append((entry, True))
             last[key] = (number + 1, entry)
-    return found
+    return results
 
 
-def _entry(namespace: str, one: NewJudgment, event_id: str) -> Entry:
+def _entry(namespace: str, item: NewJudgment, event_id: str) -> Entry:
     return Entry(
-        event_id=event_id, kind=JUDGMENT, namespace=namespace, subject=ids.query_id(namespace, one.query),
-        occurred_at=one.at, principal=one.principal, origin=one.source, payload=_payload_of(one),
+        event_id=event_id, kind=JUDGMENT, namespace=namespace, subject=ids.query_id(namespace, item.query),
+        occurred_at=item.at, principal=item.principal, origin=item.source, payload=_payload_of(item),
     )  # fmt: skip
 
 
-def _payload_of(one: NewJudgment) -> Payload:
-    """What the journal keeps of a judgment."""
-    said = Payload(
-        query=one.query,
-        memory_id=one.memory_id,
-        grade=one.grade,
-        state=one.state,
-        explanation=one.explanation,
+def _payload_of(item: NewJudgment) -> Payload:
+    """Build the journal payload of a judgment."""
+    payload = Payload(
+        query=item.query,
+        memory_id=item.memory_id,
+        grade=item.grade,
+        state=item.state,
+        explanation=item.explanation,
     )
-    return said | one.more
+    return payload | item.more
 
 
-def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
-    # 2 and 2.0 are one grade, and how it is written is not what it says.
+def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
+    # 2 and 2.0 are one grade, and the spelling of a query does not matter.
     rest = {name: value for name, value in payload.items() if name not in ("query", "imported_from")}
     return rest | {"grade": None if payload.get("grade") is None else float(payload["grade"])}
 
@@ -148,29 +148,31 @@ def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
 Key = tuple[str, str, str]  # query id, memory id, principal
 
 
-def _key(namespace: str, one: NewJudgment) -> Key:
-    return ids.query_id(namespace, one.query), one.memory_id, one.principal
+def _key(namespace: str, item: NewJudgment) -> Key:
+    return ids.query_id(namespace, item.query), item.memory_id, item.principal
 
 
 def _number_id(namespace: str, key: Key, number: int) -> str:
     return ids.digest("judgment", namespace, *key, MANUAL, str(number))
 
 
-def _judge_id(namespace: str, one: NewJudgment) -> str:
-    return judged_id(namespace, one.query, one.memory_id, one.more["text_hash"], one.more["judge"])
+def _judge_id(namespace: str, item: NewJudgment) -> str:
+    return judged_id(namespace, item.query, item.memory_id, item.more["text_hash"], item.more["judge"])
 
 
 def _last(journal: Journal, namespace: str, keys: set[Key]) -> dict[Key, tuple[int, Entry | None]]:
-    """The next free number of each key, and its last entry."""
+    """Return the next free number of each key, and its latest entry."""
     last: dict[Key, tuple[int, Entry | None]] = dict.fromkeys(keys, (0, None))
     waiting, first = sorted(keys), 0
     while waiting:
         numbers = range(first, first + _AT_ONCE)
-        known = journal.entries([_number_id(namespace, key, number) for key in waiting for number in numbers])
+        existing = journal.entries(
+            [_number_id(namespace, key, number) for key in waiting for number in numbers]
+        )
         more = []
         for key in waiting:
             for number in numbers:
-                entry = known.get(_number_id(namespace, key, number))
+                entry = existing.get(_number_id(namespace, key, number))
                 if entry is None:
                     break
                 last[key] = (number + 1, entry)
@@ -181,7 +183,7 @@ def _last(journal: Journal, namespace: str, keys: set[Key]) -> dict[Key, tuple[i
 
 
 def judged_id(namespace: str, query: str, memory_id: str, text_hash: str, judge: GradedBy) -> str:
-    """Id of what a judge (as in `judge_payload`) says of a pair: the same rules and texts give the same."""
+    """Compute the id of a judge's grade of a pair; same rules and texts give the same id."""
     return ids.digest(
         "judgment", namespace, ids.query_id(namespace, query), memory_id, JUDGE, text_hash,
         judge["name"], judge["model"], judge["version"], judge["prompt_hash"],
@@ -191,7 +193,7 @@ def judged_id(namespace: str, query: str, memory_id: str, text_hash: str, judge:
 def judged_entry(
     namespace: str, memory_id: str, pair: Pair, judge: Judge, grade: int, explanation: str, at: datetime
 ) -> Entry:
-    """What a judge says of a pair, as an entry."""
+    """Build the journal entry of a judge's grade."""
     by = judge_payload(judge)
     return Entry(
         event_id=judged_id(namespace, pair.query, memory_id, pair.text_hash, by),
@@ -210,22 +212,22 @@ def judged_entry(
 
 
 def drain_judgments(journal: Journal, days: Sequence[str]) -> ProjectedRows:
-    """Rows of ``judgments`` of these days that people and judges made; anchors are left out.
+    """Return the ``judgments`` rows that people and judges made on these days, without anchors.
 
-    Of each day the last word of each principal on each pair: by `made_at`, then by the place in the journal.
+    Per day it is the latest judgment of each principal on each pair: by `made_at`, then by journal position.
     """
-    found = read_projected(
+    projected = read_projected(
         journal, (JUDGMENT,), days, judgment.JUDGMENT, lambda entries: entries, judgment.SOUND
     )
     rows = (
-        found.rows.filter(~pl.col("anchor").fill_null(value=False))
+        projected.rows.filter(~pl.col("anchor").fill_null(value=False))
         .sort("day", "occurred_at", "seq")
         .with_columns(imported=pl.col("imported_from").is_not_null())
         .unique(["day", "namespace", "subject", "memory_id", "origin", "principal", "imported"], keep="last")
         .sort("day", "seq")
         .select(_COLUMNS)
     )
-    return ProjectedRows(rows, found.unreadable)
+    return ProjectedRows(rows, projected.unreadable)
 
 
 _JUDGE = pl.col("judge").struct

@@ -1,4 +1,4 @@
-"""One run of a judge: what is known is skipped, what is asked is written down before more is asked."""
+"""One run of a judge: graded pairs are skipped, and grades are written batch by batch."""
 
 from __future__ import annotations
 
@@ -27,57 +27,57 @@ def run(
     now: datetime,
     budget: int | None = None,
 ) -> JudgeReport:
-    """Have pairs graded and write the grades to the journal.
+    """Have the judge grade pairs, and write the grades to the journal.
 
-    A run that is killed, stops at its budget or finds nobody is run again: what was graded is not asked
-    again.
+    A run that was killed, stopped at its budget or did not reach the judge can be repeated: graded pairs are
+    skipped.
 
     Args:
-        space: of the home.
-        namespace: the tenant.
-        judge: is asked.
-        pairs: query and memory id, the most wanted first.
-        now: when the judgments were made, as the journal has it; what was written before keeps its moment.
-        budget: tokens that the run may use; None: the setting's.
+        space: Workspace of the home.
+        namespace: The tenant.
+        judge: Judge to ask.
+        pairs: Query and memory id, most wanted first.
+        now: Time of the judgments in the journal; earlier judgments keep theirs.
+        budget: Maximum tokens of the run; None is the setting's.
 
     Raises:
-        JudgeError: the judge refuses every request; what was graded is kept.
+        JudgeError: the judge refuses every request; earlier grades are kept.
     """
     report = JudgeReport(judge.name)
-    found, secret = pairs_of(space.store, namespace, pairs)
-    report.unknown = len(set(pairs)) - len(found)
+    readable, secret = pairs_of(space.store, namespace, pairs)
+    report.unknown = len(set(pairs)) - len(readable)
     if judge.remote:
-        allowed = {key: pair for key, pair in found.items() if key[1] not in secret}
-        report.withheld, found = len(found) - len(allowed), allowed
-    waiting = _unknown(space.journal, namespace, judge, found)
-    report.skipped = len(found) - len(waiting)
+        allowed = {key: pair for key, pair in readable.items() if key[1] not in secret}
+        report.withheld, readable = len(readable) - len(allowed), allowed
+    waiting = _ungraded(space.journal, namespace, judge, readable)
+    report.skipped = len(readable) - len(waiting)
     graded: list[tuple[Entry, Pair]] = []
     judging = space.settings.judge
     limit = judging.budget if budget is None else budget
     try:
         for some, grades in asked_within(judge, [pair for _, pair in waiting], report, limit):
-            made = [
+            entries = [
                 (
-                    judged_entry(namespace, *waiting[at], judge, one.grade, one.explanation, now),
+                    judged_entry(namespace, *waiting[at], judge, grade.grade, grade.explanation, now),
                     waiting[at][1],
                 )
-                for at, one in zip(some, grades, strict=True)
-                if one.grade is not None
+                for at, grade in zip(some, grades, strict=True)
+                if grade.grade is not None
             ]
-            append_new(space.journal, [entry for entry, _ in made])
-            graded += made
+            append_new(space.journal, [entry for entry, _ in entries])
+            graded += entries
     finally:
         freeze_anchors(space.journal, namespace, judge, graded, most=judging.anchors, now=now)
     return report
 
 
-def _unknown(
-    journal: Journal, namespace: str, judge: Judge, found: Mapping[tuple[str, str], Pair]
+def _ungraded(
+    journal: Journal, namespace: str, judge: Judge, readable: Mapping[tuple[str, str], Pair]
 ) -> list[tuple[str, Pair]]:
-    """Memory id and pair of those that this judge has not graded, each once, in their order."""
+    """Return memory id and pair of pairs that this judge has not graded, in order."""
     new: dict[str, tuple[str, Pair]] = {}
     by = judge_payload(judge)
-    for (query, memory), pair in found.items():
+    for (query, memory), pair in readable.items():
         new.setdefault(judged_id(namespace, query, memory, pair.text_hash, by), (memory, pair))
-    known = journal.entries(new)
-    return [one for name, one in new.items() if name not in known]
+    graded = journal.entries(new)
+    return [item for name, item in new.items() if name not in graded]

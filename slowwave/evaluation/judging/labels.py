@@ -1,4 +1,4 @@
-"""Labels by hand: what people say of pairs of query and memory."""
+"""Labels by hand: judgments of query-memory pairs by people."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A label that was taken.
+    """Accepted label.
 
     Attributes:
-        new: whether this call wrote it; False: it was the last word already, and nothing was written.
+        new: Whether this call wrote it. If False it was the latest judgment already.
     """
 
     event_id: str
@@ -48,42 +48,42 @@ def label(
     principal: str,
     now: datetime,
 ) -> Judged:
-    """Take a label; see `slowwave.Memory.judge`."""
+    """Write a label; see `slowwave.Memory.judge`."""
     require(query, grade, state)
     if isinstance(grade, float):
-        raise JudgmentError(f"grade = {grade!r}: give a whole number")
+        raise JudgmentError(f"grade = {grade!r} is not a whole number")
     if memory_id not in known_memories(space.store, namespace, [memory_id]):
         raise NotFoundError(
             f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search(); "
             f"`slowwave show` lists those of the last one."
         )
-    said = NewJudgment(query, memory_id, grade, state, explanation, principal, now)
-    [(entry, new)] = write_judgments(space.journal, namespace, [said])
+    judgment = NewJudgment(query, memory_id, grade, state, explanation, principal, now)
+    [(entry, new)] = write_judgments(space.journal, namespace, [judgment])
     return Judged(entry.event_id, entry.subject, memory_id, grade, state, new)
 
 
 def known_memories(store: Store, namespace: str, memory_ids: Collection[str]) -> set[str]:
-    """Which of these are memories of the namespace, whatever their status."""
+    """Return the ids that are memories of the namespace, whatever their status."""
     return set(_rows(store, namespace, memory_ids, ["memory_id"])["memory_id"].to_list())
 
 
 def pairs_of(
-    store: Store, namespace: str, asked: Iterable[tuple[str, str]]
+    store: Store, namespace: str, wanted: Iterable[tuple[str, str]]
 ) -> tuple[dict[tuple[str, str], Pair], set[str]]:
-    """What a judge reads of each pair of query and memory id, and which memories none elsewhere is shown.
+    """Return the text of each pair, and the secret memories.
 
-    Memories that are gone have no pair.
+    A remote judge may not read secret memories. Deleted memories have no pair.
     """
-    asked = list(dict.fromkeys(asked))
+    wanted = list(dict.fromkeys(wanted))
     columns = ["memory_id", "title", "content", "sensitivity"]
-    rows = _rows(store, namespace, {memory for _, memory in asked}, columns)
+    rows = _rows(store, namespace, {memory for _, memory in wanted}, columns)
     texts = {memory: (title or "", content or "") for memory, title, content, _ in rows.iter_rows()}
-    pairs = {(query, memory): Pair(query, *texts[memory]) for query, memory in asked if memory in texts}
+    pairs = {(query, memory): Pair(query, *texts[memory]) for query, memory in wanted if memory in texts}
     labels = rows.select("memory_id", "sensitivity").iter_rows()
     return pairs, {memory for memory, label in labels if not may_see(Viewer.ASSISTANT, label)}
 
 
 def _rows(store: Store, namespace: str, memory_ids: Collection[str], columns: list[str]) -> pl.DataFrame:
 
-    mine = within(namespace, "content_hash IS NOT NULL")
-    return store.read_by("memories", "memory_id", sorted(memory_ids), columns=columns, also=mine)
+    where = within(namespace, "content_hash IS NOT NULL")
+    return store.read_by("memories", "memory_id", sorted(memory_ids), columns=columns, also=where)

@@ -1,4 +1,4 @@
-"""The judge that the settings name."""
+"""Loading of the configured judge."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def load_judge(space: Workspace) -> Judge:
-    """The judge in force; models are loaded when the first pair is graded.
+    """Return the configured judge; models are loaded with the first pair.
 
     Raises:
-        JudgeError: it is switched off, or not set up.
+        JudgeError: off, or not set up.
         ModelError: files of the bundled cross-encoder are missing.
     """
     settings = space.settings.judge

@@ -1,4 +1,4 @@
-"""What a judge is, and what is judged (rule 6.2)."""
+"""Judge protocol, and the pairs and grades it works on (rule 6.2)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from slowwave.journal.kinds.judgment import GradedBy
 
 
 class JudgmentError(SlowwaveError):
-    """A judgment that is none: a grade out of range, an unknown state, or an empty query."""
+    """Invalid judgment: grade out of range, unknown state, or empty query."""
 
 
 class JudgeError(SlowwaveError):
-    """A judge cannot work at all: it is switched off, not set up, or refuses every request."""
+    """Judge that cannot work: off, not set up, or refusing every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A query and the memory that is to be graded by it."""
+    """Query and memory to grade."""
 
     query: str
     title: str
@@ -29,20 +29,20 @@ class Pair:
 
     @property
     def text_hash(self) -> str:
-        """Changes when the title or the text does."""
+        """Return a digest that changes with the title or the text."""
         return ids.digest("judged text", self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a judge makes of one pair.
+    """Grade of one pair by a judge.
 
     Attributes:
-        grade: 0 to `HIGHEST`; None when there is none.
-        explanation: of the judge.
-        problem: why there is no grade.
-        tokens: read and written for it (count).
-        answered: whether the judge was reached at all.
+        grade: 0 to `HIGHEST`; None without a grade.
+        explanation: Explanation of the judge.
+        problem: Reason why there is no grade.
+        tokens: Tokens read and written (count).
+        answered: Whether the judge answered at all.
     """
 
     grade: int | None
@@ -53,15 +53,15 @@ class Grade:
 
 
 class Judge(Protocol):
-    """Grades pairs; a pair's grade depends on that pair alone.
+    """Grader of pairs; the grade of a pair depends on that pair alone.
 
     Attributes:
-        name: whose grades these are; two models are two judges.
-        version: of the rules that make a grade of what the model says.
-        model: that is asked.
-        prompt_hash: of all that the model is told beside the pair, or of the rules where nothing is told.
-        remote: whether the texts leave this machine; it is shown nothing that is secret then.
-        batch: pairs that are graded before the grades are written to the journal (count).
+        name: Name of the judge; two models are two judges.
+        version: Version of the rules that turn model output into a grade.
+        model: Model in use.
+        prompt_hash: Digest of the prompt without the pair, or of the rules if there is no prompt.
+        remote: Whether texts leave this machine; a remote judge never gets secret memories.
+        batch: Pairs graded before the grades are written to the journal (count).
     """
 
     name: str
@@ -72,26 +72,26 @@ class Judge(Protocol):
     batch: int
 
     def cost(self, pair: Pair) -> int:
-        """Tokens that grading a pair may take, an estimate from above."""
+        """Estimate the tokens of grading a pair, from above."""
 
     def grade(self, pairs: Sequence[Pair]) -> list[Grade]:
-        """The grades of the pairs, in their order.
+        """Return the grades of the pairs, in their order.
 
         Raises:
-            JudgeError: no request would be answered; what was graded before is lost, so ask in batches.
+            JudgeError: no request would be answered. Earlier grades of this call are lost, so ask in batches.
         """
 
 
 def judge_payload(judge: Judge) -> GradedBy:
-    """Who graded, as the journal keeps it; where one of it differs it is another judge."""
+    """Return the identity of a judge for the journal; any difference makes another judge."""
     return GradedBy(name=judge.name, model=judge.model, version=judge.version, prompt_hash=judge.prompt_hash)
 
 
-def identity_of(who: GradedBy) -> str:
-    """A judge (as in `judge_payload`) as the column ``judge`` of `judgments` names it."""
-    return "/".join((who["name"], who["model"], who["version"], who["prompt_hash"][:8]))
+def identity_of(grader: GradedBy) -> str:
+    """Format a judge (as in `judge_payload`) for the column ``judge`` of `judgments`."""
+    return "/".join((grader["name"], grader["model"], grader["version"], grader["prompt_hash"][:8]))
 
 
 def identity(judge: Judge) -> str:
-    """The judge as the column ``judge`` names it: another version, model or prompt is another one."""
+    """Format the judge for the column ``judge``: version, model and prompt are part of it."""
     return identity_of(judge_payload(judge))

@@ -1,4 +1,4 @@
-"""What a language model is told when it grades a pair, and what it may answer."""
+"""Prompt of the language-model judge, and the parser of its answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Reply with one JSON object and nothing else: {"grade": 0, 1, 2 or 3, "explanatio
 """
 
 MAX_CHARACTERS = 12_000
-"""Characters of a text that are sent, about 3,000 tokens of English; the end of a longer one is left out."""
+"""Maximum characters sent of a text, about 3,000 tokens of English; the rest is cut."""
 
 MAX_EXPLANATION = 500  # characters
 
@@ -34,8 +34,11 @@ PROMPT_HASH = ids.digest("prompt", INSTRUCTIONS, str(MAX_CHARACTERS))
 
 
 def messages(pair: Pair) -> list[dict[str, str]]:
-    """The conversation that asks for a grade. The pair is quoted as JSON, which no text can break out of."""
-    shown = {
+    """Build the chat messages that ask for a grade.
+
+    The pair is quoted as JSON, which no text can break out of.
+    """
+    fields = {
         "query": pair.query,
         "title": pair.title,
         "text": pair.text[:MAX_CHARACTERS],
@@ -43,26 +46,26 @@ def messages(pair: Pair) -> list[dict[str, str]]:
     }
     return [
         {"role": "system", "content": INSTRUCTIONS},
-        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+        {"role": "user", "content": json.dumps(fields, ensure_ascii=False)},
     ]
 
 
 def read_answer(answer: str, tokens: int) -> Grade:
-    """The grade that an answer names; an answer of another form has none, whatever it may mean."""
+    """Parse the grade of an answer; an answer of another form has none."""
     try:
-        said = json.loads(_unfenced(answer))
+        parsed = json.loads(_unfenced(answer))
     except (ValueError, RecursionError):
         return Grade(None, problem=f"the answer is not JSON: {_short(answer)}", tokens=tokens)
-    grade = said.get("grade") if isinstance(said, dict) else None
+    grade = parsed.get("grade") if isinstance(parsed, dict) else None
     if isinstance(grade, bool) or not isinstance(grade, int) or not 0 <= grade <= HIGHEST:
         return Grade(
             None, problem=f"the answer has no grade from 0 to {HIGHEST}: {_short(answer)}", tokens=tokens
         )
-    return Grade(grade, _plain(said.get("explanation"))[:MAX_EXPLANATION], tokens=tokens)
+    return Grade(grade, _plain(parsed.get("explanation"))[:MAX_EXPLANATION], tokens=tokens)
 
 
 def _unfenced(answer: str) -> str:
-    """The answer without the code fence that many models put around JSON."""
+    """Return the answer without the code fence that many models put around JSON."""
     lines = answer.strip().splitlines()
     if len(lines) > 2 and lines[0] in ("```", "```json") and lines[-1] == "```":
         return "\n".join(lines[1:-1])
@@ -70,7 +73,7 @@ def _unfenced(answer: str) -> str:
 
 
 def _plain(text: Any) -> str:  # noqa: ANN401 - of a model
-    """Text that every database can keep: without NUL and halves of characters."""
+    """Return text that every database can store: without NUL and lone surrogates."""
     if not isinstance(text, str):
         return ""
     return text.replace("\0", "").encode(errors="replace").decode()

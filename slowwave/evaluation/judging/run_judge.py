@@ -1,4 +1,4 @@
-"""Asking a judge for grades within a budget, and a report of it."""
+"""Budgeted requests to a judge, and the report of a run."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 PATIENCE = 3
-"""Pairs in a row without any answer after which a run stops: the judge is not there (count)."""
+"""Consecutive pairs without an answer after which a run stops as unreachable (count)."""
 
 FEW = 10
-"""Problems that are kept with their reasons; the others are only counted."""
+"""Maximum problems reported with a reason; the others are counted."""
 
 
 @dataclass(slots=True)
 class JudgeReport:
-    """What a run did.
+    """Report of a judge run.
 
     Attributes:
-        judge: whose grades they are.
-        asked: pairs that the judge was asked about.
-        graded: of these, those that have a grade now.
-        failed: of these, those that have none: no answer, or an answer that is no grade.
-        skipped: pairs that this judge had graded already, by the same rules and with the same text.
-        unknown: pairs whose memory is not there.
-        withheld: pairs whose memory is secret, which a judge elsewhere is not shown.
-        left: pairs that were not asked about because the run stopped.
-        tokens: read and written.
-        stopped: why the run stopped early: budget (the next pair could have taken more tokens than the run
-            may use) or unreachable; empty when it did not.
-        problems: the first few of what failed, with the reason.
+        judge: Name of the judge.
+        asked: Pairs sent to the judge.
+        graded: Of these, pairs with a grade.
+        failed: Of these, pairs without one: no answer, or an invalid answer.
+        skipped: Pairs that this judge had graded already, with the same rules and text.
+        unknown: Pairs whose memory does not exist.
+        withheld: Pairs whose memory is secret, which a remote judge does not get.
+        left: Pairs not sent because the run stopped.
+        tokens: Tokens read and written.
+        stopped: Reason of an early stop: budget (the next pair might exceed it) or unreachable; else empty.
+        problems: First few failures, with the reason.
     """
 
     judge: str
@@ -66,9 +65,9 @@ class JudgeReport:
 def asked_within(
     judge: Judge, pairs: Sequence[Pair], report: JudgeReport, budget: int
 ) -> Iterator[tuple[range, list[Grade]]]:
-    """Ask for some pairs at a time until a limit is reached; the places of the pairs, and their grades.
+    """Yield batches of pairs and their grades until a limit is reached.
 
-    The report is kept up to date, and says at the end why pairs are left.
+    The report is kept up to date, and names at the end why pairs remain.
     """
     silent = 0
     with progress.task(f"judging ({judge.name})", len(pairs)) as advance:
@@ -77,12 +76,12 @@ def asked_within(
             some = range(at, min(at + judge.batch, len(pairs)))
             if silent >= PATIENCE:
                 report.stopped = "unreachable"
-            elif report.tokens + sum(judge.cost(pairs[one]) for one in some) > budget:
+            elif report.tokens + sum(judge.cost(pairs[index]) for index in some) > budget:
                 report.stopped = "budget"
             if report.stopped:
                 report.left = len(pairs) - at
                 return
-            grades = judge.grade([pairs[one] for one in some])
+            grades = judge.grade([pairs[index] for index in some])
             for grade in grades:
                 report.take(grade)
                 silent = 0 if grade.answered else silent + 1
@@ -92,9 +91,9 @@ def asked_within(
 
 
 def append_new(journal: Journal, entries: Sequence[Entry]) -> None:
-    """Write entries; where one is there already with another grade, the first one stays."""
+    """Append entries; an entry that exists with another grade stays."""
     try:
         journal.append(entries)
     except JournalConflictError:  # the same pair was graded by another process meanwhile
-        known = journal.entries([entry.event_id for entry in entries])
-        append_new(journal, [entry for entry in entries if entry.event_id not in known])
+        existing = journal.entries([entry.event_id for entry in entries])
+        append_new(journal, [entry for entry in entries if entry.event_id not in existing])
