@@ -1,8 +1,8 @@
-"""Feedback: taking it by day, and what it has come to.
+"""Feedback: recording it by day and aggregating it at night.
 
-By day each act is one line in the journal; the night (:mod:`slowwave.journal.projections`,
-:mod:`slowwave.feedback.aggregation`) turns the acts of a day into what use has taught of each memory.
-Importing this package loads nothing else.
+Each feedback event is one journal entry. The nightly job (:mod:`slowwave.journal.projections`,
+:mod:`slowwave.feedback.aggregation`) aggregates a day's events into the state of each memory. Importing this
+package loads nothing else.
 """
 
 from slowwave.feedback.model import Concluded, FeedbackError, MemoryStats, Observed, Rated, UsageVerdict

@@ -1,7 +1,7 @@
-"""The night of feedback: what the acts of some days come to, from the state that the days before left.
+"""Nightly aggregation of feedback events, starting from the state of earlier days.
 
-Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
-one table. The days of a run follow one another.
+Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function returns the rows
+of one table. The days of a run are consecutive.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _DECIDED = (
 PROMOTING = (
     "signal_id", "day", "namespace", "memory_id", "occurred_at", *WHO, "search_id", "tier", "verdict", "text",
 )  # fmt: skip
-"""Columns of ``usage_signals`` that promotions are decided by; of votes alone (`QUICK`)."""
+"""Columns of ``usage_signals`` that decide promotions; only votes count (`QUICK`)."""
 QUICK = "tier = 'quick'"
 
 
@@ -76,15 +76,15 @@ def signals(
     used_ratio: float,
     texts: Texts | None = None,
 ) -> pl.DataFrame:
-    """Rows of ``usage_signals`` of the days of these events.
+    """Build the ``usage_signals`` rows of the days of these events.
 
     Args:
-        store: the memory.
-        events: rows of ``events``.
-        policy: weight of a use.
-        used_ratio: above which words beyond the query's are evidence of use.
-        texts: gives the texts of memories: what is said of one belongs to the text that the search showed
-            (rule 7.6). None: nobody knows of more than one.
+        store: Store of the tables.
+        events: Rows of ``events``.
+        policy: Feedback policy.
+        used_ratio: Minimum share of words beyond the query's that is evidence of use.
+        texts: Gives the texts of memories; feedback belongs to the text that the search returned (rule 7.6).
+            None: every memory has one text.
     """
     own = [rating_signals(events), usage_signals(events, policy, used_ratio=used_ratio)]
     outcomes = events.filter(pl.col("kind") == "outcome")
@@ -93,31 +93,40 @@ def signals(
 
 
 def _questions(store: Store, rows: pl.DataFrame) -> pl.Series:
-    """The question of the search of each signal; null where it is not there, or no question."""
-    asked = asked_in(store, rows["search_id"].drop_nulls().unique().to_list())
-    known = asked.select("search_id", "query_id")
-    return rows.select("search_id").join(known, on="search_id", how="left", maintain_order="left")["query_id"]
+    """Return the query id of each signal's search; null if unknown or an instruction."""
+    searches = asked_in(store, rows["search_id"].drop_nulls().unique().to_list())
+    query_ids = searches.select("search_id", "query_id")
+    return rows.select("search_id").join(query_ids, on="search_id", how="left", maintain_order="left")[
+        "query_id"
+    ]
 
 
 def _texts_shown(store: Store, rows: pl.DataFrame, texts: Texts | None) -> pl.Series:
-    """The text that the search of each signal showed; where the search is not there, that of its moment."""
-    known = texts(ids_in(rows)) if texts else None
-    if known is None or known.is_empty():
+    """Return the text that each signal's search returned.
+
+    If the search is unknown it is the text at that time.
+    """
+    versions = texts(ids_in(rows)) if texts else None
+    if versions is None or versions.is_empty():
         return pl.repeat(FIRST, rows.height, dtype=pl.String, eager=True)
-    about = rows.filter(pl.col("memory_id").is_in(known["memory_id"].implode()))["search_id"].drop_nulls()
-    searches = store.read_by("searches", "search_id", about.unique().to_list(), columns=["search_id", "seq"])
+    search_ids = rows.filter(pl.col("memory_id").is_in(versions["memory_id"].implode()))[
+        "search_id"
+    ].drop_nulls()
+    searches = store.read_by(
+        "searches", "search_id", search_ids.unique().to_list(), columns=["search_id", "seq"]
+    )
     placed = rows.select("memory_id", "search_id", since="occurred_at").join(
         searches, on="search_id", how="left", maintain_order="left"
     )
-    shown, then = named(placed, known, "seq"), named(placed, known, "since")
-    return placed.select(text=pl.when(pl.col("seq").is_null()).then(then).otherwise(shown)).to_series()
+    by_search, by_time = named(placed, versions, "seq"), named(placed, versions, "since")
+    return placed.select(text=pl.when(pl.col("seq").is_null()).then(by_time).otherwise(by_search)).to_series()
 
 
 def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.DataFrame:
-    """Signals of outcomes; what happened earlier is in the tables, what happens in this run is given."""
+    """Build the signals of outcomes, from the tables and from the events of this run."""
     projects, last = outcomes["project"].unique().to_list(), outcomes["day"].max()
     until = f"day <= {quote(str(last))}"
-    made = store.read_by(
+    searches = store.read_by(
         "searches",
         "project",
         projects,
@@ -130,28 +139,28 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
         "events", "project", projects, columns=_OUTCOME, also=f"kind = 'outcome' AND {until}"
     )
     everything = pl.concat([earlier, outcomes.select(_OUTCOME)]).unique("event_id")
-    covered = covered_searches(outcomes, everything, made.drop("shown", "principal", "imported_from"))
-    about = covered["search_id"].unique().to_list()
-    said = [
+    covered = covered_searches(outcomes, everything, searches.drop("shown", "principal", "imported_from"))
+    search_ids = covered["search_id"].unique().to_list()
+    columns = [
         "search_id", "memory_id", "verdict", "weight", "occurred_at", "signal_id", "principal", "imported",
     ]  # fmt: skip
-    known = store.read_by("usage_signals", "search_id", about, columns=said, also=until)
+    earlier_signals = store.read_by("usage_signals", "search_id", search_ids, columns=columns, also=until)
     helped = (
-        pl.concat([known, today.select(said)])
+        pl.concat([earlier_signals, today.select(columns)])
         .filter(pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0))
         .group_by("search_id", "memory_id", used_by="principal", used_elsewhere="imported")
         .agg(used_at=pl.col("occurred_at").min())
     )
-    whose = made.filter(pl.col("search_id").is_in(about)).select(
+    searchers = searches.filter(pl.col("search_id").is_in(search_ids)).select(
         "search_id", "shown", searcher="principal",
         searched_elsewhere=pl.col("imported_from").is_not_null(),
     )  # fmt: skip
-    shown = (
-        shown_rows(whose)
+    results = (
+        shown_rows(searchers)
         .unique(["search_id", "memory_id"])
         .select("search_id", "memory_id", "chunk_id", "searcher", "searched_elsewhere")
     )
-    return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
+    return outcome_signals(outcomes, covered, results.join(helped, on=["search_id", "memory_id"], how="left"))
 
 
 _STATE = (
@@ -168,15 +177,15 @@ def effectiveness(
     carried: CarryOverState | None = None,
     engine: Engine = HERE,
 ) -> pl.DataFrame:
-    """Rows of ``effectiveness`` of the days of these signals.
+    """Build the ``effectiveness`` rows of the days of these signals.
 
     Args:
-        store: the memory.
-        signals: rows of ``usage_signals``.
-        first: first of the days.
-        policy: what counts.
-        carried: what the run has come to before these days; None: it begins with them.
-        engine: computes the fold of each namespace.
+        store: Store of the tables.
+        signals: Rows of ``usage_signals``.
+        first: First of the days.
+        policy: Feedback policy.
+        carried: State of the run before these days; None: it begins with them.
+        engine: Computes the aggregation of each namespace.
     """
     carried = carried or CarryOverState(first)
     touched = ids_in(signals)
@@ -185,15 +194,20 @@ def effectiveness(
         return newest_of(rows, "memory_id", "chunk_id", "text")
 
     def states(names: Sequence[str], day: str) -> pl.DataFrame:
-        return newest(_named(rows_about(store, "effectiveness", names, f"day < {quote(day)}", _STATE)))
+        return newest(
+            _with_first_text(rows_about(store, "effectiveness", names, f"day < {quote(day)}", _STATE))
+        )
 
     def votes(names: Sequence[str], day: str) -> pl.DataFrame:
         return rows_about(store, "usage_signals", names, f"{EXPLICIT} AND day < {quote(day)}", _VOTES)
 
-    known, said = carried.rows("states", touched, states), carried.rows("votes", touched, votes)
+    previous, earlier_votes = carried.rows("states", touched, states), carried.rows("votes", touched, votes)
     rows = texts_together(
         by_namespace(
-            engine, fold_effectiveness, [texts_apart(signals), texts_apart(known), texts_apart(said)], policy
+            engine,
+            fold_effectiveness,
+            [texts_apart(signals), texts_apart(previous), texts_apart(earlier_votes)],
+            policy,
         )
     )
     carried.add("states", rows, newest)
@@ -209,30 +223,32 @@ def strength(
     carried: CarryOverState | None = None,
     engine: Engine = HERE,
 ) -> pl.DataFrame:
-    """Rows of ``strength`` of the days of these signals; arguments as of `effectiveness`."""
+    """Build the ``strength`` rows of the days of these signals; arguments as in `effectiveness`."""
     carried = carried or CarryOverState(first)
 
     def newest(rows: pl.DataFrame) -> pl.DataFrame:
         return newest_of(rows, "memory_id", "text")
 
     def states(names: Sequence[str], day: str) -> pl.DataFrame:
-        return newest(_named(rows_about(store, "strength", names, f"day < {quote(day)}", _STANDING)))
+        return newest(
+            _with_first_text(rows_about(store, "strength", names, f"day < {quote(day)}", _STANDING))
+        )
 
-    known = carried.rows("states", ids_in(signals), states)
+    previous = carried.rows("states", ids_in(signals), states)
     rows = texts_together(
-        by_namespace(engine, fold_strength, [texts_apart(signals), texts_apart(known)], policy)
+        by_namespace(engine, fold_strength, [texts_apart(signals), texts_apart(previous)], policy)
     )
     carried.add("states", rows, newest)
     return rows
 
 
-def _named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of which those that were written before texts had names are of the first."""
+def _with_first_text(rows: pl.DataFrame) -> pl.DataFrame:
+    """Fill the text of rows that are older than text names: it is the first."""
     return rows.with_columns(pl.col("text").fill_null(FIRST))
 
 
 def promotions(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Rows of ``promotions`` of the days of these signals; `first` is the first day of the run."""
+    """Build the ``promotions`` rows of these signals' days; `first` is the run's first day."""
     empty = store.empty("promotions")
     praised = signals.filter((pl.col("tier") == "quick") & (pl.col("verdict") == "helpful"))
     if praised.is_empty():
@@ -256,59 +272,63 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
         .group_by("memory_id", "principal")
         .agg(since=pl.col("day").min())
     )
-    seen = _seen(store, votes["namespace"].unique().to_list())
+    active = _seen(store, votes["namespace"].unique().to_list())
     authors = authors.join(votes.select("memory_id", "text").unique(), on="memory_id")
     counts = useful_votes(
-        texts_apart(votes), texts_apart(authors).drop("text"), principals(seen), policy
+        texts_apart(votes), texts_apart(authors).drop("text"), principals(active), policy
     ).filter(pl.col("day") >= first)
     own_tier, earlier = _own_tiers(store, notes, names), texts_apart(earlier)
     decided: list[dict[str, object]] = []
-    for (namespace,), mine in counts.sort("namespace").group_by("namespace", maintain_order=True):
-        rows = fold_promotions(mine, own_tier, earlier.filter(pl.col("namespace") == namespace), policy)
-        decided += [_promotion_row(str(namespace), one) for one in rows]
-    made = pl.DataFrame(decided, schema=empty.drop("text").schema) if decided else empty
-    return texts_together(made).select(empty.columns)
+    for (namespace,), namespace_counts in counts.sort("namespace").group_by("namespace", maintain_order=True):
+        rows = fold_promotions(
+            namespace_counts, own_tier, earlier.filter(pl.col("namespace") == namespace), policy
+        )
+        decided += [_promotion_row(str(namespace), promotion) for promotion in rows]
+    decided_rows = pl.DataFrame(decided, schema=empty.drop("text").schema) if decided else empty
+    return texts_together(decided_rows).select(empty.columns)
 
 
-def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
-    day = last_day(one.decided_at)  # it is decided as the day ends
+def _promotion_row(namespace: str, promotion: Promotion) -> dict[str, object]:
+    day = last_day(promotion.decided_at)  # decided at the end of the day
     return {
-        "promotion_id": f"{day}:{one.memory_id}", "day": day, "namespace": namespace,
-        "memory_id": one.memory_id,
-        "from_tier": one.from_tier, "to_tier": one.to_tier, "reason": one.reason, "useful": one.useful,
-        "voters": one.voters, "decided_at": one.decided_at, "detail": one.detail,
+        "promotion_id": f"{day}:{promotion.memory_id}", "day": day, "namespace": namespace,
+        "memory_id": promotion.memory_id,
+        "from_tier": promotion.from_tier, "to_tier": promotion.to_tier, "reason": promotion.reason,
+        "useful": promotion.useful, "voters": promotion.voters, "decided_at": promotion.decided_at, "detail": promotion.detail,
     }  # fmt: skip
 
 
 def _seen(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:
-    """Who saved, searched or gave feedback in these namespaces on which days; what was imported is nobody."""
-    mine, who = one_of("namespace", namespaces), ["namespace", "principal", "day"]
-    own = f"{mine} AND imported_from IS NULL"
-    where = {"staged_notes": f"{mine} AND act = 'save'", "searches": own, "events": own}
-    return pl.concat([distinct(store, name, rows, columns=who) for name, rows in where.items()]).unique()
+    """Return the active users of these namespaces by day; imports do not count."""
+    where_namespace, columns = one_of("namespace", namespaces), ["namespace", "principal", "day"]
+    local = f"{where_namespace} AND imported_from IS NULL"
+    where = {"staged_notes": f"{where_namespace} AND act = 'save'", "searches": local, "events": local}
+    return pl.concat([distinct(store, name, rows, columns=columns) for name, rows in where.items()]).unique()
 
 
 def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Callable[[str, str], str]:
-    """What each memory calls itself as of the end of a day; nothing if it is not there or superseded."""
-    said: dict[str, list[tuple[str, str, str]]] = {}
+    """Return a function: a memory's own tier at a day's end, empty if absent or superseded."""
+    history: dict[str, list[tuple[str, str, str]]] = {}
     ordered = notes.filter(pl.col("act").is_in(["save", "forget"])).sort("revision")
     for name, *row in ordered.select("memory_id", "day", "act", "importance_tier").iter_rows():
-        said.setdefault(name, []).append(tuple(row))
-    gone: dict[str, list[tuple[datetime, datetime | None]]] = {}
+        history.setdefault(name, []).append(tuple(row))
+    superseded_spans: dict[str, list[tuple[datetime, datetime | None]]] = {}
     superseded = store.read_by(
         "decisions", "other_memory", names, columns=["other_memory", "decided_at", "undone_at"],
         also="outcome = 'supersede'",
     )  # fmt: skip
     for name, since, until in superseded.iter_rows():
-        gone.setdefault(name, []).append((since, until))
+        superseded_spans.setdefault(name, []).append((since, until))
 
     def own_tier(name: str, day: str) -> str:
         name = name.partition(BEHIND)[0]
         _, act, tier = next(
-            (row for row in reversed(said.get(name, [])) if row[0] <= day), ("", "forget", "")
+            (row for row in reversed(history.get(name, [])) if row[0] <= day), ("", "forget", "")
         )
         end = day_end(day)
-        out = any(since < end and (until is None or until >= end) for since, until in gone.get(name, ()))
+        out = any(
+            since < end and (until is None or until >= end) for since, until in superseded_spans.get(name, ())
+        )
         return "" if act == "forget" or out else tier
 
     return own_tier

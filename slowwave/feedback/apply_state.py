@@ -1,4 +1,4 @@
-"""What use has taught of each memory takes effect: rows of ``memory_state``, which searches read."""
+"""Writer of ``memory_state``, the feedback state that searches read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _USERS = ("namespace", "day", *WHO)
 
 
 USER_COUNTS = "voices"
-"""Name in ``meta`` of how many voices each namespace had when ``memory_state`` was written."""
+"""Key in ``meta``: number of users per namespace when ``memory_state`` was written."""
 
 
 def states(
@@ -46,22 +46,22 @@ def states(
     policy: FeedbackPolicy,
     has: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """Rows of ``memory_state``: what use has taught of these memories by the end of a day.
+    """Compute the ``memory_state`` rows of these memories at the end of a day.
 
     Args:
-        store: the memory.
-        memories: namespace and memory_id; those that nothing is known of are left out.
-        until: the last day that counts.
-        policy: whose votes count.
-        has: the text that memories have, where it is not their first: what another text earned waits until
-            that comes back.
+        store: Store of the tables.
+        memories: namespace and memory_id; those without feedback are left out.
+        until: Last day that counts (YYYY-MM-DD).
+        policy: Feedback policy.
+        has: Current text of memories, where not the first. Feedback on another text waits until that text
+            returns.
     """
     has = has or {}
     names, by = memories["memory_id"].to_list(), f"day <= {quote(until)}"
     used = f"tier = 'implicit' AND verdict = 'used' AND weight > 0 AND {by}"
-    mine = partial(of_text, names=has)
-    effective = newest_about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}", mine)
-    strong = newest_about(store, "strength", names, by, mine)
+    of_current_text = partial(of_text, names=has)
+    effective = newest_about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}", of_current_text)
+    strong = newest_about(store, "strength", names, by, of_current_text)
     votes = of_text(rows_about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", _VOTE), has)
     uses = of_text(_uses(store, names, used), has).drop("text")
     promoted = of_text(rows_about(store, "promotions", names, f"reason = 'promoted' AND {by}"), has)
@@ -88,7 +88,7 @@ def states(
 
 
 def _uses(store: Store, names: Sequence[str], where: str) -> pl.DataFrame:
-    """Who used these memories, and how often (``times``), by signals that pass a filter."""
+    """Return the users of these memories, with their number of uses (``times``)."""
     if len(names) <= IDS_PER_FILTER:
         return rows_about(store, "usage_signals", names, where, _USE)
     wanted = pl.Series("memory_id", names, dtype=pl.String).to_frame()
@@ -106,7 +106,7 @@ def states_of(
     policy: FeedbackPolicy,
     texts: Texts | None = None,
 ) -> pl.DataFrame:
-    """Rows of ``memory_state`` of a namespace as they were at the end of a day; see `apply_state`."""
+    """Return the ``memory_state`` rows of a namespace at the end of a day; see `apply_state`."""
     by = within(namespace, f"day <= {quote(until)}")
     names = pl.concat(
         [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
@@ -117,60 +117,60 @@ def states_of(
 
 
 def apply_state(store: Store, days: Sequence[str], policy: FeedbackPolicy, texts: Texts | None = None) -> int:
-    """Bring ``memory_state`` up to date with what the folds of these days wrote; returns its changed rows.
+    """Update ``memory_state`` from the aggregation of these days; return the number of rows.
 
     Args:
-        store: the memory.
-        days: that were folded.
-        policy: whose votes count.
-        texts: gives the texts of memories; what one earned counts while it is what the memory says.
+        store: Store of the tables.
+        days: Aggregated days (YYYY-MM-DD).
+        policy: Feedback policy.
+        texts: Gives the texts of memories. Feedback on a text counts while it is the current one.
     """
-    here = one_of("day", days)
+    of_days = one_of("day", days)
     columns = ["namespace", "memory_id"]
     touched = pl.concat(
         [
-            distinct(store, name, here, columns=columns)
+            distinct(store, name, of_days, columns=columns)
             for name in ("usage_signals", "promotions", "memory_state")
         ]
     ).unique("memory_id")
     newest = max([*days, *processed_days(store)])
     voices = users_by(count_first_seen_users(distinct(store, "usage_signals", columns=_USERS)), newest)
-    before = store.get_meta(USER_COUNTS) or {}
-    if changed := sorted(name for name, count in voices.items() if before.get(name, 0) != count):
-        # Who is one of many is heard otherwise than who is alone: of every memory of the namespace.
+    previous = store.get_meta(USER_COUNTS) or {}
+    if changed := sorted(name for name, count in voices.items() if previous.get(name, 0) != count):
+        # The weight of a user depends on the number of users, so all memories of the namespace change.
         others = store.scan("memory_state", one_of("namespace", changed), columns=columns)
         touched = pl.concat([touched, others]).unique("memory_id")
     if touched.height:
         rows = _put(store, touched, newest, policy, texts)
-    if voices != before:
+    if voices != previous:
         store.put_meta(USER_COUNTS, voices)
     return rows.height if touched.height else 0
 
 
 def follow_texts(store: Store, memories: pl.DataFrame, policy: FeedbackPolicy, texts: Texts) -> None:
-    """Bring ``memory_state`` up to date with what memories say now, by all that nights have folded.
+    """Update ``memory_state`` after saves that changed the text of memories.
 
-    A new text begins with a clean slate, and an old one that is back has what it earned, at once.
+    A new text starts without feedback; a returning text has its earlier feedback at once.
 
     Args:
-        store: the memory.
-        memories: namespace and memory_id of those that were saved.
-        policy: whose votes count.
-        texts: gives their texts.
+        store: Store of the tables.
+        memories: namespace and memory_id of the saved ones.
+        policy: Feedback policy.
+        texts: Gives their texts.
     """
-    said = store.read_by("usage_signals", "memory_id", ids_in(memories), columns=["memory_id"]).unique()
-    touched = memories.select("namespace", "memory_id").join(said, on="memory_id", how="semi")
-    if touched.height and (folded := processed_days(store)):
-        _put(store, touched.unique("memory_id"), max(folded), policy, texts)
+    rated = store.read_by("usage_signals", "memory_id", ids_in(memories), columns=["memory_id"]).unique()
+    touched = memories.select("namespace", "memory_id").join(rated, on="memory_id", how="semi")
+    if touched.height and (processed := processed_days(store)):
+        _put(store, touched.unique("memory_id"), max(processed), policy, texts)
 
 
 def _put(
     store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPolicy, texts: Texts | None
 ) -> pl.DataFrame:
-    """Write ``memory_state`` of these memories, as it is now; what nothing is known of any more goes."""
+    """Write the current ``memory_state`` rows of these memories; delete rows without feedback."""
     has = in_force(texts(ids_in(memories))) if texts else None
     rows = states(store, memories, until, policy, has)
     store.upsert("memory_state", rows)
-    for gone in batches(memories.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
-        store.delete("memory_state", one_of("state_id", gone))
+    for stale_ids in batches(memories.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
+        store.delete("memory_state", one_of("state_id", stale_ids))
     return rows

@@ -1,7 +1,7 @@
-"""What the days before some days left, carried from one part of a run to the next.
+"""State carried from one part of a run to the next.
 
-A run over many days folds them part by part. What a part rests on is in the tables, where the part before
-has written it; reading it there again for each part would make a long run cost by the square of its days.
+A run over many days aggregates them part by part. The previous part has written its results to the tables.
+Reading them again for each part would make a long run quadratic in its days.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import polars as pl
 from slowwave.store.reading import compact
 
 Read = Callable[[Sequence[str], str], pl.DataFrame]
-"""Rows about some memories of the days before one, from the tables."""
+"""Reads rows about some memories of the days before a day from the tables."""
 
 
 class CarryOverState:
     """Rows about memories: those from before the run, read once, and those of its parts so far.
 
-    It holds for parts that follow one another and are written whole. Once one was not, it knows nothing any
-    more, and every part reads the tables.
+    It is valid for consecutive parts that are written whole. After a part that was not, it is cleared, and
+    every part reads the tables.
 
     Args:
-        first: first day of the run.
+        first: First day of the run (YYYY-MM-DD).
     """
 
     def __init__(self, first: str) -> None:
@@ -33,32 +33,32 @@ class CarryOverState:
         self._whole = True
 
     def of(self, *, whole: bool) -> CarryOverState | None:
-        """Itself, for a part of the run that is done whole; None where one is not, or was not."""
+        """Return itself for a part that is done whole; None after one that was not."""
         self._whole &= whole
         if not self._whole:
             self._known, self._names = {}, {}
         return self if self._whole else None
 
-    def rows(self, what: str, names: Sequence[str], read: Read) -> pl.DataFrame:
-        """Rows of a kind about these memories, of all days before the part."""
-        known, seen = self._known.get(what), self._names.setdefault(what, set())
-        new = [name for name in names if name not in seen]
-        if new or known is None:
+    def rows(self, kind: str, names: Sequence[str], read: Read) -> pl.DataFrame:
+        """Return rows of a kind about these memories, of all days before the part."""
+        cached, read_names = self._known.get(kind), self._names.setdefault(kind, set())
+        new = [name for name in names if name not in read_names]
+        if new or cached is None:
             fresh = read(new, self._first)
-            known = fresh if known is None else pl.concat([known, fresh])
-            self._known[what] = known
-            seen.update(new)
+            cached = fresh if cached is None else pl.concat([cached, fresh])
+            self._known[kind] = cached
+            read_names.update(new)
         wanted = pl.Series("memory_id", names, dtype=pl.String).to_frame()
-        return known.join(wanted, on="memory_id", how="semi")
+        return cached.join(wanted, on="memory_id", how="semi")
 
-    def add(self, what: str, rows: pl.DataFrame, kept: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-        """Take in what the part came to.
+    def add(self, kind: str, rows: pl.DataFrame, kept: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+        """Add the results of the part.
 
         Args:
-            what: the kind.
-            rows: about memories that `rows` was asked for.
-            kept: which of all rows the next parts need.
+            kind: Kind of the rows.
+            rows: Rows about memories that `rows` was called for.
+            kept: Selects the rows that later parts need.
         """
-        known = self._known[what]
-        more = compact(rows.select(known.columns).cast(known.schema))
-        self._known[what] = kept(pl.concat([known, more]))
+        cached = self._known[kind]
+        more = compact(rows.select(cached.columns).cast(cached.schema))
+        self._known[kind] = kept(pl.concat([cached, more]))

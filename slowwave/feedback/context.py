@@ -39,16 +39,16 @@ _COLUMNS: Final = [*SIGNAL, "namespace", "day", "query_id", "text"]
 
 @dataclass(frozen=True, slots=True)
 class RatedFor:
-    """Feedback on a memory for questions near to a query.
+    """Feedback on a memory for questions similar to a query.
 
     Attributes:
-        effectiveness: in [0, 1], 0.5 is neutral.
-        count: votes and uses behind it (count).
-        not_useful: moment and nearness in (0, 1] of each not-useful vote that counts.
-        nearest: cosine of the query and the nearest of these questions.
-        question: id of that one.
-        text: what it asked.
-        at: moment of the last feedback on it.
+        effectiveness: In [0, 1], 0.5 is neutral.
+        count: Votes and uses behind it (count).
+        not_useful: Moment and nearness in (0, 1] of each not-useful vote that counts.
+        nearest: Cosine of the query and the nearest of these questions.
+        question: Id of the nearest question.
+        text: Text of the nearest question.
+        at: Time of the last feedback on it.
     """
 
     effectiveness: float
@@ -61,14 +61,14 @@ class RatedFor:
 
 
 class ContextualFeedback:
-    """Ratings of one namespace, found by the vector of a question.
+    """Ratings of one namespace by question vector.
 
     Args:
-        signals: rows of ``usage_signals`` that count, with ``query_id``.
-        voices: of the namespace (count).
-        index: finds the questions of the namespace.
-        same: cosine of two questions up to which a rating does not count, and from which in full.
-        policy: what feedback counts.
+        signals: Rows of ``usage_signals`` that count, with ``query_id``.
+        voices: Users of the namespace (count).
+        index: Question index of the namespace.
+        same: Cosines of two questions at which a rating starts to count, and counts in full.
+        policy: Feedback policy.
     """
 
     def __init__(
@@ -80,22 +80,22 @@ class ContextualFeedback:
         policy: FeedbackPolicy,
     ) -> None:
         self._index, self._same, self._policy = index, same, policy
-        known = signals.filter(pl.col("query_id").is_in(list(index.questions.names)))
-        # A day that is being folded has its effect as of its end, like the effectiveness of a memory.
-        self._least = day_end(str(known["day"].max())) if known.height else None
-        folded = fold_ratings(known, voices, policy)
-        self._memories: list[str] = folded["memory_id"].unique().sort().to_list()
+        counted = signals.filter(pl.col("query_id").is_in(list(index.questions.names)))
+        # Feedback of an unfinished day counts as of its end, like a memory's effectiveness.
+        self._least = day_end(str(counted["day"].max())) if counted.height else None
+        ratings = fold_ratings(counted, voices, policy)
+        self._memories: list[str] = ratings["memory_id"].unique().sort().to_list()
         memory = {name: at for at, name in enumerate(self._memories)}
-        self._ratings: Ratings = ratings_of(folded, index.questions.number, memory)
+        self._ratings: Ratings = ratings_of(ratings, index.questions.number, memory)
         self._has = self._ratings.starts[1:] > self._ratings.starts[:-1]
 
     def of(self, vector: Vectors, among: Collection[str], moment: datetime) -> dict[str, RatedFor]:
         """Return the feedback on some memories for similar questions.
 
         Args:
-            vector: of the question, of length 1, (dimension,).
-            among: ids of the memories.
-            moment: to which feedback has faded.
+            vector: Unit vector of the question, (dimension,).
+            among: Ids of the memories.
+            moment: Moment to which feedback has decayed.
         """
         if not len(self._memories):
             return {}
@@ -107,17 +107,19 @@ class ContextualFeedback:
         if not len(question):
             return {}
         as_of = int(max(moment, self._least or moment).timestamp() * 1e6)
-        made = contextual(self._ratings, question, question_nearness(cosine, low, high), as_of, self._policy)
+        result = contextual(
+            self._ratings, question, question_nearness(cosine, low, high), as_of, self._policy
+        )
         cosines = dict(zip(question.tolist(), cosine.tolist(), strict=True))
         doubts: dict[int, list[tuple[datetime, float]]] = {}
         for at, when, near in zip(
-            made.doubted.tolist(), made.doubted_at.tolist(), made.doubted_near.tolist(), strict=True
+            result.doubted.tolist(), result.doubted_at.tolist(), result.doubted_near.tolist(), strict=True
         ):
             doubts.setdefault(at, []).append((datetime.fromtimestamp(when, UTC), near))
         names, texts = self._index.questions.names, self._index.questions.texts
         rows = zip(
-            made.memory.tolist(), made.effectiveness.tolist(), made.count.tolist(), made.nearest.tolist(),
-            made.last.tolist(), strict=True,
+            result.memory.tolist(), result.effectiveness.tolist(), result.count.tolist(),
+            result.nearest.tolist(), result.last.tolist(), strict=True,
         )  # fmt: skip
         return {
             self._memories[memory]: RatedFor(
@@ -130,16 +132,16 @@ class ContextualFeedback:
 
 
 class ContextualStates:
-    """Contextual feedback of every namespace of a home, read again when its tables have changed.
+    """Contextual feedback of every namespace of a home, cached per table version.
 
     Args:
-        store: has it.
-        indexes: find past questions.
-        same: as of `ContextualFeedback`.
-        policy: what feedback counts.
-        until: the last day that counts; None is today.
-        clock: says which day that is.
-        texts: gives the texts of memories: what one earned, another one does not have (rule 7.6).
+        store: Store of the tables.
+        indexes: Indexes of past questions.
+        same: As in `ContextualFeedback`.
+        policy: Feedback policy.
+        until: Last day that counts; None is today.
+        clock: Gives the current day.
+        texts: Gives the texts of memories. Feedback on one text does not apply to another (rule 7.6).
     """
 
     def __init__(
@@ -157,21 +159,21 @@ class ContextualStates:
         self._feedback = TableCache(self._mark, self._read)
 
     def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
-        """Return the feedback on some memories of a namespace for questions near to one.
+        """Return the feedback on some memories of a namespace for similar questions.
 
         Args:
             namespace: the tenant.
-            vector: of the question, of length 1, (dimension,); of zeros where nothing knows its language.
-            among: ids of the memories.
+            vector: Unit vector of the question, (dimension,); zeros if the model does not know its language.
+            among: Ids of the memories.
         """
         if not vector.any():
             return {}
-        # Feedback fades from day to day; of a day that is not over, the end of the one before counts.
+        # Feedback decays from day to day; during a day, the end of the previous one counts.
         moment = day_end(self._until or self._clock().astimezone(UTC).date() - DAY)
         return self._feedback.of(namespace).of(vector, among, moment)
 
     def _mark(self, namespace: str) -> tuple[int, int]:
-        # The state of memories is written last: what it was made from is whole by then.
+        # ``memory_state`` is written last, so its inputs are complete by then.
         return self._indexes.version(namespace), self._store.version("memory_state")
 
     def _read(self, namespace: str, *_: object) -> ContextualFeedback:
@@ -187,11 +189,11 @@ class ContextualStates:
 
 
 def contextual_states(space: Workspace, until: date | None = None) -> ContextualStates:
-    """Contextual feedback of a home as searches see it.
+    """Return the contextual feedback of a home for searches.
 
     Args:
         space: the home.
-        until: the last day that counts; None is today.
+        until: Last day that counts; None is today.
     """
     return ContextualStates(
         space.store, question_indexes(space), profile(space.model).same_question, space.feedback_policy,

@@ -1,4 +1,4 @@
-"""What the calls that give feedback return."""
+"""Return types of the feedback calls."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from slowwave.errors import SlowwaveError
 
 
 class FeedbackError(SlowwaveError):
-    """Feedback with a word that is not known, or about nothing."""
+    """Feedback with an unknown word, or about nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A rating that was taken.
+    """Recorded rating.
 
     Attributes:
-        new: whether this call wrote it; False: it had been given before, and nothing was written.
+        new: Whether this call wrote it. If False the same rating was recorded before.
     """
 
     event_id: str
@@ -32,16 +32,16 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class UsageVerdict:
-    """Whether an answer used one memory that it was shown.
+    """Verdict whether an answer used one returned memory.
 
     Attributes:
-        rank: at which it was shown, from 1.
+        rank: Rank in the results, from 1.
         verdict: used or ignored.
         evidence: citation (its id is in the answer), words, similarity, or none: nothing to compare.
-        keywords: that what was shown of it has (count).
-        ratio: share of them in the answer; None where there are none.
-        ratio_beyond_query: the same without the words of the query; None where no others are left.
-        similarity: that was given for one in the grey band.
+        keywords: Keywords of the returned text (count).
+        ratio: Share of them in the answer; None without keywords.
+        ratio_beyond_query: The same without words of the query; None if no others are left.
+        similarity: Similarity given for a result in the grey band.
     """
 
     memory_id: str
@@ -57,7 +57,7 @@ class UsageVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An answer that was looked at; `new` is False when it had been before."""
+    """Observed answer; `new` is False when it had been observed before."""
 
     event_id: str
     search_id: str
@@ -67,11 +67,11 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Concluded:
-    """The outcome of a project.
+    """Outcome of a project.
 
     Attributes:
-        searches: made for the project since its outcome before (count).
-        new: whether this call wrote it.
+        searches: Searches for the project since its previous outcome (count).
+        new: Whether this call wrote it.
     """
 
     event_id: str
@@ -83,19 +83,19 @@ class Concluded:
 
 @dataclass(frozen=True, slots=True)
 class MemoryStats:
-    """What use says of one memory: all acts are counted, also those that no night has taken up.
+    """Usage statistics of one memory, including feedback that is not aggregated yet.
 
     Attributes:
-        tier: of importance, promotions included.
-        used: answers that used it (count); cited: those of them that named its id.
-        ignored: answers that did not though there was something to compare.
-        effectiveness: in [0, 1] as ranking takes it, .5 is neutral; feedback_count: data points behind it.
-        strength: what is left of it now, in [0, 1]; None before the first verdict that a night took up.
-        stability: seconds after which e^-1 of it is left.
-        waiting: of the acts above, those that no night has taken up (count).
-        recent: the last ratings and outcomes, the newest first.
-        earlier: votes that an earlier text of it earned, which said something else (count): they are among
-            none of the others, and count again if that text comes back.
+        tier: Importance tier, promotions included.
+        used: Answers that used it (count); cited: those that named its id.
+        ignored: Answers that did not, though there was something to compare.
+        effectiveness: In [0, 1] as ranking takes it, 0.5 is neutral; feedback_count: data points behind it.
+        strength: Current strength in [0, 1]; None before the first aggregated verdict.
+        stability: Seconds after which e^-1 of it is left.
+        waiting: Events among the above that are not aggregated yet (count).
+        recent: Latest ratings and outcomes, newest first.
+        earlier: Votes on an earlier text with another meaning (count). No other count includes them; they
+            count again if that text returns.
     """
 
     memory_id: str

@@ -1,6 +1,7 @@
-"""A fold of feedback by the workers of an engine: namespaces know nothing of each other, days rest on days.
+"""Parallel aggregation of feedback by namespace on the workers of an engine.
 
-A worker gets all days of a part of the run for some namespaces, and what the days before left of them.
+Namespaces are independent; days depend on earlier days. So a worker gets all days of a part for some
+namespaces, with their state from before.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from slowwave.scoring.feedback.policy import FeedbackPolicy
 
 HERE: Final = LocalEngine()
-"""Folds in this process."""
+"""Aggregates in this process."""
 ROWS: Final = 100_000
-"""Signals that a piece has at least (count); to send fewer costs more than to fold them."""
+"""Minimum signals of a piece (count); sending fewer costs more than aggregating them."""
 
 Rule = Callable[..., pl.DataFrame]
 
@@ -28,16 +29,16 @@ Rule = Callable[..., pl.DataFrame]
 def by_namespace(
     engine: Engine, rule: Rule, frames: Sequence[pl.DataFrame], policy: FeedbackPolicy
 ) -> pl.DataFrame:
-    """Fold the signals of some days, all namespaces at once or some by each worker.
+    """Aggregate the signals of some days, in one process or by namespace on the workers.
 
     Args:
-        engine: computes it.
-        rule: a function of a module, of these frames and the policy.
-        frames: the signals, then what the rule has to know of their memories; each with ``namespace``.
-        policy: what counts.
+        engine: Engine that computes it.
+        rule: Module-level function of these frames and the policy.
+        frames: Signals, then the state that the rule needs; each with ``namespace``.
+        policy: Feedback policy.
 
     Returns:
-        The rule's rows: in its own order if one process makes all, else namespace by namespace.
+        Rows of the rule: in its own order in one process, else namespace by namespace.
     """
     if not engine.spreads or frames[0].height < 2 * ROWS:
         return rule(*frames, policy)
@@ -45,12 +46,12 @@ def by_namespace(
 
 
 def folded(rule: Rule, policy: FeedbackPolicy, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """What the rule makes of a piece; a function of what it is given alone."""
+    """Apply the rule to a piece; a pure function, so any worker may compute it."""
     return rule(*frames, policy)
 
 
 def _pieces(frames: Sequence[pl.DataFrame]) -> Iterator[list[pl.DataFrame]]:
-    """The frames of some namespaces, so many that they have `ROWS` signals."""
+    """Yield the frames of some namespaces, with at least `ROWS` signals per piece."""
     sizes = frames[0].group_by("namespace").len().sort("namespace")
     some, rows = list[str](), 0
     for namespace, count in sizes.iter_rows():

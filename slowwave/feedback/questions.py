@@ -1,4 +1,4 @@
-"""Vectors of the past questions that got feedback: their table is filled here (rules 7.1 and 8.1)."""
+"""Vectors of past queries with feedback, and the writer of their table (rules 7.1, 8.1)."""
 
 from __future__ import annotations
 
@@ -21,81 +21,81 @@ if TYPE_CHECKING:
     from slowwave.store import Store
     from slowwave.store.tenancy import Readable
 
-_FEW = 8  # questions that are embedded without a bar (count)
+_FEW = 8  # maximum questions embedded without a progress bar (count)
 
 
 def question_indexes(space: Workspace) -> QuestionIndexes:
-    """Those of a home."""
+    """Return the question indexes of a home."""
     return space.part("question indexes", lambda: QuestionIndexes(space.store))
 
 
 def with_query_ids(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with ``namespace`` and ``query``, and the id of the query (``query_id``)."""
-    asked = rows.select("namespace", "query").unique()
-    names = [ids.query_id(*one) for one in asked.iter_rows()]
+    """Add ``query_id`` to rows with ``namespace`` and ``query``."""
+    queries = rows.select("namespace", "query").unique()
+    names = [ids.query_id(*query) for query in queries.iter_rows()]
     return rows.join(
-        asked.with_columns(query_id=pl.Series(names, dtype=pl.String)),
+        queries.with_columns(query_id=pl.Series(names, dtype=pl.String)),
         on=["namespace", "query"], how="left", maintain_order="left",
     )  # fmt: skip
 
 
 def asked_in(store: Readable, searches: Sequence[str]) -> pl.DataFrame:
-    """Read what some searches asked, but no order to an assistant, which is no question.
+    """Read the queries of some searches, without instructions to an assistant.
 
     Returns:
         ``search_id``, ``namespace``, ``query``, ``query_id``.
     """
     columns = ["search_id", "namespace", "query"]
     rows = with_query_ids(store.read_by("searches", "search_id", searches, columns=columns))
-    orders = [query for query in rows["query"].unique() if not query or is_instruction(query)]
-    return rows.filter(~pl.col("query").is_in(orders))
+    instructions = [query for query in rows["query"].unique() if not query or is_instruction(query)]
+    return rows.filter(~pl.col("query").is_in(instructions))
 
 
 def remember_of(store: Store, embedder: Embedder, signals: pl.DataFrame) -> None:
-    """Keep the vectors of the questions of some rows of ``usage_signals``, where they are not yet."""
+    """Store the missing question vectors of some rows of ``usage_signals``."""
     remember(store, embedder, asked_in(store, signals["search_id"].drop_nulls().unique().to_list()))
 
 
-def remember(store: Store, embedder: Embedder, asked: pl.DataFrame) -> None:
-    """Keep the vectors of questions that have none yet.
+def remember(store: Store, embedder: Embedder, questions: pl.DataFrame) -> None:
+    """Store the missing vectors of questions.
 
     Args:
-        store: of the table.
-        embedder: of its vectors.
-        asked: ``namespace``, ``query_id``, ``query``.
+        store: Store of the table.
+        embedder: Model of its vectors.
+        questions: ``namespace``, ``query_id``, ``query``.
     """
-    once = asked.unique("query_id").sort("query_id")
-    there = store.read_by(TABLE, "query_id", once["query_id"].to_list(), columns=["query_id"])
-    new = once.join(there, on="query_id", how="anti", maintain_order="left")
+    once = questions.unique("query_id").sort("query_id")
+    existing = store.read_by(TABLE, "query_id", once["query_id"].to_list(), columns=["query_id"])
+    new = once.join(existing, on="query_id", how="anti", maintain_order="left")
     if new.height:
         store.upsert(TABLE, with_vectors(embedder, new), insert_only=True)
 
 
-def with_vectors(embedder: Embedder, asked: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the table: a question in all its spellings has one vector, that of its plainest.
+def with_vectors(embedder: Embedder, questions: pl.DataFrame) -> pl.DataFrame:
+    """Return table rows of questions; all spellings share the vector of the normalised one.
 
     Args:
-        embedder: turns questions into vectors.
-        asked: ``namespace``, ``query_id``, ``query``.
+        embedder: Model of the vectors.
+        questions: ``namespace``, ``query_id``, ``query``.
     """
-    plain = [normalised_query(query) for query in asked["query"]]
-    made = vectors_of(embedder, plain)
-    made[(asked["namespace"] == CANARY_NAMESPACE).to_numpy()] = 0.0  # near to no question
-    vectors = pl.Series(made, dtype=pl.Array(pl.Float32, embedder.dimension))
-    return asked.select(
+    plain = [normalised_query(query) for query in questions["query"]]
+    embedded = vectors_of(embedder, plain)
+    embedded[(questions["namespace"] == CANARY_NAMESPACE).to_numpy()] = 0.0  # near to no question
+    vectors = pl.Series(embedded, dtype=pl.Array(pl.Float32, embedder.dimension))
+    return questions.select(
         "query_id", "namespace", query=pl.Series(plain, dtype=pl.String), vector=vectors
     )  # fmt: skip
 
 
 def vectors_of(embedder: Embedder, queries: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The vector of each query, (n, dimension)."""
-    made = np.zeros((len(queries), embedder.dimension), dtype=np.float32)
+    """Embed each query, (n, dimension)."""
+    vectors = np.zeros((len(queries), embedder.dimension), dtype=np.float32)
     if len(queries) <= _FEW:
         for at, query in enumerate(queries):
-            made[at] = embedder.embed_query(query)
-        return made
+            vectors[at] = embedder.embed_query(query)
+        return vectors
     with progress.task("embedding questions", len(queries)) as advance:
         for at, query in enumerate(queries):
-            made[at] = embedder.embed_query(query)
+            vectors[at] = embedder.embed_query(query)
             advance(1)
-    return made
+    return vectors

@@ -1,4 +1,4 @@
-"""What was said of memories last: ratings, and outcomes of projects."""
+"""Recent feedback on memories: ratings and project outcomes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ COLUMNS = ("memory_id", "verdict", "tier", "principal", "search_id", "project", 
 def recent_votes(
     store: Store, namespace: str, memory_ids: Sequence[str], as_of: datetime, texts: Texts
 ) -> dict[str, list[dict[str, Any]]]:
-    """The last votes on what these memories said at a moment, that a night took up by then; newest first."""
+    """Return the latest votes on the current text of memories at a moment, newest first.
+
+    Only votes that the nightly job has processed count.
+    """
     if not memory_ids:
         return {}
     at = as_of.astimezone(UTC).isoformat(timespec="microseconds")
@@ -33,14 +36,14 @@ def recent_votes(
     rows = store.of(namespace).read("usage_signals", where, columns=[*COLUMNS, "text"])
     rows = of_text(rows, in_force(texts(rows["memory_id"].unique().to_list()), as_of))
     newest = rows.sort("occurred_at", "signal_id", descending=True).group_by("memory_id").head(RECENT)
-    found: dict[str, list[dict[str, Any]]] = {}
+    votes: dict[str, list[dict[str, Any]]] = {}
     for row in newest.iter_rows(named=True):
-        found.setdefault(row["memory_id"], []).append(said(row))
-    return found
+        votes.setdefault(row["memory_id"], []).append(said(row))
+    return votes
 
 
 def said(row: Mapping[str, Any]) -> dict[str, Any]:
-    """One vote, for people."""
+    """Return one vote as plain data for display."""
     return {
         "verdict": row["verdict"], "tier": row["tier"], "by": row["principal"], "search_id": row["search_id"],
         "project": row["project"], "at": row["occurred_at"],

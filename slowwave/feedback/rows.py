@@ -1,4 +1,4 @@
-"""Rows about memories, and the texts that they are about, as the folds of feedback take them."""
+"""Rows about memories and their texts, in the form that aggregation reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDED = (
     "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", *WHO, "search_id",
     "tier", "verdict", "value", "weight", "evidence", "text",
 )  # fmt: skip
-"""Columns of ``usage_signals`` that the folds read."""
+"""Columns of ``usage_signals`` that aggregation reads."""
 
 
 EXPLICIT = "tier != 'implicit'"
@@ -30,19 +30,22 @@ BEHIND = "@"  # between the id of a memory or chunk and the name of its text; no
 
 
 def texts_apart(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows in which each text of a memory is a memory of its own, as the rules fold them."""
+    """Give each text of a memory its own memory id, as the aggregation rules expect."""
     if (rows["text"].fill_null(FIRST) == FIRST).all():
         return rows
-    said = pl.col("text").fill_null(FIRST)
+    text_name = pl.col("text").fill_null(FIRST)
     ids = [name for name in ("memory_id", "chunk_id") if name in rows.columns]
     return rows.with_columns(
-        pl.when(said == FIRST).then(name).otherwise(pl.concat_str(name, pl.lit(BEHIND), said)).alias(name)
+        pl.when(text_name == FIRST)
+        .then(name)
+        .otherwise(pl.concat_str(name, pl.lit(BEHIND), text_name))
+        .alias(name)
         for name in ids
     )
 
 
 def texts_together(rows: pl.DataFrame) -> pl.DataFrame:
-    """The same rows under the ids of their memories, with the text."""
+    """Restore the memory ids, with the text in its own column."""
     if not rows["memory_id"].str.contains(BEHIND, literal=True).any():
         return rows.with_columns(text=pl.lit(FIRST))
     parts = pl.col("memory_id").str.split_exact(BEHIND, 1).struct
@@ -57,7 +60,7 @@ def texts_together(rows: pl.DataFrame) -> pl.DataFrame:
 def rows_about(
     store: Store, table: str, names: Sequence[str], where: str, columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Rows about these memories that pass a filter."""
+    """Return rows about these memories that pass a filter."""
     if len(names) <= IDS_PER_FILTER:
         return store.read_by(table, "memory_id", names, columns=columns, also=where)
     return matching(store, table, where, columns=columns).join(_wanted(names), on="memory_id", how="semi")
@@ -71,15 +74,15 @@ def newest_about(
     kept: Callable[[pl.DataFrame], pl.DataFrame],
     columns: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """The newest of the rows about each of these memories that pass a filter and are kept.
+    """Return the newest accepted row about each of these memories.
 
     Args:
-        store: the memory.
-        table: with memory_id and day.
-        names: of the memories.
-        where: the filter.
-        kept: which of some rows count; it looks at no row but that one.
-        columns: default: all.
+        store: Store of the table.
+        table: Table with memory_id and day.
+        names: Ids of the memories.
+        where: SQL filter.
+        kept: Selects the rows that count; it decides row by row.
+        columns: Default: all.
     """
     if len(names) <= IDS_PER_FILTER:
         return newest_of(kept(rows_about(store, table, names, where, columns)), "memory_id")
@@ -96,10 +99,10 @@ def _wanted(names: Sequence[str]) -> pl.DataFrame:
 
 
 def ids_in(signals: pl.DataFrame) -> list[str]:
-    """The memories that rows are about."""
+    """Return the memories that rows are about."""
     return signals["memory_id"].unique().to_list()
 
 
 def newest_of(rows: pl.DataFrame, *key: str) -> pl.DataFrame:
-    """The newest row of each key."""
+    """Return the newest row of each key."""
     return rows.sort("day").unique(key, keep="last", maintain_order=True)

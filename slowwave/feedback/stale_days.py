@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 
 SEARCHES = ("search",)
 KINDS = (*SEARCHES, *FEEDBACK_KINDS)
-MAX_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
+MAX_GAP = timedelta(days=7)  # days without feedback cost less than a separate run
 
 
 class Seqs(NamedTuple):
-    """Seq of the last search and of the last act of feedback of a day; 0 where there is none.
+    """Seq of a day's last search and of its last feedback event; 0 if there is none.
 
-    They are two because a night reads the one after the other: what comes between the two looks may have a
-    lower seq than what the second one sees.
+    There are two because the nightly job reads one after the other. An entry between the two reads may have a
+    lower seq than the second one covers.
     """
 
     searches: int = 0
     events: int = 0
 
     def covers(self, other: Seqs) -> bool:
-        """Whether who has seen these has seen the others."""
+        """Return whether a reader of these entries has read the others."""
         return self.searches >= other.searches and self.events >= other.events
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessedDay:
-    """What was folded of a day.
+    """Record of an aggregated day.
 
     Attributes:
-        seqs: of the last entries that it saw.
-        after: chain of the folded day before it; empty for the first one.
-        chain: over that, the day, `seqs` and `notes`.
-        notes: seq of the last note up to the day that was staged when it was folded: a promotion rests on the
-            tier that a note gave its memory; None: not recorded, by a version that did not.
+        seqs: Last entries that it read.
+        after: Chain of the previous aggregated day; empty for the first one.
+        chain: Digest over that, the day, `seqs` and `notes`.
+        notes: Seq of the last note up to the day that was staged at that time, because a promotion depends on
+            a note's tier. None: recorded by an older version.
     """
 
     seqs: Seqs
@@ -61,31 +61,31 @@ class ProcessedDay:
 
     @classmethod
     def of(cls, day: str, seqs: Seqs, after: str, notes: int | None = None) -> ProcessedDay:
-        """The record of a day that was folded after another one."""
+        """Build the record of a day aggregated after another one."""
         rests_on = [*seqs, *([] if notes is None else [notes])]
         return cls(seqs, after, ids.digest("fold", after, day, *map(str, rests_on)), notes)
 
     def holds(self, after: str, seqs: Seqs, notes: int) -> bool:
-        """Whether folding the day again would rest on the same: day before it, entries and notes."""
+        """Return whether the inputs are unchanged: previous day, entries and notes."""
         return self.after == after and self.seqs.covers(seqs) and (self.notes is None or self.notes >= notes)
 
 
 def unprocessed(
-    entries: Mapping[str, Seqs], folded: Mapping[str, ProcessedDay], notes: Mapping[str, int] | None = None
+    entries: Mapping[str, Seqs], processed: Mapping[str, ProcessedDay], notes: Mapping[str, int] | None = None
 ) -> list[str]:
-    """The days to fold, from the first one that misses something on: each rests on those before it.
+    """Return the days to aggregate: the first stale one and all later ones.
 
     Args:
-        entries: last seqs of every day that has entries.
-        folded: records of the days that were folded.
-        notes: seq of the last note of each day that a night took in.
+        entries: Last seqs of every day with entries.
+        processed: Records of the aggregated days.
+        notes: Seq of the last ingested note of each day.
     """
     after, note, due = "", 0, list[str]()
-    for day in sorted({*entries, *folded, *(notes or {})}):
+    for day in sorted({*entries, *processed, *(notes or {})}):
         note = max(note, (notes or {}).get(day, 0))
-        if day not in entries and day not in folded:
+        if day not in entries and day not in processed:
             continue
-        record = folded.get(day)
+        record = processed.get(day)
         if record is None or due or not record.holds(after, entries.get(day, Seqs()), note):
             due.append(day)
         else:
@@ -94,24 +94,24 @@ def unprocessed(
 
 
 def stretches(days: Sequence[str]) -> list[tuple[str, str]]:
-    """First and last of the days that belong together: no gap between them is longer than `MAX_GAP`."""
-    found: list[tuple[str, str]] = []
+    """Return first and last day of each group without a gap longer than `MAX_GAP`."""
+    spans: list[tuple[str, str]] = []
     for day in sorted(days):
-        if found and date.fromisoformat(day) - date.fromisoformat(found[-1][1]) <= MAX_GAP:
-            found[-1] = found[-1][0], day
+        if spans and date.fromisoformat(day) - date.fromisoformat(spans[-1][1]) <= MAX_GAP:
+            spans[-1] = spans[-1][0], day
         else:
-            found.append((day, day))
-    return found
+            spans.append((day, day))
+    return spans
 
 
 def stale_days(journal: Journal, store: Store) -> list[str]:
-    """The days with searches or feedback that no night has taken up, and those that rest on such a day."""
-    taken_in = {day: int(record["seq"]) for day, record in NOTES.finished(store).items()}
-    return unprocessed(last_seqs(journal), processed_days(store), taken_in)
+    """Return days with unaggregated searches or feedback, and the days that depend on them."""
+    ingested = {day: int(record["seq"]) for day, record in NOTES.finished(store).items()}
+    return unprocessed(last_seqs(journal), processed_days(store), ingested)
 
 
 def processed_days(store: Store) -> dict[str, ProcessedDay]:
-    """Records of the days that were folded."""
+    """Return the records of the aggregated days."""
     return {
         day: ProcessedDay(Seqs(*record["seqs"]), record["after"], record["chain"], record.get("notes"))
         for day, record in FEEDBACK.finished(store).items()
@@ -119,21 +119,21 @@ def processed_days(store: Store) -> dict[str, ProcessedDay]:
 
 
 def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
-    """Note what a run is going to fold, from what the searches, events and notes that it rests on are.
+    """Record the inputs of a run before it aggregates.
 
     Args:
-        store: the memory.
-        run: id of the run.
-        seqs: last seqs of each of its days that has entries.
-        first: its first day.
+        store: Store of the records.
+        run: Id of the run.
+        seqs: Last seqs of each of its days with entries.
+        first: Its first day.
     """
-    earlier = [(day, one) for day, one in processed_days(store).items() if day < first]
+    earlier = [(day, record) for day, record in processed_days(store).items() if day < first]
     after = max(earlier)[1].chain if earlier else ""
     FEEDBACK.begin(store, run, seqs=dict(seqs), after=after, notes=_staged(store, run))
 
 
 def _staged(store: Store, run: str) -> dict[str, int]:
-    """Seq of the last note of each day that was staged, also by a run that has not finished."""
+    """Return the seq of each day's last staged note, including unfinished runs."""
     rows = pl.concat(
         [store.read("staged_notes", columns=["day", "seq"]), NOTES.seen(store, run, "staged_notes")]
     )
@@ -143,30 +143,31 @@ def _staged(store: Store, run: str) -> dict[str, int]:
 
 
 def finish(store: Store, run: str) -> bool:
-    """Remember that the days of a run were folded; False where the run folded nothing."""
+    """Record the days of a run as aggregated; False if it aggregated none."""
     if (begun := FEEDBACK.begun_by(store, run)) is None:
         return False
     after, records, staged = begun["after"], dict[str, dict[str, Any]](), begun.get("notes", {})
     for day, seqs in sorted(begun["seqs"].items()):
         notes = max((seq for on, seq in staged.items() if on <= day), default=0)
-        done = ProcessedDay.of(day, Seqs(*seqs), after, notes)
-        records[day] = asdict(done)
-        after = done.chain
+        record = ProcessedDay.of(day, Seqs(*seqs), after, notes)
+        records[day] = asdict(record)
+        after = record.chain
     FEEDBACK.finish(store, records)
     return True
 
 
 def last_seqs(journal: Journal, namespace: str | None = None) -> dict[str, Seqs]:
-    """Seqs of the last entries of each day that has any, of one namespace or of all."""
-    ours = True if namespace is None else pl.col("namespace") == namespace
+    """Return the last seqs of each day with entries, of one namespace or all."""
+    of_namespace = True if namespace is None else pl.col("namespace") == namespace
     searches, events = (
-        journal.days(kinds).filter(ours).rename({"last_seq": "seq"}) for kinds in (SEARCHES, FEEDBACK_KINDS)
+        journal.days(kinds).filter(of_namespace).rename({"last_seq": "seq"})
+        for kinds in (SEARCHES, FEEDBACK_KINDS)
     )
     return last_of(searches, events)
 
 
 def last_of(searches: pl.DataFrame, events: pl.DataFrame) -> dict[str, Seqs]:
-    """The greatest seqs of each day.
+    """Return the greatest seqs of each day.
 
     Args:
         searches: day and seq.
@@ -176,10 +177,10 @@ def last_of(searches: pl.DataFrame, events: pl.DataFrame) -> dict[str, Seqs]:
     return {day: Seqs(*(seqs.get(day, 0) for seqs in last)) for day in {*last[0], *last[1]}}
 
 
-def unseen_entries(journal: Journal, folded: Mapping[str, ProcessedDay], namespace: str) -> list[str]:
-    """The days of which a namespace has entries that no night has taken up."""
+def unseen_entries(journal: Journal, processed: Mapping[str, ProcessedDay], namespace: str) -> list[str]:
+    """Return the days of a namespace with entries that are not aggregated yet."""
     return sorted(
         day
         for day, seqs in last_seqs(journal, namespace).items()
-        if day not in folded or not folded[day].seqs.covers(seqs)
+        if day not in processed or not processed[day].seqs.covers(seqs)
     )

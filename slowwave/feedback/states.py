@@ -1,4 +1,4 @@
-"""What use has taught of memories, as searches and saves see it: kept until the table or the day changes."""
+"""Feedback states of memories for searches and saves, cached per table version and day."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def states_in(space: Workspace) -> MemoryStates:
-    """Those of a home, as they are today."""
+    """Return the current feedback states of a home."""
     return space.part("states", lambda: MemoryStates(space.store, space.feedback_policy, clock=space.now))
 
 
@@ -32,11 +32,11 @@ class MemoryStates:
     """Effectiveness, strength and promotions, from ``memory_state``.
 
     Args:
-        store: has them.
-        policy: how feedback fades.
-        until: the last day that counts; None is today.
-        clock: says which day that is.
-        texts: gives the texts of memories; asked of past days.
+        store: Store of the table.
+        policy: Decay of feedback.
+        until: Last day that counts; None is today.
+        clock: Gives the current day.
+        texts: Gives the texts of memories; used for past days.
     """
 
     def __init__(
@@ -52,51 +52,51 @@ class MemoryStates:
         self._taught = TableCache(self._mark, self._read)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
-        """What use has taught of these memories; those that nobody used are absent."""
-        found = self._taught.of(namespace)[0]
-        return {name: found[name] for name in memory_ids if name in found} if found else {}
+        """Return the feedback states of these memories; unused ones are absent."""
+        states = self._taught.of(namespace)[0]
+        return {name: states[name] for name in memory_ids if name in states} if states else {}
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
-        """The tier that each promoted memory was promoted to (rule 4.4)."""
+        """Return the tier of each promoted memory (rule 4.4)."""
         return self._taught.of(namespace)[1]
 
     def _mark(self, _: str) -> tuple[int, date]:
-        # Feedback fades from day to day, also when no night runs.
+        # Feedback decays from day to day, even without a nightly job.
         return self._store.version("memory_state"), self._until or self._clock().date()
 
     def _read(self, namespace: str, *_: object) -> tuple[dict[str, MemoryState], dict[str, str]]:
-        """States and tiers of a namespace."""
+        """Read states and tiers of a namespace."""
         rows = self._rows(namespace)
         tiers = dict(rows.drop_nulls("tier").select("memory_id", "tier").iter_rows())
         return memory_states(rows, self._moment(), self._policy), tiers
 
     def _moment(self) -> datetime:
-        """The end of the last day that is over, or of the day that is asked for."""
+        """Return the end of the last complete day, or of the requested day."""
         return day_end(self._until or self._clock().date() - DAY)
 
     def _rows(self, namespace: str) -> pl.DataFrame:
-        mine = within(namespace)
+        where = within(namespace)
         if self._until is None:
-            return self._store.read("memory_state", mine)
+            return self._store.read("memory_state", where)
         from slowwave.feedback.apply_state import states_of
 
         return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)
 
 
 def memory_states(rows: pl.DataFrame, as_of: datetime, policy: FeedbackPolicy) -> dict[str, MemoryState]:
-    """Rows of ``memory_state`` as ranking sees them at a moment; what is missing is neutral.
+    """Convert rows of ``memory_state`` for ranking at a moment; missing values are neutral.
 
     Args:
-        rows: of one namespace.
-        as_of: to which feedback has faded; of a day that is not over yet, its end counts.
-        policy: how it fades.
+        rows: Rows of one namespace.
+        as_of: Moment to which feedback has decayed; for an unfinished day, its end.
+        policy: Decay of feedback.
     """
     neutral, moment = MemoryState(), int(as_of.timestamp() * 1e6)
     ends = day_ends(rows["day"].str.to_date())
     faded = effectiveness(rows.with_columns(pl.col(SUMS).fill_null(0.0)), ends.clip(min=moment), policy)
     elapsed = (moment - rows["last_at"].dt.epoch("us").fill_null(moment).to_numpy()) / 1e6
-    left = current(rows["strength"].to_numpy(), rows["stability"].fill_null(1.0).to_numpy(), elapsed)
-    shown = rows.select(
+    remaining = current(rows["strength"].to_numpy(), rows["stability"].fill_null(1.0).to_numpy(), elapsed)
+    columns = rows.select(
         "memory_id",
         pl.when(pl.col("explicit_weight").is_null())
         .then("effectiveness")
@@ -104,11 +104,11 @@ def memory_states(rows: pl.DataFrame, as_of: datetime, policy: FeedbackPolicy) -
         .fill_null(neutral.effectiveness),
         pl.col("feedback_count").fill_null(neutral.feedback_count),
         pl.col("not_useful_at").fill_null([]),
-        strength=pl.Series(left).fill_nan(None).fill_null(neutral.strength),
+        strength=pl.Series(remaining).fill_nan(None).fill_null(neutral.strength),
     )
     return {
         name: MemoryState(
             effectiveness=effective, feedback_count=count, not_useful_at=tuple(votes), strength=strong
         )
-        for name, effective, count, votes, strong in shown.iter_rows()
+        for name, effective, count, votes, strong in columns.iter_rows()
     }

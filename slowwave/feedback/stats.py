@@ -1,4 +1,4 @@
-"""What use says of one memory: the tables' account of it, and what no night has taken up yet."""
+"""Usage statistics of one memory, including feedback that is not aggregated yet."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ _COLUMNS = (
 
 
 def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryStats:
-    """What use says of a memory; see `slowwave.Memory.stats`."""
-    about = within(record.namespace, f"memory_id = {quote(record.memory_id)}")
-    taken = space.store.read("usage_signals", about, columns=_COLUMNS)
+    """Compute the usage statistics of a memory; see `slowwave.Memory.stats`."""
+    where = within(record.namespace, f"memory_id = {quote(record.memory_id)}")
+    processed = space.store.read("usage_signals", where, columns=_COLUMNS)
     new = waiting(space, record.namespace).filter(pl.col("memory_id") == record.memory_id).select(_COLUMNS)
-    new = new.join(taken, on="signal_id", how="anti")
-    everything = _one_word(pl.concat([taken, new])).sort("occurred_at", "signal_id", descending=True)
+    new = new.join(processed, on="signal_id", how="anti")
+    everything = _most_certain_only(pl.concat([processed, new])).sort(
+        "occurred_at", "signal_id", descending=True
+    )
     has = in_force(texts_in(space)([record.memory_id]))
     signals = of_text(everything, has)
     counted = signals.filter(pl.col("evidence") != "none")
@@ -42,7 +44,7 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
     used = counted.filter(pl.col("verdict") == "used")
     states = states_in(space).states(record.namespace, [record.memory_id])
     state = states.get(record.memory_id)
-    rows = space.store.read("memory_state", about, columns=["strength", "stability", "last_at"])
+    rows = space.store.read("memory_state", where, columns=["strength", "stability", "last_at"])
     row = rows.row(0, named=True) if rows.height else {}
     return MemoryStats(
         memory_id=record.memory_id,
@@ -63,28 +65,28 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
         last_used_at=used["occurred_at"].max(),  # type: ignore[arg-type]
         waiting=new.height,
         earlier=everything.filter(VOTES).height - signals.filter(VOTES).height,
-        recent=tuple(said(one) for one in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
+        recent=tuple(said(vote) for vote in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
     )
 
 
-def _one_word(signals: pl.DataFrame) -> pl.DataFrame:
-    """The signals, of each answer the most certain: what waits may be surer than what was taken up."""
+def _most_certain_only(signals: pl.DataFrame) -> pl.DataFrame:
+    """Keep the most certain signal of each answer; a waiting one may be more certain."""
     looks = pl.col("tier") == "implicit"
     return pl.concat([signals.filter(~looks), most_certain(signals.filter(looks))])
 
 
 def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
-    """Signals of the acts of a namespace that no night has taken up, as rows of ``usage_signals``."""
-    folded = processed_days(space.store)
-    seen = {day: record.seqs.events for day, record in folded.items()}
-    events = projections.drain_events(space.journal, unseen_entries(space.journal, folded, namespace)).rows
-    after = pl.col("day").replace_strict(seen, default=0, return_dtype=pl.Int64)
+    """Return the ``usage_signals`` rows of a namespace's feedback that is not aggregated yet."""
+    processed = processed_days(space.store)
+    last_seqs = {day: record.seqs.events for day, record in processed.items()}
+    events = projections.drain_events(space.journal, unseen_entries(space.journal, processed, namespace)).rows
+    after = pl.col("day").replace_strict(last_seqs, default=0, return_dtype=pl.Int64)
     events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
     policy, ratio = space.feedback_policy, space.usage_policy.used_ratio
-    own = events.filter(pl.col("kind") != "outcome")
-    if own.is_empty():
+    ratings_and_uses = events.filter(pl.col("kind") != "outcome")
+    if ratings_and_uses.is_empty():
         return space.store.empty("usage_signals", _COLUMNS)
-    return aggregation.signals(space.store, own, policy, ratio, texts_in(space))
+    return aggregation.signals(space.store, ratings_and_uses, policy, ratio, texts_in(space))
 
 
 def _left(row: dict[str, Any], as_of: datetime) -> float | None:

@@ -1,4 +1,4 @@
-"""Importance tiers as they count: what a note says of itself, raised by its promotions (rule 4.4)."""
+"""Effective importance tiers: the note's own tier, raised by promotions (rule 4.4)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ COLUMN = "importance_tier"
 
 
 def with_tiers(rows: pl.DataFrame, promoted: Mapping[str, str]) -> pl.DataFrame:
-    """Rows with memory_id and importance_tier, the latter as it counts."""
+    """Replace importance_tier by the effective tier in rows with memory_id."""
     if not promoted:
         return rows
     place = {tier: at for at, tier in enumerate(TIERS)}
-    given = pl.col("memory_id").replace_strict(promoted, default=None, return_dtype=pl.String)
-    higher = given.replace_strict(place, default=-1, return_dtype=pl.Int8) > pl.col(COLUMN).replace_strict(
-        place, default=len(TIERS), return_dtype=pl.Int8
-    )
-    return rows.with_columns(pl.when(higher).then(given).otherwise(COLUMN).alias(COLUMN))
+    promoted_tier = pl.col("memory_id").replace_strict(promoted, default=None, return_dtype=pl.String)
+    higher = promoted_tier.replace_strict(place, default=-1, return_dtype=pl.Int8) > pl.col(
+        COLUMN
+    ).replace_strict(place, default=len(TIERS), return_dtype=pl.Int8)
+    return rows.with_columns(pl.when(higher).then(promoted_tier).otherwise(COLUMN).alias(COLUMN))
 
 
 def tiers_of(memory_ids: Sequence[str], own: Sequence[str], promoted: Mapping[str, str]) -> list[str]:
-    """The tiers of some memories as they count."""
+    """Return the effective tiers of some memories."""
     return [effective_tier(tier, promoted.get(name)) for name, tier in zip(memory_ids, own, strict=True)]
 
 
 def tier_filter(wanted: Sequence[str], promoted: Mapping[str, str]) -> str:
-    """Filter on rows with memory_id and importance_tier: their tier, as it counts, is one of these."""
+    """Build an SQL filter for rows whose effective tier is one of these."""
     raised = {
         tier: f"({one_of('memory_id', names)} AND {one_of(COLUMN, TIERS[:at])})"
         for at, tier in enumerate(TIERS)

@@ -1,4 +1,4 @@
-"""Columns of many rows that grow by a few at a time, and of which a few rows are taken."""
+"""Append-friendly columns in a few contiguous pieces, for taking single rows fast."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pyarrow as pa
 
 
 class ChunkedColumns:
-    """Columns of rows in few pieces of memory, each in one: of several Arrow would copy all to take one row.
+    """Columns in few contiguous pieces; Arrow would copy a column of many chunks to take one row.
 
     Args:
-        pieces: tables of one schema.
+        pieces: Tables of one schema.
     """
 
     def __init__(self, *pieces: pa.Table) -> None:
-        self._pieces = tuple(one.combine_chunks() for one in pieces)
-        self._starts = np.cumsum([0, *(one.num_rows for one in pieces[:-1])])
+        self._pieces = tuple(piece.combine_chunks() for piece in pieces)
+        self._starts = np.cumsum([0, *(piece.num_rows for piece in pieces[:-1])])
 
     def with_more(self, rows: pa.Table) -> ChunkedColumns:
-        """These and more; what is there is copied seldom."""
+        """Return these and more rows; existing rows are copied seldom."""
         pieces = [*self._pieces, rows]
         while len(pieces) > 1 and 2 * pieces[-1].num_rows >= pieces[-2].num_rows:
             last = pieces.pop()
@@ -29,22 +29,22 @@ class ChunkedColumns:
         return ChunkedColumns(*pieces)
 
     def select(self, names: Sequence[str]) -> ChunkedColumns:
-        """Some of the columns."""
-        return ChunkedColumns(*(one.select(names) for one in self._pieces))
+        """Return some of the columns."""
+        return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
     def take(self, rows: npt.ArrayLike) -> pa.Table:
-        """Rows by their numbers, in that order."""
+        """Return rows by their numbers, in that order."""
         wanted = np.asarray(rows, dtype=np.int64)
         if len(self._pieces) == 1:
             return self._pieces[0].take(pa.array(wanted))
         where = np.searchsorted(self._starts, wanted, side="right") - 1
         order = np.argsort(where, kind="stable")
-        found = [
+        parts = [
             piece.take(pa.array(wanted[where == number] - self._starts[number]))
             for number, piece in enumerate(self._pieces)
             if (where == number).any()
         ]
         place = np.empty(len(wanted), dtype=np.int64)
         place[order] = np.arange(len(wanted))
-        together = pa.concat_tables(found) if found else self._pieces[0].slice(0, 0)
+        together = pa.concat_tables(parts) if parts else self._pieces[0].slice(0, 0)
         return together.combine_chunks().take(pa.array(place))

@@ -1,4 +1,4 @@
-"""Snapshots of namespaces that follow their table: what any process wrote is in the next search."""
+"""Incremental snapshots of namespaces: writes of any process are in the next search."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
     import lance
 
 COLUMNS = (*SHOWN, "namespace", "search_text", "embedding_hash")
-"""Of a chunk beside its vector; two rows that agree in all of them have the same vector."""
+"""Columns of a chunk without its vector; rows equal in all of them have the same vector."""
 
 ROW_BYTES = 2_500
-"""Of a row beside its vector: its columns and its words (an estimate from bge's corpora)."""
+"""Size of a row without its vector: columns and words (bytes, an estimate from bge's corpora)."""
 
-FEWEST_ROWS = 500
-"""Of a namespace that a file is left of: a smaller one is read from the table as fast (count)."""
+MIN_ROWS = 500
+"""Minimum rows of a namespace with a file (count); a smaller one is read from the table as fast."""
 
 PARTED_FROM, WANTED_RECALL = 20_000, 0.99
-"""Rows from which vectors are parted, and the recall that visiting partitions has to have: the defaults of
-``store.vector_index_from`` and ``store.vector_index_recall``."""
+"""Minimum rows for partitions, and their minimum recall: defaults of ``store.vector_index_from`` and
+``store.vector_index_recall``."""
 
-MOST_PIECES = 32
-"""ChunkedColumns of the columns' memory, from which they are made one again (count)."""
+MAX_PIECES = 32
+"""Maximum chunks of the condition columns before they are combined (count)."""
 
 
 class Snapshots:
-    """Those of a store, within a bound of memory; the least used go first.
+    """Snapshots of a store within a memory bound; the least recently used are dropped.
 
     Args:
-        store: has the chunks.
-        most_bytes: of all of them; a namespace that is larger has none.
+        store: Store of the chunks.
+        most_bytes: Maximum memory of all; a larger namespace has no snapshot.
     """
 
     def __init__(self, store: Store, most_bytes: int) -> None:
@@ -60,7 +60,7 @@ class Snapshots:
         )
 
     def of(self, namespace: str) -> Snapshot | None:
-        """The chunks of a namespace as they are now; None where they are searched in their table."""
+        """Return the current snapshot of a namespace; None if it is searched in its table."""
         if not self._there:
             return None
         snapshot = self._followed.of(namespace).now()
@@ -69,13 +69,13 @@ class Snapshots:
 
 
 class IncrementalSnapshot(IncrementalTableCache):
-    """One namespace.
+    """Snapshot of one namespace that follows its table.
 
     Args:
-        store: has the chunks.
-        namespace: whose.
-        most_bytes: see `IncrementalTableCache`.
-        recalls: whether it goes on from what a night has left.
+        store: Store of the chunks.
+        namespace: Namespace of the chunks.
+        most_bytes: See `IncrementalTableCache`.
+        recalls: Whether it starts from the nightly file.
     """
 
     def __init__(self, store: Store, namespace: str, most_bytes: int, *, recalls: bool = True) -> None:
@@ -97,25 +97,25 @@ class IncrementalSnapshot(IncrementalTableCache):
         self._vectors = GrowingMatrix(self._store.identity.dimension)
 
     def recall(self, data: lance.LanceDataset) -> bool:
-        """See `IncrementalTableCache`: a night may have left a file, which is mapped."""
+        """Map the nightly file, if there is one; see `IncrementalTableCache`."""
         if not self._recalls or self._store.elsewhere:
             return False
-        left = mmap_snapshot.read(self._store, self._namespace, self._columns, data)
-        if left is None:
+        snapshot = mmap_snapshot.read(self._store, self._namespace, self._columns, data)
+        if snapshot is None:
             return False
-        self._parts, self.kept, self._asked = left.parts, ChunkedColumns(left.kept), left.asked
-        self.alive = np.ones(left.kept.num_rows, dtype=np.bool_)
-        self._words, self._vocabulary, self._rows_of = left.words, left.vocabulary, left.rows_of
-        self._mapped, self._partitions = left.vectors, left.partitions
+        self._parts, self.kept, self._asked = snapshot.parts, ChunkedColumns(snapshot.kept), snapshot.asked
+        self.alive = np.ones(snapshot.kept.num_rows, dtype=np.bool_)
+        self._words, self._vocabulary, self._rows_of = snapshot.words, snapshot.vocabulary, snapshot.rows_of
+        self._mapped, self._partitions = snapshot.vectors, snapshot.partitions
         return True
 
     def leave(self, parted_from: int, wanted_recall: float, asked: Matrix) -> None:
-        """Leave a file of what is committed now for all processes, unless that is too much.
+        """Write a file of the committed rows for all processes, unless too large.
 
         Args:
-            parted_from: rows from which vectors are parted (count).
-            wanted_recall: see `parted`.
-            asked: see `parted`.
+            parted_from: Minimum rows to partition (count).
+            wanted_recall: See `parted`.
+            asked: See `parted`.
 
         Raises:
             ValueError: a column is too large for one piece of memory.
@@ -130,15 +130,15 @@ class IncrementalSnapshot(IncrementalTableCache):
             if len(self) >= parted_from:
                 partitions = parted(vectors, wanted_recall, asked=asked)
                 vectors = vectors[partitions.order]
-            left = mmap_snapshot.Left(
+            snapshot = mmap_snapshot.Left(
                 self.kept.take(np.arange(len(self))), self._asked_since, vectors,
                 self._words, self._vocabulary, self._rows_of, self._parts, partitions,
             )  # fmt: skip
             way = way_of(parted_from, wanted_recall, asked)
-            return mmap_snapshot.write(self._store, self._namespace, left, data, way)
+            return mmap_snapshot.write(self._store, self._namespace, snapshot, data, way)
 
     def now(self) -> Snapshot | None:
-        """The chunks as they are now; None where there are too many."""
+        """Return the current snapshot; None if there are too many rows."""
         with self._turn:
             if self.follow() and not self.too_large:
                 old = self._snapshot
@@ -159,19 +159,21 @@ class IncrementalSnapshot(IncrementalTableCache):
         """See `IncrementalTableCache`."""
         vectors = unit_rows(found.column("vector"), self._store.identity.dimension)
         self._vectors.put(vectors, len(self) - len(self._mapped))
-        asked = pl.concat([self._asked_since, _asked(found)], rechunk=False)
-        self._asked_since = asked.rechunk() if asked.n_chunks() > MOST_PIECES else asked
+        condition_rows = pl.concat([self._asked_since, _asked(found)], rechunk=False)
+        self._asked_since = (
+            condition_rows.rechunk() if condition_rows.n_chunks() > MAX_PIECES else condition_rows
+        )
         self._rows_of.add(found.column("memory_id").to_pylist(), len(self))
         self._words = _said(self._words, found, self._vocabulary, self._store.handle("chunks"))
 
 
 @dataclass(frozen=True, slots=True)
 class LeftFiles:
-    """Files for all processes to map.
+    """Result of writing snapshot files.
 
     Attributes:
-        rows: of each namespace that has one (count).
-        failed: why a namespace has none of today, though it is worth one.
+        rows: Rows of each namespace with a file (count).
+        failed: Error of each namespace whose file could not be written.
     """
 
     rows: Mapping[str, int]
@@ -179,30 +181,30 @@ class LeftFiles:
 
 
 def searched_in_table(store: Store, most_bytes: int) -> list[str]:
-    """Namespaces of which there is no snapshot: they are searched in the table.
+    """Return the namespaces without a snapshot, which are searched in the table.
 
     Args:
-        store: has the chunks.
-        most_bytes: as for `Snapshots`.
+        store: Store of the chunks.
+        most_bytes: As in `Snapshots`.
     """
     most = 0 if store.in_memory else most_bytes // _row_bytes(store)
     return _sizes(store).filter(pl.col("count") > most)["namespace"].to_list()
 
 
 def leave_files(
-    store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS, erasures: Callable[[str], int] = lambda _: 0,
+    store: Store, most_bytes: int, *, fewest: int = MIN_ROWS, erasures: Callable[[str], int] = lambda _: 0,
     parted_from: int = PARTED_FROM, wanted_recall: float = WANTED_RECALL,
 ) -> LeftFiles:  # fmt: skip
-    """Leave a file of each namespace that is worth one, and take the others away.
+    """Write the file of each namespace large enough, and delete the others.
 
     Args:
-        store: has the chunks.
-        most_bytes: that a namespace may take, as for `Snapshots`.
-        fewest: rows of a namespace that is worth one.
-        erasures: how many a namespace has had; one that comes meanwhile may have looked before its file was
-            there, so the file goes again.
-        parted_from: rows of a namespace from which its vectors are parted (count).
-        wanted_recall: recall@10 that the partitions have to have.
+        store: Store of the chunks.
+        most_bytes: Maximum memory of a namespace, as in `Snapshots`.
+        fewest: Minimum rows of a namespace.
+        erasures: Returns the number of a namespace's erasures. One during the write may have missed the new
+            file, so the file is deleted again.
+        parted_from: Minimum rows to partition (count).
+        wanted_recall: Minimum recall@10 of the partitions.
     """
     rows, failed = dict[str, int](), dict[str, str]()
     if store.elsewhere:
@@ -212,26 +214,31 @@ def leave_files(
     mmap_snapshot.forget_others(store, set(worth["namespace"]))
     for name, count in worth.iter_rows():
         try:
-            before = erasures(name)
-            asked = _asked_of_people(store, name if count >= parted_from else None)
-            way = way_of(parted_from, wanted_recall, asked)
+            erased_before = erasures(name)
+            queries = _past_queries(store, name if count >= parted_from else None)
+            way = way_of(parted_from, wanted_recall, queries)
             if not mmap_snapshot.is_current(store, name, COLUMNS, store.committed(mmap_snapshot.TABLE), way):
                 IncrementalSnapshot(store, name, most_bytes, recalls=False).leave(
-                    parted_from, wanted_recall, asked
+                    parted_from, wanted_recall, queries
                 )
-            if erasures(name) == before:
+            if erasures(name) == erased_before:
                 rows[name] = count
             else:
                 mmap_snapshot.forget(store, name)
-        except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:  # the table is there
+        except (
+            OSError,
+            RuntimeError,
+            ValueError,
+            pa.ArrowException,
+        ) as error:  # searches can still use the table
             failed[name] = f"{type(error).__name__}: {error}"
     return LeftFiles(rows, failed)
 
 
-def _asked_of_people(store: Store, namespace: str | None) -> Matrix:
-    """Questions of a namespace on which people gave feedback, (q, dimension).
+def _past_queries(store: Store, namespace: str | None) -> Matrix:
+    """Return the questions of a namespace with feedback, (q, dimension).
 
-    They only say how many partitions a search visits: there are none where they cannot be read.
+    They only determine the number of probes, so unreadable ones are ignored.
     """
     dimension = store.identity.dimension
     with suppress(StoreError, OSError, RuntimeError, ValueError, pa.ArrowException):
@@ -242,7 +249,7 @@ def _asked_of_people(store: Store, namespace: str | None) -> Matrix:
 
 
 def _sizes(store: Store) -> pl.DataFrame:
-    """Rows of each namespace (namespace, count)."""
+    """Return the rows of each namespace (namespace, count)."""
     rows = store.read(mmap_snapshot.TABLE, columns=["namespace"])
     return rows["namespace"].value_counts().sort("namespace")
 
@@ -252,26 +259,26 @@ def _row_bytes(store: Store) -> int:
 
 
 def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:  # noqa: ANN401 - LanceDB's
-    """The rows of ``chunks`` of one namespace that are at hand, such as those of a past day.
+    """Build a snapshot from one namespace's ``chunks`` rows, such as a past day's.
 
     Args:
-        rows: with the schema of the table.
-        vocabulary: numbers of terms.
-        table: its full-text index makes terms of words.
+        rows: Rows with the schema of the table.
+        vocabulary: Numbers of terms.
+        table: Table whose full-text index turns words into terms.
     """
-    rows_of, there = MemoryRows(), np.ones(rows.num_rows, dtype=np.bool_)
+    rows_of, alive = MemoryRows(), np.ones(rows.num_rows, dtype=np.bool_)
     vectors = unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size)
     rows_of.add(rows.column("memory_id").to_pylist(), 0)
     return Snapshot(
         columns=ChunkedColumns(rows.select(SHOWN)), asked=_asked(rows),
         vectors=PartitionedVectors(vectors),
-        words=Bm25(_said(WordIndex(), rows, vocabulary, table), there), alive=there,
+        words=Bm25(_said(WordIndex(), rows, vocabulary, table), alive), alive=alive,
         rows_of=rows_of, vocabulary=vocabulary, table=table
     )  # fmt: skip
 
 
 def _said(words: WordIndex, rows: pa.Table, vocabulary: Vocabulary, table: Any) -> WordIndex:  # noqa: ANN401
-    """The index with what more rows say."""
+    """Return the word index extended by more rows."""
     texts = pl.Series(rows.column("search_text"), dtype=pl.String).fill_null("")
     return words.appended(*vocabulary.of_texts(texts, table), rows.num_rows)
 

@@ -1,4 +1,4 @@
-"""Chunks as LanceDB finds them: one query of its indexes per channel."""
+"""Channels on LanceDB tables: one index query per channel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROBES = 64  # partitions visited when an index was built after this process ope
 
 @dataclass(frozen=True, slots=True)
 class TableHits:
-    """Chunks as LanceDB gave them, with their vector, distance or score; and what no score exceeds."""
+    """Chunks from LanceDB with vector, distance or score, and an upper bound of the score."""
 
     table: pa.Table
     bound: float = np.nan
@@ -37,11 +37,11 @@ class TableHits:
 
 
 class TableChannels:
-    """See `Channels`; the condition names the namespace, too.
+    """Channels of a table; see `Channels`. The condition includes the namespace.
 
     Args:
-        store: has the table.
-        namespace: whose chunks.
+        store: Store of the table.
+        namespace: Namespace of the chunks.
     """
 
     waits = True
@@ -55,13 +55,13 @@ class TableChannels:
     def full_text(self, query: str, where: str, size: int) -> TableHits:
         """See `Channels`."""
         search = full_text(self._store, "chunks", "search_text", query)
-        with observe_query("full_text_search", "chunks") as asked:
-            found = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
-            asked.set(rows=found.num_rows)
-        return TableHits(found, self._bound(query))
+        with observe_query("full_text_search", "chunks") as observation:
+            rows = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
+            observation.set(rows=rows.num_rows)
+        return TableHits(rows, self._bound(query))
 
     def _bound(self, query: str) -> float:
-        """What the namespace's chunks cannot exceed for a query (`Bm25.scores`)."""
+        """Return an upper bound of the namespace's scores for a query (`Bm25.scores`)."""
         best = self._best.of("chunks")
         words = Counter(query_words(query))
         for word in words.keys() - best.keys():
@@ -69,31 +69,31 @@ class TableChannels:
         return sum(times * best[word] for word, times in words.items())
 
     def _best_of(self, word: str) -> float:
-        """The best that a chunk of the namespace scores for a word; 0 for one that the index leaves out."""
+        """Return the best score of a word in the namespace; 0 for a stop word."""
         search = full_text(self._store, "chunks", "search_text", word).where(self._mine)
         with observe_query("full_text_search", "chunks"):
             best = search.limit(1).select(["_score"]).to_arrow()
-        found: list[float] = best.column("_score").to_pylist()
-        if found or not list(self._store.table("chunks").tokenize(word, column="search_text")):
-            return found[0] if found else 0.0
+        scores: list[float] = best.column("_score").to_pylist()
+        if scores or not list(self._store.table("chunks").tokenize(word, column="search_text")):
+            return scores[0] if scores else 0.0
         return float(idf(self._store.count("chunks", self._mine), 0)) * (K1 + 1)
 
     def nearest(self, vector: Vector, where: str, size: int) -> TableHits:
         """See `Channels`."""
         search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
-        with observe_query("vector_search", "chunks") as asked:
-            found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
-            asked.set(rows=found.num_rows)
-        return TableHits(found.slice(0, found.num_rows if vector.any() else 0))
+        with observe_query("vector_search", "chunks") as observation:
+            rows = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
+            observation.set(rows=rows.num_rows)
+        return TableHits(rows.slice(0, rows.num_rows if vector.any() else 0))
 
     def of(self, memory_ids: Sequence[str], where: str, most: int) -> TableHits:
         """See `Channels`."""
         search = self._store.table("chunks").search()
         these = f"{where} AND {one_of('memory_id', list(memory_ids))}"
-        with observe_query("select", "chunks") as asked:
-            found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
-            asked.set(rows=found.num_rows)
-        return TableHits(found.sort_by("chunk_id"))
+        with observe_query("select", "chunks") as observation:
+            rows = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
+            observation.set(rows=rows.num_rows)
+        return TableHits(rows.sort_by("chunk_id"))
 
     def best_of_each(self, hits: TableHits, vector: Vector) -> TableHits:
         """See `Channels`."""
@@ -110,7 +110,7 @@ class TableChannels:
         first = nearest.table.column("chunk_id").to_pylist()
         place = {chunk: at for at, chunk in enumerate(first)}
         extra = []
-        for rows in (text.table, *(one.table for one in others)):
+        for rows in (text.table, *(hits.table for hits in others)):
             fresh = [at for at, chunk in enumerate(rows.column("chunk_id").to_pylist()) if chunk not in place]
             extra.append(rows.take(pa.array(fresh, pa.int64())))
             for chunk in extra[-1].column("chunk_id").to_pylist():
@@ -121,13 +121,13 @@ class TableChannels:
         if vector.any() and size > len(first):
             vectors = _vectors(pa.concat_tables([rows.select(["vector"]) for rows in extra]))
             cosine[len(first) :] = vectors @ vector
-        found = text.table.column("chunk_id").to_pylist()
-        rows = np.array([place[chunk] for chunk in found], dtype=np.int64)
+        text_ids = text.table.column("chunk_id").to_pylist()
+        rows = np.array([place[chunk] for chunk in text_ids], dtype=np.int64)
         bm25 = np.full(size, np.nan)
         bm25[rows] = text.table.column("_score").to_numpy()
         vector_rank, bm25_rank = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         vector_rank[: len(first)] = np.arange(1, len(first) + 1)
-        bm25_rank[rows] = np.arange(1, len(found) + 1)
+        bm25_rank[rows] = np.arange(1, len(text_ids) + 1)
         channels = {
             "chunk_ids": list(place),
             "cosine": np.round(cosine, DIGITS),
@@ -141,9 +141,9 @@ class TableChannels:
     def first_texts(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
         """See `Channels`."""
         wanted = one_of("chunk_id", [ids.chunk_id(memory, 0) for memory in memory_ids])
-        found = self._store.table("chunks").search().where(wanted).limit(len(memory_ids))
+        query = self._store.table("chunks").search().where(wanted).limit(len(memory_ids))
         with observe_query("select", "chunks"):
-            columns = found.select(["memory_id", "text"]).to_arrow().to_pydict()
+            columns = query.select(["memory_id", "text"]).to_arrow().to_pydict()
         return dict(zip(*columns.values(), strict=True))
 
     def term_scores(
@@ -154,15 +154,15 @@ class TableChannels:
         The condition is that of the search: in rows that the index does not have yet, LanceDB weighs a word
         by how rare it is among the rows that pass.
         """
-        found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
+        scores: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if chunk_ids else ()):
             search = full_text(self._store, "chunks", "search_text", word)
             with observe_query("full_text_search", "chunks"):
                 rows = search.where(where).limit(MAX_MATCHES).select(["chunk_id", "_score"]).to_arrow()
             rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(list(chunk_ids))))
             for chunk, score in zip(*rows.to_pydict().values(), strict=True):
-                found[chunk][word] = float(score)
-        return found
+                scores[chunk][word] = float(score)
+        return scores
 
 
 def _vectors(rows: pa.Table) -> np.ndarray:

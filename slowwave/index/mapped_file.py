@@ -1,12 +1,12 @@
-"""A file of arrays and tables that processes map into their memory: one copy of it, however many they are.
+"""Memory-mapped file of arrays and tables, shared by all processes.
 
-It is made once and never changed: another one takes its place, and who has the earlier one mapped keeps it.
-What it holds stands at the front, what tells about it at the end (as in Parquet), with checksums of both: a
-file that was cut off or damaged, or is of another format, is none.
+A file is immutable: a new one replaces it, and processes that have the old one mapped keep it. Content comes
+first and the description last (as in Parquet), with checksums of both. A truncated or damaged file, or one of
+another format, is ignored.
 
-To read all of a large file at each opening would take as long as to do without it. So a file whose checksum
-was right carries a mark of that in the nanoseconds of its time of change: whoever writes to it changes that,
-and the mark is of this start of the machine, so that one that stopped without a word is not trusted.
+Verifying a large file at each opening would take as long as doing without it. So a verified file carries a
+mark in the nanoseconds of its modification time. Any write changes that, and the mark is valid for this boot
+only, so files are verified again after a crash.
 """
 
 from __future__ import annotations
@@ -36,54 +36,58 @@ _ALIGNED = 64  # bytes, as Arrow wants it
 _DIGEST = 16
 _SECOND = 1_000_000_000  # nanoseconds
 _END = struct.Struct(f"<{_DIGEST}sQ{len(_MAGIC)}s")
-"""Checksum and length of what tells about the file."""
+"""Checksum and length of the description."""
 
 Array = npt.NDArray[Any]
 
 
 class MappedFile:
-    """An open file; what it gives is in the file, and lasts as long as somebody has it.
+    """Open file; its arrays live in the file and stay valid while referenced.
 
     Attributes:
-        facts: what was said of it when it was made.
+        facts: Facts given when it was written.
     """
 
-    def __init__(self, mapped: mmap.mmap, told: Mapping[str, Any]) -> None:
+    def __init__(self, mapped: mmap.mmap, description: Mapping[str, Any]) -> None:
         self._mapped = mapped
-        self._sections, self._end, self._checksum = told["sections"], told["start"], told["checksum"]
-        self.facts: dict[str, Any] = told["facts"]
+        self._sections, self._end, self._checksum = (
+            description["sections"],
+            description["start"],
+            description["checksum"],
+        )
+        self.facts: dict[str, Any] = description["facts"]
 
     def is_sound(self) -> bool:
-        """Whether every byte is as it was written; all of them are read."""
+        """Return whether the checksum matches; every byte is read."""
         with memoryview(self._mapped) as whole:
-            found = blake2b(whole[: self._end], digest_size=_DIGEST).hexdigest()
-        return bool(found == self._checksum)
+            checksum = blake2b(whole[: self._end], digest_size=_DIGEST).hexdigest()
+        return bool(checksum == self._checksum)
 
     def array(self, name: str) -> Array:
-        """An array by its name; it cannot be written to."""
-        one = self._sections[name]
+        """Return a read-only array by its name."""
+        section = self._sections[name]
         flat = np.frombuffer(
-            self._mapped, np.dtype(one["dtype"]), int(np.prod(one["shape"])), offset=one["start"]
+            self._mapped, np.dtype(section["dtype"]), int(np.prod(section["shape"])), offset=section["start"]
         )
-        return flat.reshape(one["shape"])
+        return flat.reshape(section["shape"])
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name, each column in one piece."""
-        one = self._sections[name]
-        content = pa.py_buffer(self._mapped).slice(one["start"], one["size"])
+        """Return a table by its name, each column in one piece."""
+        section = self._sections[name]
+        content = pa.py_buffer(self._mapped).slice(section["start"], section["size"])
         return pa.ipc.open_file(pa.BufferReader(content)).read_all()
 
     def texts(self, name: str) -> Texts:
-        """Texts by their name."""
+        """Return texts by their name."""
         return Texts(self.array(f"{name}:ends"), self.array(name))
 
 
 class Texts:
-    """Distinct texts in the order of their UTF-8, of which one is found by halves.
+    """Distinct texts in UTF-8 order, with binary search.
 
     Args:
-        ends: where each ends, after a 0, (n + 1,).
-        content: all of them, bytes.
+        ends: End of each, after a 0, (n + 1,).
+        content: All of them, bytes.
     """
 
     def __init__(self, ends: Array, content: Array) -> None:
@@ -91,11 +95,11 @@ class Texts:
         self._content = memoryview(cast("Any", content))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of texts."""
         return len(self._ends) - 1
 
     def find(self, text: str) -> int | None:
-        """The place of a text; None where it is not there."""
+        """Return the position of a text; None if absent."""
         wanted = text.encode("utf-8", "surrogatepass")
         ends, content = self._ends, self._content
         low, high = 0, len(ends) - 1
@@ -105,14 +109,14 @@ class Texts:
                 low = middle + 1
             else:
                 high = middle
-        there = low < len(self) and content[ends[low] : ends[low + 1]] == wanted
-        return low if there else None
+        is_found = low < len(self) and content[ends[low] : ends[low + 1]] == wanted
+        return low if is_found else None
 
 
 class _Summing:
-    """A file that is written to, with the checksum of what was."""
+    """File object that computes the checksum of everything written."""
 
-    closed = False  # that Arrow asks
+    closed = False  # Arrow reads it
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -120,16 +124,16 @@ class _Summing:
         self.tell, self.flush = file.tell, file.flush
 
     def write(self, content: Any) -> int:  # noqa: ANN401 - bytes of any kind
-        """Write it."""
+        """Write the content and add it to the checksum."""
         self.sum.update(content)
         return self._file.write(content)
 
 
 class Writing:
-    """A file that is being made, section by section.
+    """Writer of a file, section by section.
 
     Args:
-        file: where to.
+        file: File to write to.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -142,16 +146,16 @@ class Writing:
         return self._file.tell()
 
     def array(self, name: str, content: Array) -> None:
-        """An array of numbers."""
+        """Write an array of numbers."""
         start, whole = self._start(), np.ascontiguousarray(content)
         self._file.write(cast("Any", whole.reshape(-1).view(np.uint8)))
         self._sections[name] = {"start": start, "dtype": whole.dtype.str, "shape": list(whole.shape)}
 
     def table(self, name: str, content: pa.Table) -> None:
-        """A table.
+        """Write a table.
 
         Raises:
-            ValueError: a column is too large to be in one piece.
+            ValueError: a column is too large for one piece.
         """
         whole = content.combine_chunks()
         if any(column.num_chunks > 1 for column in whole.columns):
@@ -162,7 +166,7 @@ class Writing:
         self._sections[name] = {"start": start, "size": self._file.tell() - start}
 
     def texts(self, name: str, content: Iterable[str]) -> list[str]:
-        """Distinct texts; in the order in which they are there."""
+        """Write distinct texts; return them in the written order."""
         coded = sorted(text.encode("utf-8", "surrogatepass") for text in content)
         ends = np.cumsum([0, *map(len, coded)], dtype=np.int64)
         self.array(f"{name}:ends", ends)
@@ -170,9 +174,9 @@ class Writing:
         return [text.decode("utf-8", "surrogatepass") for text in coded]
 
     def end(self, facts: Mapping[str, Any]) -> None:
-        """Tell what it is; before that it is no file of this kind."""
+        """Write the description; without it the file is invalid."""
         start = self._start()
-        told = orjson.dumps(
+        description = orjson.dumps(
             {
                 "format": FORMAT,
                 "order": sys.byteorder,
@@ -182,15 +186,15 @@ class Writing:
                 "facts": facts,
             }
         )
-        self._file.write(told)
-        self._file.write(_END.pack(_checksum(told), len(told), _MAGIC))
+        self._file.write(description)
+        self._file.write(_END.pack(_checksum(description), len(description), _MAGIC))
 
 
 class Putting:
-    """A file that takes its place at the end of a block in which nothing went wrong.
+    """Context that moves the file to its path when the block succeeds.
 
     Args:
-        path: its place; the folder is made.
+        path: Final path; the folder is created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -217,25 +221,25 @@ class Putting:
 
 
 def opened(path: Path) -> MappedFile | None:
-    """A file, mapped; None where there is none, or it is not whole, or of another format or machine."""
+    """Map a file; None if missing, incomplete, or of another format or machine."""
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            known = _has_mark(os.fstat(file.fileno()))
+            verified = _has_mark(os.fstat(file.fileno()))
     except (OSError, ValueError):  # an empty file cannot be mapped
         return None
-    found = _told(mapped)
-    if found is None or known:
-        return found
-    if not found.is_sound():
+    file_map = _described(mapped)
+    if file_map is None or verified:
+        return file_map
+    if not file_map.is_sound():
         return None
-    with suppress(OSError):  # who may only read looks again the next time
+    with suppress(OSError):  # without write access it is verified again next time
         _put_mark(path)
-    return found
+    return file_map
 
 
-def _told(mapped: mmap.mmap) -> MappedFile | None:
-    """What tells about a file; None where that is not as it was written."""
+def _described(mapped: mmap.mmap) -> MappedFile | None:
+    """Parse the description of a file; None if it is damaged."""
     size = len(mapped)
     if size < len(_MAGIC) + _END.size or mapped[: len(_MAGIC)] != _MAGIC:
         return None
@@ -243,48 +247,48 @@ def _told(mapped: mmap.mmap) -> MappedFile | None:
     start = size - _END.size - length
     if magic != _MAGIC or start < 0:
         return None
-    told = mapped[start : size - _END.size]
-    if _checksum(told) != checksum:
+    encoded = mapped[start : size - _END.size]
+    if _checksum(encoded) != checksum:
         return None
-    said = orjson.loads(told)
-    if (said["format"], said["order"], said["start"]) != (FORMAT, sys.byteorder, start):
+    description = orjson.loads(encoded)
+    if (description["format"], description["order"], description["start"]) != (FORMAT, sys.byteorder, start):
         return None
-    return MappedFile(mapped, said)
+    return MappedFile(mapped, description)
 
 
 def is_sound(path: Path) -> bool:
-    """Whether a file is there and all of it as it was written, whatever its mark says."""
+    """Return whether a file exists and its checksum matches, whatever its mark."""
     try:
         with path.open("rb") as file:
-            found = _told(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            file_map = _described(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError):
         return False
-    return found is not None and found.is_sound()
+    return file_map is not None and file_map.is_sound()
 
 
 def _mark() -> int | None:
-    """Nanoseconds of the time of change that mark a file as verified since boot; None without a boot id."""
+    """Return the nanoseconds that mark a file as verified since boot; None without a boot id."""
     started = start_of_machine()
     return None if started is None else int.from_bytes(blake2b(started, digest_size=8).digest()) % _SECOND
 
 
-def _has_mark(found: os.stat_result) -> bool:
-    return found.st_mtime_ns % _SECOND == _mark()
+def _has_mark(status: os.stat_result) -> bool:
+    return status.st_mtime_ns % _SECOND == _mark()
 
 
 def _put_mark(path: Path) -> None:
-    """Mark a file as sound; its time of change stays in the same second."""
+    """Mark a file as verified; its modification time stays in the same second."""
     if (mark := _mark()) is not None:
-        found = path.stat()
-        changed = found.st_mtime_ns // _SECOND * _SECOND + mark
-        os.utime(path, ns=(found.st_atime_ns, changed))
+        status = path.stat()
+        changed = status.st_mtime_ns // _SECOND * _SECOND + mark
+        os.utime(path, ns=(status.st_atime_ns, changed))
 
 
 def remove(path: Path) -> None:
-    """Take a file away, and what writes that were killed have left of it; who has it mapped keeps it."""
+    """Delete a file and remains of killed writes; processes that have it mapped keep it."""
     path.unlink(missing_ok=True)
-    for one in path.parent.glob(f".{path.name}.*"):
-        one.unlink(missing_ok=True)
+    for leftover in path.parent.glob(f".{path.name}.*"):
+        leftover.unlink(missing_ok=True)
 
 
 def _checksum(content: bytes) -> bytes:

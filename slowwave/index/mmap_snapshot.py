@@ -1,7 +1,7 @@
-"""What a night leaves of a namespace's snapshot for all processes to map (`slowwave.index.mapped_file`).
+"""Snapshot file of a namespace, written nightly and mapped by all processes (`slowwave.index.mapped_file`).
 
-It is made of the table and of nothing else, and says of what: where there is any doubt whether it is of this
-table, this model and this way of cutting words, the snapshot is made of the table, as if there were no file.
+It is derived from the table alone and records from which version. If table, model or tokenization may differ,
+the snapshot is built from the table as if there were no file.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What there is of a namespace at a version of its table; every row is there.
+    """Snapshot of a namespace at a version of its table, with every row.
 
     Attributes:
-        kept: columns of rows.
-        asked: those that a condition may name.
-        vectors: of length 1, (n, dimension).
-        words: what each row says.
-        vocabulary: numbers of terms.
-        rows_of: rows of each memory.
-        parts: where rows are in the table, by the files of a fragment.
-        partitions: of the vectors, which are in their order then; None of few rows.
+        kept: Columns of rows.
+        asked: Columns that a condition may name.
+        vectors: Unit vectors, (n, dimension).
+        words: Word index of the rows.
+        vocabulary: Numbers of terms.
+        rows_of: Rows of each memory.
+        parts: Positions of rows in the table, by the files of a fragment.
+        partitions: Partitions of the vectors, which are in their order then; None for few rows.
     """
 
     kept: pa.Table
@@ -65,40 +65,40 @@ class Left:
 
 
 def path_of(store: Store, namespace: str) -> Path:
-    """Where the file of a namespace is."""
+    """Return the path of a namespace's file."""
     return Path(store.uri, FOLDER, digest("namespace", namespace))
 
 
 def forget(store: Store, namespace: str) -> None:
-    """Take the file of a namespace away, so that nothing of it stays; a night makes it again."""
+    """Delete the file of a namespace; the nightly job recreates it."""
     if not store.elsewhere:
         remove(path_of(store, namespace))
 
 
 def damaged(store: Store) -> list[Path]:
-    """Files that are not as they were written; every byte of all is read."""
+    """Return the files with a wrong checksum; every byte of all is read."""
     if store.elsewhere:
         return []
-    there = sorted(Path(store.uri, FOLDER).glob("[!.]*"))
-    return [one for one in there if not is_sound(one)]
+    files = sorted(Path(store.uri, FOLDER).glob("[!.]*"))
+    return [path for path in files if not is_sound(path)]
 
 
 def forget_others(store: Store, namespaces: set[str]) -> int:
-    """Take away what is of none of these namespaces, and what was begun and killed; how many files."""
-    named = {path_of(store, one).name for one in namespaces}
-    others = [one for one in Path(store.uri, FOLDER).glob("*") if one.name not in named]
-    for one in others:
-        one.unlink(missing_ok=True)
+    """Delete files of other namespaces and of killed writes; return their number."""
+    current = {path_of(store, item).name for item in namespaces}
+    others = [item for item in Path(store.uri, FOLDER).glob("*") if item.name not in current]
+    for item in others:
+        item.unlink(missing_ok=True)
     return len(others)
 
 
 def is_current(
     store: Store, namespace: str, columns: Sequence[str], data: lance.LanceDataset, parted: str | None = None
 ) -> bool:
-    """Whether the file is of this very version, and parted in this way if one is given."""
-    found, now = opened(path_of(store, namespace)), _version(store, data)
-    now |= {} if parted is None else {"parted": parted}
-    if found is None or any(found.facts.get(name) != value for name, value in now.items()):
+    """Return whether the file has this version, and this partitioning if one is given."""
+    mapped, expected = opened(path_of(store, namespace)), _version(store, data)
+    expected |= {} if parted is None else {"parted": parted}
+    if mapped is None or any(mapped.facts.get(name) != value for name, value in expected.items()):
         return False
     try:
         return read(store, namespace, columns, data) is not None
@@ -106,140 +106,150 @@ def is_current(
         return False
 
 
-def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset, parted: str = "") -> None:
-    """Make the file; the one before is there until it is whole.
+def write(store: Store, namespace: str, snapshot: Left, data: lance.LanceDataset, parted: str = "") -> None:
+    """Write the file; it replaces the previous one when complete.
 
     Args:
-        store: has the table.
-        namespace: whose rows.
-        left: of them.
-        data: the version that it was made of.
-        parted: in what way the vectors were.
+        store: Store of the table.
+        namespace: Namespace of the rows.
+        snapshot: The snapshot.
+        data: Version that it was built from.
+        parted: Key of the partitioning parameters.
 
     Raises:
-        ValueError: a column is too large to be in one piece.
+        ValueError: a column is too large for one piece.
         OSError: it cannot be written.
     """
-    (block,) = left.words.blocks or (Postings.of([], []),)
-    block.find_peaks(left.words.lengths)
-    words, terms = left.vocabulary.said()
-    names = left.kept.column("memory_id").to_pylist()
-    with Putting(path_of(store, namespace)) as made:
-        made.array("vectors", left.vectors)
-        for name in ("centres", "starts", "order", "place") if left.partitions else ():
-            made.array(f"partitions:{name}", getattr(left.partitions, name))
-        made.table("kept", left.kept)
-        made.table("asked", left.asked.rechunk().to_arrow(compat_level=pl.CompatLevel.newest()))
+    (block,) = snapshot.words.blocks or (Postings.of([], []),)
+    block.find_peaks(snapshot.words.lengths)
+    words, terms = snapshot.vocabulary.said()
+    names = snapshot.kept.column("memory_id").to_pylist()
+    with Putting(path_of(store, namespace)) as file:
+        file.array("vectors", snapshot.vectors)
+        for name in ("centres", "starts", "order", "place") if snapshot.partitions else ():
+            file.array(f"partitions:{name}", getattr(snapshot.partitions, name))
+        file.table("kept", snapshot.kept)
+        file.table("asked", snapshot.asked.rechunk().to_arrow(compat_level=pl.CompatLevel.newest()))
         for name in ("terms", "starts", "rows", "counts"):
-            made.array(f"postings:{name}", getattr(block, name))
-        made.array("peaks:terms", np.array([*block.peaks], dtype=np.int32))
-        made.array("peaks:starts", np.cumsum([0, *map(len, block.peaks.values())]))
-        made.array("peaks:rows", np.concatenate([np.empty(0, np.int32), *block.peaks.values()]))
-        made.array("lengths", left.words.lengths)
+            file.array(f"postings:{name}", getattr(block, name))
+        file.array("peaks:terms", np.array([*block.peaks], dtype=np.int32))
+        file.array("peaks:starts", np.cumsum([0, *map(len, block.peaks.values())]))
+        file.array("peaks:rows", np.concatenate([np.empty(0, np.int32), *block.peaks.values()]))
+        file.array("lengths", snapshot.words.lengths)
         for name, numbers in (("word", words), ("term", terms)):
-            order = made.texts(name, numbers)
-            made.array(f"{name}:number", np.array([numbers[one] for one in order], dtype=np.int32))
-        places = {name: at for at, name in enumerate(made.texts("memory", set(names)))}
+            order = file.texts(name, numbers)
+            file.array(f"{name}:number", np.array([numbers[text] for text in order], dtype=np.int32))
+        places = {name: at for at, name in enumerate(file.texts("memory", set(names)))}
         at = np.array([places[name] for name in names], dtype=np.int64)
-        made.array("memory:rows", np.argsort(at, kind="stable").astype(np.int32))
-        made.array("memory:starts", np.cumsum([0, *np.bincount(at, minlength=len(places))]))
-        parts = list(left.parts.items())
-        made.array("part:rows", np.concatenate([part.rows for _, part in parts]))
-        made.array("part:offsets", np.concatenate([part.offsets for _, part in parts]))
-        made.end(
+        file.array("memory:rows", np.argsort(at, kind="stable").astype(np.int32))
+        file.array("memory:starts", np.cumsum([0, *np.bincount(at, minlength=len(places))]))
+        parts = list(snapshot.parts.items())
+        file.array("part:rows", np.concatenate([part.rows for _, part in parts]))
+        file.array("part:offsets", np.concatenate([part.offsets for _, part in parts]))
+        file.end(
             {
-                **_identity(store, namespace, left.kept.column_names),
+                **_identity(store, namespace, snapshot.kept.column_names),
                 **_version(store, data),
-                "rows": left.kept.num_rows,
+                "rows": snapshot.kept.num_rows,
                 "parted": parted,
                 "partitions": None
-                if left.partitions is None
-                else {"probes": left.partitions.probes, "recall": left.partitions.recall},
+                if snapshot.partitions is None
+                else {"probes": snapshot.partitions.probes, "recall": snapshot.partitions.recall},
                 "parts": [[path, len(part.rows), part.deletions] for path, part in parts],
             }
         )
 
 
 def read(store: Store, namespace: str, columns: Sequence[str], data: lance.LanceDataset) -> Left | None:
-    """What was left of a namespace, mapped; None where there is none, or any doubt.
+    """Map the snapshot of a namespace; None if there is none, or it may not fit.
 
     Args:
-        store: has the table.
-        namespace: whose rows.
-        columns: of a row.
-        data: the version that is gone on to.
+        store: Store of the table.
+        namespace: Namespace of the rows.
+        columns: Columns of a row.
+        data: Version to continue to.
     """
-    found = opened(path_of(store, namespace))
-    if found is None or not _fits(store, found.facts, _identity(store, namespace, columns), data):
+    mapped = opened(path_of(store, namespace))
+    if mapped is None or not _fits(store, mapped.facts, _identity(store, namespace, columns), data):
         return None
-    left = Left(
-        kept=found.table("kept"), asked=frame_of(found.table("asked")), vectors=found.array("vectors"),
+    snapshot = Left(
+        kept=mapped.table("kept"), asked=frame_of(mapped.table("asked")), vectors=mapped.array("vectors"),
         words=WordIndex(
             (
                 Postings(
-                    terms=found.array("postings:terms"), starts=found.array("postings:starts"),
-                    rows=found.array("postings:rows"), counts=found.array("postings:counts"),
-                    peaks=_peaks(found),
+                    terms=mapped.array("postings:terms"), starts=mapped.array("postings:starts"),
+                    rows=mapped.array("postings:rows"), counts=mapped.array("postings:counts"),
+                    peaks=_peaks(mapped),
                 ),
             ),
-            found.array("lengths"),
+            mapped.array("lengths"),
         ),
         vocabulary=Vocabulary(
             said=Lexicon(
-                found.texts("word"), found.array("word:number"), found.texts("term"),
-                found.array("term:number"),
+                mapped.texts("word"), mapped.array("word:number"), mapped.texts("term"),
+                mapped.array("term:number"),
             )
         ),
-        rows_of=MemoryRows(found.texts("memory"), found.array("memory:starts"), found.array("memory:rows")),
-        parts=dict(_parts(found.facts["parts"], found.array("part:rows"), found.array("part:offsets"))),
-        partitions=_partitions(found),
+        rows_of=MemoryRows(
+            mapped.texts("memory"), mapped.array("memory:starts"), mapped.array("memory:rows")
+        ),
+        parts=dict(_parts(mapped.facts["parts"], mapped.array("part:rows"), mapped.array("part:offsets"))),
+        partitions=_partitions(mapped),
     )  # fmt: skip
-    return left if _agrees(left, found.facts["rows"], store.identity.dimension) else None
+    return snapshot if _agrees(snapshot, mapped.facts["rows"], store.identity.dimension) else None
 
 
-def _peaks(found: MappedFile) -> dict[int, npt.NDArray[np.int32]]:
-    starts, rows = found.array("peaks:starts").tolist(), found.array("peaks:rows")
+def _peaks(mapped: MappedFile) -> dict[int, npt.NDArray[np.int32]]:
+    starts, rows = mapped.array("peaks:starts").tolist(), mapped.array("peaks:rows")
     parts = (rows[start:end] for start, end in pairwise(starts))
-    return dict(zip(found.array("peaks:terms").tolist(), parts, strict=True))
+    return dict(zip(mapped.array("peaks:terms").tolist(), parts, strict=True))
 
 
-def _partitions(found: MappedFile) -> Partitions | None:
-    told = found.facts["partitions"]
-    if told is None:
+def _partitions(mapped: MappedFile) -> Partitions | None:
+    facts = mapped.facts["partitions"]
+    if facts is None:
         return None
-    arrays = {name: found.array(f"partitions:{name}") for name in ("centres", "starts", "order", "place")}
-    return Partitions(**arrays, probes=int(told["probes"]), recall=float(told["recall"]))
+    arrays = {name: mapped.array(f"partitions:{name}") for name in ("centres", "starts", "order", "place")}
+    return Partitions(**arrays, probes=int(facts["probes"]), recall=float(facts["recall"]))
 
 
 def _parts(listed: list[Any], rows: Any, offsets: Any) -> list[tuple[str, Part]]:  # noqa: ANN401 - arrays
-    found, start = [], 0
+    parts, start = [], 0
     for path, count, deletions in listed:
         end = start + count
-        found.append((path, Part(rows[start:end], offsets[start:end], deletions)))
+        parts.append((path, Part(rows[start:end], offsets[start:end], deletions)))
         start = end
-    return found
+    return parts
 
 
-def _agrees(left: Left, count: int, dimension: int) -> bool:
-    """Whether all that was left is of as many rows."""
-    parts = sum(len(part.rows) for part in left.parts.values())
-    parted = left.partitions
+def _agrees(snapshot: Left, count: int, dimension: int) -> bool:
+    """Return whether all parts of the snapshot have the same number of rows."""
+    parts = sum(len(part.rows) for part in snapshot.parts.values())
+    parted = snapshot.partitions
     if parted is not None and {len(parted.order), len(parted.place), int(parted.starts[-1])} != {count}:
         return False
-    counts = {len(left.vectors), left.asked.height, left.kept.num_rows, len(left.words.lengths), parts}
-    return counts == {count} and left.vectors.shape[1] == dimension and left.asked.columns == list(ASKED)
+    counts = {
+        len(snapshot.vectors),
+        snapshot.asked.height,
+        snapshot.kept.num_rows,
+        len(snapshot.words.lengths),
+        parts,
+    }
+    return (
+        counts == {count} and snapshot.vectors.shape[1] == dimension and snapshot.asked.columns == list(ASKED)
+    )
 
 
 def _fits(store: Store, facts: Facts, identity: Facts, data: lance.LanceDataset) -> bool:
-    """Whether a file was made of an earlier version of this table, or of this one."""
+    """Return whether a file was built from this or an earlier version of the table."""
     if any(facts.get(name) != value for name, value in identity.items()) or facts["version"] > data.version:
         return False
-    # The file of a version that is long gone was removed; a table that was made again has other fragments.
+    # The manifest of an old version is removed; a recreated table has other fragments.
     now = _manifest(store, facts["version"])
     if now != facts["manifest"] and (now is not None or facts["version"] == data.version):
         return False
-    there = fragments_of(data)
-    return any(path in there for path, _, _ in facts["parts"])
+    current = fragments_of(data)
+    return any(path in current for path, _, _ in facts["parts"])
 
 
 def _identity(store: Store, namespace: str, columns: Sequence[str]) -> Facts:
@@ -265,5 +275,5 @@ def _version(store: Store, data: lance.LanceDataset) -> Facts:
 
 
 def _manifest(store: Store, version: int) -> list[int] | None:
-    found = store.file_of(TABLE, version)
-    return None if found is None else list(found)
+    manifest = store.file_of(TABLE, version)
+    return None if manifest is None else list(manifest)

@@ -1,6 +1,6 @@
-"""What a save has to know of the memories of its namespace, in memory: it costs the same in small and large.
+"""In-memory cache of a namespace's memories for saves, at constant cost per save.
 
-It follows the table (`slowwave.index.incremental`), so what another process did a moment ago is known.
+It follows the table (`slowwave.index.incremental`), so it includes what another process has just written.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from slowwave.store.frames import frame_of
 
 COLUMNS = ("namespace", "memory_id", "revision", "status", "sensitivity", "content_hash", "dated")
 ROW_BYTES = 700
-"""Of a memory beside its vector (bytes, an estimate)."""
+"""Size of a memory without its vector (bytes, an estimate)."""
 NEVER = -(2**63)
 
 
 class NeighbourCache(IncrementalTableCache):
-    """The memories of one namespace: which there are, what they resemble, and how late they are.
+    """Memories of one namespace: ids, vectors, status and times.
 
     Args:
-        store: has them.
-        namespace: whose.
-        most_bytes: see `IncrementalTableCache`.
+        store: Store of the memories.
+        namespace: Namespace of the memories.
+        most_bytes: See `IncrementalTableCache`.
     """
 
     def __init__(self, store: Store, namespace: str, most_bytes: int) -> None:
@@ -65,47 +65,47 @@ class NeighbourCache(IncrementalTableCache):
         self._kinds = np.concatenate([self._kinds, self.codes_of(sensitivities(rows))])
 
     def knows(self, names: Iterable[str]) -> bool:
-        """Whether any of these is, or was, a memory of it or the hash of what one says."""
+        """Return whether any of these is, or was, a memory id or content hash here."""
         return not self._known.isdisjoint(names)
 
     def latest(self, first: int) -> int:
-        """The last moment (microseconds) of what is not retired; `NEVER` if that is before `first`."""
-        there = self.alive & (self._status != self._code(RETIRED)) & (self._moments >= first)
-        moments = self._moments[there]
+        """Return the latest moment (microseconds) of non-retired memories; `NEVER` if before `first`."""
+        counted = self.alive & (self._status != self._code(RETIRED)) & (self._moments >= first)
+        moments = self._moments[counted]
         return int(moments.max(initial=NEVER))
 
     def nearest(
         self, vector: npt.NDArray[np.float32], sensitivity: str, statuses: Collection[str], *, floor: float,
         count: int,
     ) -> list[str]:  # fmt: skip
-        """The `count` memories nearest to a vector, of those at or above a floor of the cosine."""
+        """Return the `count` memories nearest to a vector, with at least this cosine."""
         similar = np.einsum("ij,j->i", self._vectors.first(len(self)), vector)
         rows = np.flatnonzero(similar >= floor)
         rows = rows[self._of(sensitivity, statuses)[rows]]
         return [self._names[row] for row in rows[np.argsort(-similar[rows], kind="stable")][:count]]
 
     def live(self) -> tuple[list[str], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-        """All memories: ids, vectors (n, dimension) and `codes_of` who may see them (n,).
+        """Return all memories: ids, vectors (n, dimension) and `codes_of` sensitivities (n,).
 
-        What is not live, or has no vector, is `EXCLUDED`: leaving it out would copy the vectors.
+        A memory that is not live, or has no vector, is `EXCLUDED`: leaving it out would copy the vectors.
         """
         live = self.alive & self._there & (self._status == self._code(LIVE))
         return self._names, self._vectors.first(len(self)), np.where(live, self._kinds, np.int32(EXCLUDED))
 
     def codes_of(self, kinds: Iterable[str]) -> npt.NDArray[np.int32]:
-        """Sensitivities, or statuses, as numbers that never change (n,)."""
-        return np.array([self._code(one) for one in kinds], dtype=np.int32)
+        """Return sensitivities, or statuses, as stable numbers (n,)."""
+        return np.array([self._code(kind) for kind in kinds], dtype=np.int32)
 
-    def _code(self, one: str) -> int:
-        return self._codes.setdefault(one, len(self._codes))
+    def _code(self, word: str) -> int:
+        return self._codes.setdefault(word, len(self._codes))
 
     def _of(self, sensitivity: str, statuses: Collection[str]) -> npt.NDArray[np.bool_]:
-        right = np.isin(self._status, [self._code(one) for one in statuses])
-        mine = self._kinds == self._code(sensitivity)
-        found: npt.NDArray[np.bool_] = self.alive & self._there & right & mine
-        return found
+        right = np.isin(self._status, [self._code(status) for status in statuses])
+        same_sensitivity = self._kinds == self._code(sensitivity)
+        matches: npt.NDArray[np.bool_] = self.alive & self._there & right & same_sensitivity
+        return matches
 
 
 def sensitivities(rows: pl.DataFrame) -> list[str]:
-    """Who may see each of these memories or notes."""
-    return [one or DEFAULT_SENSITIVITY for one in rows["sensitivity"].to_list()]
+    """Return the sensitivity of each memory or note."""
+    return [label or DEFAULT_SENSITIVITY for label in rows["sensitivity"].to_list()]

@@ -1,10 +1,9 @@
-"""Partitions of many vectors, so that the nearest to one are found without a look at all of them (IVF).
+"""Inverted-file partitions of vectors, for approximate nearest-neighbour search (IVF).
 
-Jégou, Douze and Schmid, "Product Quantization for Nearest Neighbor Search" (2011), without the quantization:
-vectors are told apart by the nearest of some centres (k-means of directions, Dhillon and Modha, 2001; in two
-steps, so that it costs the root), and of a query those partitions are visited whose centres are nearest. How
-many, is measured of questions that people asked, or of ones that are made up of the vectors. What is visited
-is compared exactly.
+Jégou, Douze and Schmid, "Product Quantization for Nearest Neighbor Search" (2011), without quantization.
+Vectors are assigned to the nearest centre (spherical k-means, Dhillon and Modha, 2001; in two levels, so that
+it costs the root). A query visits the partitions with the nearest centres. Their number is measured on past
+queries of users, or on synthetic ones. Visited vectors are compared exactly.
 """
 
 from __future__ import annotations
@@ -19,36 +18,36 @@ Matrix = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int32]
 
 PER_ROOT, ROWS = 16, 50
-"""Partitions by the root of the rows, and rows that each has at least on average. Many small ones reach the
-same recall with fewer rows than few large ones; with fewer than `ROWS` it takes longer to get to them."""
+"""Partitions per root of the rows, and minimum average rows of one. Many small partitions reach the same
+recall with fewer rows than few large ones; below `ROWS` visiting them takes longer."""
 SAMPLE = 48
-"""Rows per partition of which the centres are made (count)."""
+"""Sampled rows per partition for k-means (count)."""
 ROUNDS, MOVES, AROUND = 6, 2, 8
-"""Of k-means, and of rows to the nearest of all centres in so many coarse cells (counts)."""
+"""Iterations of k-means, reassignments, and coarse cells around a row that are considered (counts)."""
 AT_ONCE = 8_192
-"""Rows that are compared with all centres together (count)."""
+"""Rows compared with all centres at a time (count)."""
 QUERIES = 384
-"""Of which recall is measured (count)."""
+"""Queries that recall is measured on (count)."""
 ASKED = 192
-"""Questions that people asked, of which and of more recall is measured; of fewer on ones that are made up."""
+"""Minimum past queries of users to measure recall on; with fewer, synthetic ones are used (count)."""
 RECALL_AT = 10
-FEWEST_PROBES = 8
+MIN_PROBES = 8
 BETWEEN = 4
-"""Rows that a question which is made up lies between (count): between two it finds its answers sooner than
-those of people do, between four a little later (docs/benchmarks/scale.md)."""
+"""Rows that a synthetic query is the mean of (count). With two it needs fewer probes than users' queries,
+with four a few more (docs/benchmarks/scale.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Which rows are in which partition.
+    """Assignment of rows to partitions.
 
     Attributes:
-        centres: of length 1, (p, dimension).
-        starts: where the rows of each begin in `order`, and the end of the last, (p + 1,).
-        order: rows, partition by partition and ascending in each, (n,).
-        place: where each row is in `order`, (n,).
-        probes: partitions that a query visits (count).
-        recall: recall@10 against exact search with so many.
+        centres: Unit vectors, (p, dimension).
+        starts: Start of each partition in `order`, and the end of the last, (p + 1,).
+        order: Rows by partition, ascending in each, (n,).
+        place: Position of each row in `order`, (n,).
+        probes: Partitions that a query visits (count).
+        recall: Recall@10 against exact search with that many.
     """
 
     centres: Matrix
@@ -59,85 +58,86 @@ class Partitions:
     recall: float
 
     def nearest(self, vector: Matrix) -> Iterator[Sequence[tuple[int, int]]]:
-        """Where in `order` the nearest partitions begin and end, as many as are visited; then twice as many.
+        """Yield start and end in `order` of the nearest partitions, step by step.
 
-        Each comes once; those that are given together are in no order of nearness.
+        The first step has `probes` partitions, each further one twice as many. Each partition comes once;
+        those of one step are not sorted by nearness.
         """
         near = np.vecdot(self.centres, vector)  # in one thread: threads wait for one another
-        left, count = np.arange(len(near)), self.probes
-        while len(left):
-            split = len(left) - min(count, len(left))
-            order = np.argpartition(near[left], split)
-            chosen = np.sort(left[order[split:]])
-            yield list(zip(self.starts[chosen].tolist(), self.starts[chosen + 1].tolist(), strict=True))
-            left, count = left[order[:split]], count + count
+        remaining, count = np.arange(len(near)), self.probes
+        while len(remaining):
+            split = len(remaining) - min(count, len(remaining))
+            order = np.argpartition(near[remaining], split)
+            visited = np.sort(remaining[order[split:]])
+            yield list(zip(self.starts[visited].tolist(), self.starts[visited + 1].tolist(), strict=True))
+            remaining, count = remaining[order[:split]], count + count
 
 
 def count_for(rows: int) -> int:
-    """How many partitions so many rows are parted into."""
+    """Return the number of partitions for so many rows."""
     return max(1, min(rows // ROWS, int(PER_ROOT * np.sqrt(rows))))
 
 
-def way_of(parted_from: int, wanted_recall: float, asked: Matrix) -> str:
-    """In what way vectors are parted: what was parted in another one is parted anew.
+def way_of(parted_from: int, wanted_recall: float, queries: Matrix) -> str:
+    """Return the key of the partitioning parameters; another key means repartitioning.
 
     Args:
-        parted_from: rows from which they are (count).
-        wanted_recall: see `parted`.
-        asked: see `parted`; who has asked enough for the first time has another way.
+        parted_from: Minimum rows to partition (count).
+        wanted_recall: See `parted`.
+        queries: See `parted`; reaching `ASKED` past queries changes the key.
     """
-    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN, len(asked) >= ASKED))
+    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN, len(queries) >= ASKED))
 
 
 def parted(
     vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int = 0, asked: Matrix | None = None
 ) -> Partitions:
-    """Part vectors of length 1, (n, dimension), and find out how many partitions have to be visited.
+    """Partition unit vectors, (n, dimension), and measure the number of probes.
 
     Args:
-        vectors: the rows.
-        wanted_recall: share of the ten nearest that has to be found.
-        seed: of what is drawn.
-        count: of partitions, about; 0 stands for `count_for`.
-        asked: questions of people, of length 1, (q, dimension): recall is measured of them, if they are
-            `ASKED` at least.
+        vectors: The rows.
+        wanted_recall: Share of the ten nearest that must be found.
+        seed: Random seed.
+        count: Approximate number of partitions; 0 is `count_for`.
+        asked: Unit vectors of users' past queries, (q, dimension). Recall is measured on them if there are at
+            least `ASKED`.
     """
     random = np.random.default_rng(seed)
-    centres, mine = _cells(vectors, count or count_for(len(vectors)), random)
-    order = np.argsort(mine, kind="stable").astype(np.int32)
+    centres, cells = _cells(vectors, count or count_for(len(vectors)), random)
+    order = np.argsort(cells, kind="stable").astype(np.int32)
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    starts = np.cumsum([0, *np.bincount(mine, minlength=len(centres))]).astype(np.int64)
+    starts = np.cumsum([0, *np.bincount(cells, minlength=len(centres))]).astype(np.int64)
     if asked is None or len(asked) < ASKED:
-        queries = _made_up(vectors, random)
+        queries = _synthetic_queries(vectors, random)
     else:
         queries = asked[random.permutation(len(asked))[:QUERIES]]
-        wanted_recall = _with_chance(wanted_recall, len(queries) * RECALL_AT)
-    probes, recall = probes_for(_ranks(vectors, centres, mine, queries), wanted_recall)
+        wanted_recall = _with_margin(wanted_recall, len(queries) * RECALL_AT)
+    probes, recall = probes_for(_ranks(vectors, centres, cells, queries), wanted_recall)
     return Partitions(centres, starts, order, place, min(probes, len(centres)), recall)
 
 
 def probes_for(ranks: npt.NDArray[np.int64], wanted: float) -> tuple[int, float]:
-    """Fewest partitions to visit, and the recall that they give.
+    """Return the fewest partitions to visit, and their recall.
 
     Args:
-        ranks: of each true neighbour of each query, the place of its partition among those nearest to the
-            query, from 0 on.
-        wanted: share of neighbours that has to be found.
+        ranks: For each true neighbour of each query, the rank of its partition by nearness to the query, from
+            0.
+        wanted: Share of neighbours that must be found.
     """
     flat = np.sort(ranks.ravel())
     if not len(flat):
-        return FEWEST_PROBES, 1.0
+        return MIN_PROBES, 1.0
     need = int(np.ceil(wanted * len(flat))) - 1
-    probes = max(FEWEST_PROBES, int(flat[max(need, 0)]) + 1)
+    probes = max(MIN_PROBES, int(flat[max(need, 0)]) + 1)
     return probes, float(np.mean(flat < probes))
 
 
 def _cells(vectors: Matrix, count: int, random: np.random.Generator) -> tuple[Matrix, npt.NDArray[np.int64]]:
-    """About so many centres, and the number of that of each row.
+    """Return about `count` centres, and the centre number of each row.
 
-    Few coarse cells are made, and centres in each; then rows move to the nearest centre of the cells around
-    them, and centres to the middle of their rows.
+    A few coarse cells are computed first, then centres in each. Then rows move to the nearest centre of the
+    cells around them, and centres to the mean of their rows.
     """
     coarse = _centres(vectors, max(1, round(np.sqrt(count))), random)
     around = _around(vectors, coarse)
@@ -147,30 +147,30 @@ def _cells(vectors: Matrix, count: int, random: np.random.Generator) -> tuple[Ma
         share = round(len(rows) * count / len(vectors))
         centres.append(_centres(vectors[rows], max(1, share), random) if len(rows) else coarse[[cell]])
     starts = np.cumsum([0, *map(len, centres)])
-    made = np.concatenate(centres)
-    mine = _moved(vectors, made, starts, around)
+    means = np.concatenate(centres)
+    cells = _moved(vectors, means, starts, around)
     for _ in range(MOVES):
-        made = _middles(vectors, mine, made)
-        mine = _moved(vectors, made, starts, around)
-    return made, mine
+        means = _middles(vectors, cells, means)
+        cells = _moved(vectors, means, starts, around)
+    return means, cells
 
 
 def _around(vectors: Matrix, coarse: Matrix) -> npt.NDArray[np.int64]:
-    """Numbers of the nearest coarse cells of each row, the nearest first, (n, at most `AROUND`)."""
+    """Return the nearest coarse cells of each row, nearest first, (n, at most `AROUND`)."""
     turned = np.ascontiguousarray(coarse.T)
-    found = []
+    parts = []
     for at in range(0, len(vectors), AT_ONCE):
         near = vectors[at : at + AT_ONCE] @ turned
-        found.append(np.argsort(-near, axis=1, kind="stable")[:, :AROUND])
-    return np.concatenate(found)
+        parts.append(np.argsort(-near, axis=1, kind="stable")[:, :AROUND])
+    return np.concatenate(parts)
 
 
 def _moved(
     vectors: Matrix, centres: Matrix, starts: npt.NDArray[np.int64], around: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Number of the nearest centre of each row, of those of the cells around it."""
+    """Return the nearest centre of each row among the cells around it."""
     best = np.full(len(vectors), -np.inf, dtype=np.float32)
-    mine = np.zeros(len(vectors), dtype=np.int64)
+    nearest = np.zeros(len(vectors), dtype=np.int64)
     for cell in range(len(starts) - 1):
         turned = np.ascontiguousarray(centres[starts[cell] : starts[cell + 1]].T)
         for rows in _slices(np.flatnonzero((around == cell).any(axis=1))):
@@ -178,24 +178,24 @@ def _moved(
             place = np.argmax(near, axis=1)
             reached = near[np.arange(len(rows)), place]
             nearer = reached > best[rows]
-            best[rows[nearer]], mine[rows[nearer]] = reached[nearer], starts[cell] + place[nearer]
-    return mine
+            best[rows[nearer]], nearest[rows[nearer]] = reached[nearer], starts[cell] + place[nearer]
+    return nearest
 
 
 def _slices(rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
     return [rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE)]
 
 
-def _middles(rows: Matrix, mine: npt.NDArray[np.int64], centres: Matrix) -> Matrix:
-    """The mean direction of the rows of each centre; that of no row stays."""
-    order = np.argsort(mine, kind="stable")
-    there, first = np.unique(mine[order], return_index=True)
+def _middles(rows: Matrix, cells: npt.NDArray[np.int64], centres: Matrix) -> Matrix:
+    """Return the mean direction of each centre's rows; a centre without rows stays."""
+    order = np.argsort(cells, kind="stable")
+    used, first = np.unique(cells[order], return_index=True)
     ends = np.append(first[1:], len(order))
-    made = centres.copy()
-    for number, start, end in zip(there.tolist(), first.tolist(), ends.tolist(), strict=True):
+    means = centres.copy()
+    for number, start, end in zip(used.tolist(), first.tolist(), ends.tolist(), strict=True):
         total = rows[order[start:end]].sum(axis=0)
-        made[number] = total / max(float(np.linalg.norm(total)), 1e-12)
-    return made
+        means[number] = total / max(float(np.linalg.norm(total)), 1e-12)
+    return means
 
 
 def _centres(vectors: Matrix, count: int, random: np.random.Generator) -> Matrix:
@@ -215,25 +215,25 @@ def _nearest(rows: Matrix, centres: Matrix) -> npt.NDArray[np.int64]:
     return np.concatenate(parts)
 
 
-def _with_chance(wanted: float, neighbours: int) -> float:
-    """The recall that a sample of so many neighbours has to have for that of others to be as wanted."""
+def _with_margin(wanted: float, neighbours: int) -> float:
+    """Return the sample recall needed to expect the wanted recall of other queries."""
     return min(1.0, wanted + float(np.sqrt(wanted * (1 - wanted) / neighbours)))
 
 
-def _made_up(vectors: Matrix, random: np.random.Generator) -> Matrix:
-    """Questions that are each between `BETWEEN` rows.
+def _synthetic_queries(vectors: Matrix, random: np.random.Generator) -> Matrix:
+    """Return synthetic queries, each the sum of `BETWEEN` rows.
 
-    A question lies further from its answers than they from one another: of rows themselves a few partitions
-    would do.
+    A real query lies further from its answers than they from one another. Rows themselves as queries would
+    need too few partitions.
     """
-    made: Matrix = vectors[random.choice(len(vectors), (min(QUERIES, len(vectors)), BETWEEN))].sum(axis=1)
-    return made
+    sums: Matrix = vectors[random.choice(len(vectors), (min(QUERIES, len(vectors)), BETWEEN))].sum(axis=1)
+    return sums
 
 
 def _ranks(
-    vectors: Matrix, centres: Matrix, mine: npt.NDArray[np.int64], queries: Matrix
+    vectors: Matrix, centres: Matrix, cells: npt.NDArray[np.int64], queries: Matrix
 ) -> npt.NDArray[np.int64]:
-    """See `probes_for`."""
+    """Compute the ranks for `probes_for`."""
     count = len(queries)
     best_at = np.full((count, RECALL_AT), -1, dtype=np.int64)
     best = np.full((count, RECALL_AT), -np.inf, dtype=np.float32)
@@ -249,4 +249,4 @@ def _ranks(
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(len(centres)), order.shape), 1)
     which, column = np.nonzero(best_at >= 0)
-    return np.asarray(rank[which, mine[best_at[which, column]]])
+    return np.asarray(rank[which, cells[best_at[which, column]]])

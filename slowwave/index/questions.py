@@ -1,6 +1,6 @@
-"""Nearest-neighbour index of the past questions that got feedback (rules 7.1 and 8.1).
+"""Nearest-neighbour index of past questions with feedback (rules 7.1 and 8.1).
 
-A table of their own, in no index that a search by text asks. Ratings and search keys share it.
+They have their own table, which no full-text index covers. Ratings and search keys share it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Questions:
     """Questions of a namespace with their vectors.
 
     Attributes:
-        names: their ids, ascending, n.
-        texts: the questions, n.
-        vectors: of length 1, (n, dimension).
+        names: Query ids, ascending, n.
+        texts: The questions, n.
+        vectors: Unit vectors, (n, dimension).
     """
 
     names: Sequence[str]
@@ -42,15 +42,15 @@ class Questions:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Row of each question."""
+        """Return the row of each question."""
         return {name: at for at, name in enumerate(self.names)}
 
 
 class QuestionIndex:
-    """Nearest-neighbour index over the questions of a namespace; the last lookup is kept.
+    """Nearest-neighbour index over the questions of a namespace; the last lookup is cached.
 
     Args:
-        questions: of the namespace.
+        questions: Questions of the namespace.
     """
 
     def __init__(self, questions: Questions) -> None:
@@ -59,24 +59,24 @@ class QuestionIndex:
         self._last: tuple[bytes, float, Integers, Floats] | None = None
 
     def near(self, vector: npt.NDArray[np.float32], threshold: float) -> tuple[Integers, Floats]:
-        """Find the questions near to one: their places, the nearest first, and their cosines, (k,) each.
+        """Return the rows of similar questions, nearest first, and their cosines, (k,) each.
 
         Args:
-            vector: of the question, of length 1, (dimension,).
-            threshold: least cosine.
+            vector: Unit vector of the question, (dimension,).
+            threshold: Minimum cosine.
         """
-        asked, last = vector.tobytes(), self._last
-        if last is None or last[0] != asked or last[1] > threshold:
-            last = self._last = (asked, threshold, *self._nearest.find(vector, threshold))
+        key, last = vector.tobytes(), self._last
+        if last is None or last[0] != key or last[1] > threshold:
+            last = self._last = (key, threshold, *self._nearest.find(vector, threshold))
         enough = last[3] >= threshold
         return last[2][enough], last[3][enough]
 
 
 class QuestionIndexes(TableCache[str, QuestionIndex]):
-    """Indexes by namespace, each made again when its table has other questions.
+    """Indexes by namespace, rebuilt when the questions change.
 
     Args:
-        store: has the questions.
+        store: Store of the questions.
     """
 
     def __init__(self, store: Store) -> None:
@@ -84,27 +84,27 @@ class QuestionIndexes(TableCache[str, QuestionIndex]):
         self._store = store
 
     def version(self, _: str) -> int:
-        """Return the version of the table that has the questions."""
+        """Return the version of the question table."""
         return self._store.version(TABLE)
 
-    def _index(self, namespace: str, _: int, before: QuestionIndex | None) -> QuestionIndex:
+    def _index(self, namespace: str, _: int, previous: QuestionIndex | None) -> QuestionIndex:
         questions = questions_in(self._store, namespace, self._store.identity.dimension)
-        known = None if before is None else before.questions
-        same = known is not None and (known.names, known.texts) == (questions.names, questions.texts)
-        return before if before is not None and same else QuestionIndex(questions)
+        cached = None if previous is None else previous.questions
+        same = cached is not None and (cached.names, cached.texts) == (questions.names, questions.texts)
+        return previous if previous is not None and same else QuestionIndex(questions)
 
 
 def questions_in(store: Readable, namespace: str, dimension: int) -> Questions:
-    """Those of a namespace of which anything was said.
+    """Read the questions of a namespace that have feedback.
 
     Args:
-        store: has them.
-        namespace: whose questions.
-        dimension: numbers of a vector.
+        store: Store of the questions.
+        namespace: Namespace of the questions.
+        dimension: Dimension of a vector.
     """
     rows = store.scan(TABLE, within(namespace), columns=["query_id", "query", "vector"]).sort("query_id")
     rows = rows.drop_nulls("vector")
     vectors = rows["vector"].to_numpy() if rows.height else np.zeros((0, dimension), dtype=np.float32)
-    sound = np.isfinite(vectors).all(axis=1)  # who damages one vector takes no other away
+    sound = np.isfinite(vectors).all(axis=1)  # a damaged vector does not affect others
     rows, vectors = rows.filter(pl.Series(sound, dtype=pl.Boolean)), vectors[sound]
     return Questions(rows["query_id"].to_list(), rows["query"].to_list(), vectors)

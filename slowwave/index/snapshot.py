@@ -1,4 +1,4 @@
-"""The chunks of one namespace in memory, as they were at one version of their table."""
+"""In-memory snapshot of a namespace's chunks at one version of their table."""
 
 from __future__ import annotations
 
@@ -30,76 +30,76 @@ ASKED = (
 
 
 MANY = 20_000
-"""Rows from which not each that says a word of a question is scored (count)."""
+"""Minimum rows to skip rows that cannot reach the top (MaxScore) (count)."""
 
-MOST_PASS = 2
-"""Partitions are visited if at least one of so many rows passes; of fewer each is compared (count)."""
+MAX_ROWS_PER_PASS = 2
+"""Partitions are used if at least one of so many rows passes; else each is compared (count)."""
 
 FEW_PASS = 16
-"""Rows that pass are taken out and compared if at most one of so many does (count)."""
+"""Passing rows are copied before the comparison if fewer than one of so many pass (count)."""
 
-MOST_CONDITIONS = 64
-"""Conditions whose outcome is kept (count)."""
+MAX_CONDITIONS = 64
+"""Maximum conditions with a cached outcome (count)."""
 
 
 class PartitionedVectors:
-    """Rows of a matrix that is in pieces: one may be in a file that is mapped.
+    """Rows of a matrix in pieces, one of which may be in a mapped file.
 
     Args:
-        pieces: each (n, dimension), at least one.
-        partitions: of the first piece, whose rows are in their order then.
+        pieces: Each (n, dimension), at least one.
+        partitions: Partitions of the first piece, whose rows are in their order then.
     """
 
     def __init__(self, *pieces: Matrix, partitions: Partitions | None = None) -> None:
         self.partitions = partitions
-        self._pieces = tuple(one for one in pieces if len(one)) or pieces[:1]
+        self._pieces = tuple(piece for piece in pieces if len(piece)) or pieces[:1]
         self._starts = np.cumsum([0, *map(len, self._pieces)])
 
     def __len__(self) -> int:
-        """Rows of all pieces."""
+        """Return the rows of all pieces."""
         return int(self._starts[-1])
 
     def __getitem__(self, rows: Rows) -> Matrix:
-        """Some of the rows, (len(rows), dimension)."""
+        """Return some of the rows, (len(rows), dimension)."""
         if len(self._pieces) == 1:
             return self._pieces[0][self._placed(rows)]
-        found = np.empty((len(rows), self._pieces[0].shape[1]), dtype=np.float32)
+        vectors = np.empty((len(rows), self._pieces[0].shape[1]), dtype=np.float32)
         where = np.searchsorted(self._starts, rows, side="right") - 1
         for number, piece in enumerate(self._pieces):
-            mine = where == number
-            theirs = rows[mine] - self._starts[number]
-            found[mine] = piece[theirs if number else self._placed(theirs)]
-        return found
+            in_piece = where == number
+            offsets = rows[in_piece] - self._starts[number]
+            vectors[in_piece] = piece[offsets if number else self._placed(offsets)]
+        return vectors
 
     def _placed(self, rows: Rows) -> Rows:
-        """Where rows of the first piece are in it."""
+        """Return the positions of rows in the first piece."""
         return rows if self.partitions is None else self.partitions.place[rows].astype(np.int64)
 
     def times(self, vector: Vector) -> Vector:
-        """The product of every row and a vector, (n,)."""
-        # In one thread: threads wait for one another.
-        found = [np.vecdot(piece, vector) for piece in self._pieces]
+        """Compute the product of every row and a vector, (n,)."""
+        # vecdot uses one thread: BLAS threads of parallel searches would wait for one another.
+        products = [np.vecdot(piece, vector) for piece in self._pieces]
         if self.partitions is not None:
-            found[0] = found[0][self.partitions.place]
-        return np.concatenate(found) if len(found) > 1 else found[0]
+            products[0] = products[0][self.partitions.place]
+        return np.concatenate(products) if len(products) > 1 else products[0]
 
     def visited(self, vector: Vector, passing: Flags, size: int) -> tuple[Rows, Vector]:
-        """Rows in the partitions nearest to a vector, and all that are in none; their products.
+        """Return rows of the partitions nearest to a vector, all unpartitioned rows, and their products.
 
-        Of a row that does not pass it is -inf. As many partitions more are visited, twice as many each time,
-        as it takes to find `size` that pass.
+        The product is -inf for a row that does not pass. Twice as many partitions are visited in each step
+        until `size` rows pass.
         """
         assert self.partitions is not None
         order, first = self.partitions.order, self._pieces[0]
-        rows, near, found = [], [], 0
+        rows, near, count = [], [], 0
         for places in self.partitions.nearest(vector):
             rows.append(np.concatenate([order[start:end] for start, end in places]))
             products = np.concatenate([np.vecdot(first[start:end], vector) for start, end in places])
             through = passing[rows[-1]]
             products[~through] = -np.inf
             near.append(products)
-            found += int(np.count_nonzero(through))
-            if found >= size:
+            count += int(np.count_nonzero(through))
+            if count >= size:
                 break
         for start, piece in zip(self._starts[1:-1].tolist(), self._pieces[1:], strict=True):
             end = start + len(piece)
@@ -109,12 +109,12 @@ class PartitionedVectors:
 
 
 class MemoryRows:
-    """Rows of each memory; they come, and none goes.
+    """Rows of each memory; append-only.
 
     Args:
-        names: of memories in a file that is mapped, with
-        starts: where the rows of each begin there, and the end of the last, (n + 1,).
-        rows: of all of them.
+        names: Memories in a mapped file.
+        starts: Start of each memory's rows there, and the end of the last, (n + 1,).
+        rows: Rows of all of them.
     """
 
     def __init__(
@@ -125,12 +125,12 @@ class MemoryRows:
         self._since: dict[str, list[int]] = {}
 
     def add(self, names: Iterable[str], start: int) -> None:
-        """One more row of each of these, from `start` on."""
+        """Add one row for each of these, from `start` on."""
         for row, name in enumerate(names, start=start):
             self._since.setdefault(name, []).append(row)
 
     def of(self, name: str) -> list[int]:
-        """Rows of a memory, ascending."""
+        """Return the rows of a memory, ascending."""
         since = self._since.get(name, [])
         if self._file is None:
             return since
@@ -141,7 +141,7 @@ class MemoryRows:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotHits:
-    """Rows of a snapshot that were found, with their scores where they have some."""
+    """Rows found in a snapshot, with their scores if any."""
 
     snapshot: Snapshot
     rows: Rows
@@ -156,18 +156,18 @@ class SnapshotHits:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """See `Channels`; it is never changed.
+    """Immutable snapshot; see `Channels`.
 
     Attributes:
-        columns: SHOWN, of every row, also of those that are there no longer.
+        columns: SHOWN of every row, including deleted ones.
         asked: ASKED, (n rows); created_at without a zone, in UTC.
-        vectors: of length 1, (n, dimension).
-        words: what the rows score.
-        alive: rows that are there, (n,).
-        rows_of: rows of each memory; those of later snapshots, too.
-        vocabulary: numbers of terms.
-        table: its full-text index makes terms of words.
-        passed: what conditions let through of the rows of an earlier snapshot.
+        vectors: Unit vectors, (n, dimension).
+        words: BM25 of the rows.
+        alive: Rows that exist, (n,).
+        rows_of: Rows of each memory, including those of later snapshots.
+        vocabulary: Numbers of terms.
+        table: Table whose full-text index turns words into terms.
+        passed: Cached outcomes of conditions on rows of this or an earlier snapshot.
     """
 
     columns: ChunkedColumns
@@ -183,25 +183,25 @@ class Snapshot:
     waits = False
 
     def __len__(self) -> int:
-        """Rows, also those that are there no longer."""
+        """Return the number of rows, including deleted ones."""
         return len(self.alive)
 
     def named(self, column: str, rows: npt.ArrayLike) -> list[str]:
-        """A column of texts, of some rows."""
-        found: list[str] = self.columns.select([column]).take(rows).column(0).to_pylist()
-        return found
+        """Return a text column of some rows."""
+        texts: list[str] = self.columns.select([column]).take(rows).column(0).to_pylist()
+        return texts
 
     # -- channels --------------------------------------------------------------------------------
 
     def full_text(self, query: str, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
-        asked = self.vocabulary.of_query(query, self.table)
+        terms = self.vocabulary.of_query(query, self.table)
         if len(self) >= MANY:
-            said, bound = self.words.said(*asked)
+            weights, bound = self.words.said(*terms)
             return replace(
-                self._best(*maxscore_rows(self.words, said, self._passing(where), size), size), bound=bound
+                self._best(*maxscore_rows(self.words, weights, self._passing(where), size), size), bound=bound
             )
-        scores, bound = self.words.scores(*asked)
+        scores, bound = self.words.scores(*terms)
         rows = np.flatnonzero((scores > 0) & self._passing(where))
         return replace(self._best(rows, scores[rows], size), bound=bound)
 
@@ -211,12 +211,12 @@ class Snapshot:
             return self._best(np.empty(0, np.int64), np.empty(0), size)
         passing = self._passing(where)
         count = int(np.count_nonzero(passing))
-        if self.vectors.partitions is not None and MOST_PASS * count >= len(self):
+        if self.vectors.partitions is not None and MAX_ROWS_PER_PASS * count >= len(self):
             rows, near = self.vectors.visited(vector, passing, size)
-            there = np.flatnonzero(near > -np.inf)
-            if len(there) > size > 0:
-                there = np.flatnonzero(near >= np.partition(near, len(near) - size)[len(near) - size])
-            order = there[np.argsort(rows[there])]
+            candidates = np.flatnonzero(near > -np.inf)
+            if len(candidates) > size > 0:
+                candidates = np.flatnonzero(near >= np.partition(near, len(near) - size)[len(near) - size])
+            order = candidates[np.argsort(rows[candidates])]
             return self._best(rows[order].astype(np.int64), near[order], size)
         rows = np.flatnonzero(passing)
         if FEW_PASS * count < len(self):
@@ -243,7 +243,7 @@ class Snapshot:
         self, nearest: SnapshotHits, text: SnapshotHits, others: Sequence[SnapshotHits], vector: Vector
     ) -> Merged:
         """See `Channels`."""
-        every = np.concatenate([nearest.rows, text.rows, *(one.rows for one in others)])
+        every = np.concatenate([nearest.rows, text.rows, *(hits.rows for hits in others)])
         _, first, which = np.unique(every, return_index=True, return_inverse=True)
         place = np.argsort(np.argsort(first))[which]  # among the rows, of each of `every`
         rows = every[np.sort(first)]
@@ -256,51 +256,58 @@ class Snapshot:
         vector_rank[of_nearest] = np.arange(1, len(nearest.rows) + 1)
         bm25_rank[of_text] = np.arange(1, len(text.rows) + 1)
         bm25[of_text] = text.scores
-        shown = self.columns.take(rows)
+        columns = self.columns.take(rows)
         channels = {
-            "chunk_ids": shown.column("chunk_id").to_pylist(),
+            "chunk_ids": columns.column("chunk_id").to_pylist(),
             "cosine": np.round(cosine, DIGITS),
             "bm25": np.round(bm25, DIGITS),
             "vector_rank": vector_rank,
             "bm25_rank": bm25_rank,
             "bm25_bound": round(text.bound, DIGITS),
         }
-        return Merged(channels, shown)
+        return Merged(channels, columns)
 
     def first_texts(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
         """See `Channels`."""
         rows = [row for memory in memory_ids for row in self._rows(memory) if self.alive[row]]
-        found = self.columns.select(["memory_id", "ordinal", "text"]).take(rows)
-        return {row["memory_id"]: row["text"] for row in found.to_pylist() if row["ordinal"] == 0}
+        chunks = self.columns.select(["memory_id", "ordinal", "text"]).take(rows)
+        return {row["memory_id"]: row["text"] for row in chunks.to_pylist() if row["ordinal"] == 0}
 
     def term_scores(
         self, words: Sequence[str], chunk_ids: Sequence[str], where: str
     ) -> dict[str, dict[str, float]]:
-        """See `Channels`; a word that says what an earlier one says has no part of its own."""
-        mine = [row for memory in {memory_of(one) for one in chunk_ids} for row in self._rows(memory)]
-        names = self.named("chunk_id", mine)
-        rows = {name: row for name, row in zip(names, mine, strict=True) if self.alive[row]}
-        found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
+        """Return BM25 by word and chunk; a word with the same term as an earlier one adds nothing.
+
+        See `Channels`.
+        """
+        candidates = [
+            row for memory in {memory_of(chunk_id) for chunk_id in chunk_ids} for row in self._rows(memory)
+        ]
+        names = self.named("chunk_id", candidates)
+        rows = {name: row for name, row in zip(names, candidates, strict=True) if self.alive[row]}
+        by_chunk: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):
             scores = self.words.scores(self.vocabulary.of_query(word, self.table)[0])[0]
             for name, row in rows.items():
-                if name in found and scores[row] > 0:
-                    found[name][word] = float(scores[row])
-        return found
+                if name in by_chunk and scores[row] > 0:
+                    by_chunk[name][word] = float(scores[row])
+        return by_chunk
 
     # -- conditions ------------------------------------------------------------------------------
 
     def _passing(self, where: str) -> Flags:
-        """The rows that are there and that a condition lets through."""
-        known = self.passed.get(where)
-        if known is None or len(known) < len(self):
-            start = 0 if known is None else len(known)
+        """Return the existing rows that pass a condition."""
+        cached = self.passed.get(where)
+        if cached is None or len(cached) < len(self):
+            start = 0 if cached is None else len(cached)
             fresh = self._evaluated(where, start)
-            known = fresh if known is None else np.concatenate([known, fresh])
-            while len(self.passed) >= MOST_CONDITIONS:  # "of the last seven days" is another one each time
+            cached = fresh if cached is None else np.concatenate([cached, fresh])
+            while (
+                len(self.passed) >= MAX_CONDITIONS
+            ):  # a condition like "of the last seven days" differs each time
                 self.passed.pop(next(iter(self.passed), where), None)
-            self.passed[where] = known
-        return known if self.words.all_alive else known & self.alive
+            self.passed[where] = cached
+        return cached if self.words.all_alive else cached & self.alive
 
     def _evaluated(self, where: str, start: int) -> Flags:
         rows = self.asked.slice(start)
@@ -312,10 +319,10 @@ class Snapshot:
         return [row for row in self.rows_of.of(memory) if row < len(self)]
 
     def _best(self, rows: Rows, scores: npt.NDArray[np.floating], size: int) -> SnapshotHits:
-        """The best rows by score; of equal ones the first."""
+        """Return the best rows by score; of equal ones the first."""
         if len(rows) > size:
             least = np.partition(scores, len(scores) - size)[len(scores) - size] if size else np.inf
-            there = np.flatnonzero(scores >= least)
-            rows, scores = rows[there], scores[there]
+            candidates = np.flatnonzero(scores >= least)
+            rows, scores = rows[candidates], scores[candidates]
         order = np.argsort(-scores, kind="stable")[:size]
         return SnapshotHits(self, rows[order], scores[order].astype(np.float64))

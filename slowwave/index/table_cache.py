@@ -1,4 +1,4 @@
-"""Cache of values that are made from a table, each kept for as long as the table is the same."""
+"""Cache of values derived from a table, valid while the table is unchanged."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 MAX_ENTRIES = 1_024
-"""Values that one cache keeps at most; the least used go first (count)."""
+"""Maximum values of one cache (count); the least recently used are dropped."""
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
 class TableCache(Generic[K, T]):
-    """Values by key, usually a namespace, each made again when the mark of its source is another one.
+    """Values by key, usually a namespace, recomputed when the source's mark changes.
 
-    The mark is asked before the value is made. So a table that changes in between costs a second making, and
-    never an old value. Threads wait for one another: nothing is made twice at once.
+    The mark is read before the value is computed. So a table that changes in between causes a second
+    computation, and never a stale value. Threads wait for one another: nothing is computed twice at once.
 
     Args:
-        mark: Return what tells a state from another one, such as `Store.version` of a table.
-        make: Make the value of a key; gets the mark, too, and the value that was kept before, if any.
-        max_entries: values that are kept (count).
+        mark: Returns what identifies a state, such as `Store.version` of a table.
+        make: Computes the value of a key, given the mark and the previous value, if any.
+        max_entries: Maximum values (count).
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class TableCache(Generic[K, T]):
     def of(self, key: K) -> T:
         """Return the value of a key as of now."""
         with self._lock:
-            mark, kept = self._mark(key), self._kept.get(key)
-            if kept is None or kept[0] != mark:
-                kept = self._kept[key] = mark, self._make(key, mark, None if kept is None else kept[1])
+            mark, cached = self._mark(key), self._kept.get(key)
+            if cached is None or cached[0] != mark:
+                cached = self._kept[key] = mark, self._make(key, mark, None if cached is None else cached[1])
             self._kept.move_to_end(key)
             while len(self._kept) > self._max:
                 _close(self._kept.popitem(last=False)[1][1])
-            return kept[1]
+            return cached[1]
 
     def close(self) -> None:
-        """Forget all values, and close those that can be closed."""
+        """Drop all values, and close those that can be closed."""
         with self._lock:
             while self._kept:
                 _close(self._kept.popitem()[1][1])

@@ -1,4 +1,4 @@
-"""One search: the candidates of the channels, one pure ranking, one line in the journal."""
+"""Search: candidates of the channels, a pure ranking, and a journal record."""
 
 from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.filters import Filters

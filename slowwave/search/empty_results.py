@@ -1,4 +1,4 @@
-"""Why a search shows nothing: only what was looked at is said, the reason that comes first."""
+"""Reasons for an empty result: the first that applies."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Kind = Literal[
     "limit", "abstained", "unrelated", "past", "filtered", "hidden", "refused", "waiting", "unknown", "empty"
 ]
 NOTHING_THERE: frozenset[Kind] = frozenset({"hidden", "refused", "waiting", "unknown", "empty"})
-"""Where there is nothing that may be shown, whatever is asked; an assistant is told no more than that."""
+"""Kinds that hold for any query; an assistant gets no further detail."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoResultsReason:
-    """Why nothing is shown.
+    """Reason for an empty result.
 
     Attributes:
-        kind: ``limit``: nothing was asked for. ``abstained``: nothing is near enough. ``unrelated``: nothing
-            has to do with the query. ``past``: of a past day. ``filtered``: no memory passes the filters.
-            ``hidden``: all are secret, superseded or forgotten. ``refused``: all are in quarantine.
-            ``waiting``: no night has taken in what there is. ``unknown``: the home has other namespaces, and
-            not this one. ``empty``: the home has nothing.
-        message: for the owner of the home: it names other namespaces.
+        kind: ``limit``: the limit is 0. ``abstained``: nothing is near enough. ``unrelated``: nothing matches
+            the query. ``past``: a past day. ``filtered``: no memory passes the filters. ``hidden``: all are
+            secret, superseded or forgotten. ``refused``: all are in quarantine. ``waiting``: saved notes are
+            not ingested yet. ``unknown``: the home has other namespaces, but not this one. ``empty``: the
+            home is empty.
+        message: Text for the owner of the home; it names other namespaces.
     """
 
     kind: Kind
@@ -52,70 +52,69 @@ def explain_no_results(
     abstained: bool,
     as_of: date | None,
 ) -> NoResultsReason:
-    """The reason why a search has no results."""
+    """Return the reason why a search has no results."""
     if limit == 0:
-        return NoResultsReason("limit", "Nothing was asked for: the limit is 0.")
+        return NoResultsReason("limit", "No results were requested: limit = 0.")
     if abstained:
-        return NoResultsReason("abstained", "Nothing that was found is near enough to be an answer.")
+        return NoResultsReason("abstained", "No memory is near enough to be an answer.")
     if as_of is not None:
-        return NoResultsReason(
-            "past", f"Nothing that namespace {namespace!r} held at the end of {as_of} matches."
-        )
+        return NoResultsReason("past", f"Nothing in namespace {namespace!r} at the end of {as_of} matches.")
     if space.store.count("memories", condition(signals_in(space), namespace, filters)):
-        return NoResultsReason("unrelated", f"Nothing in namespace {namespace!r} has to do with the query.")
-    if shown := space.store.count("memories", Filters().where(namespace)):
-        told = f"No memory of namespace {namespace!r} passes {filters} ({shown:,} looked at)."
-        return NoResultsReason("filtered", told)
+        return NoResultsReason("unrelated", f"Nothing in namespace {namespace!r} matches the query.")
+    if visible := space.store.count("memories", Filters().where(namespace)):
+        message = f"No memory of namespace {namespace!r} passes {filters} ({visible:,} checked)."
+        return NoResultsReason("filtered", message)
     return _empty_namespace(space, namespace)
 
 
 def require_known_filters(space: Workspace, namespace: str) -> None:
-    """See that the home has the namespace; one that has nothing at all is no mistake of the namespace.
+    """Raise unless the home has the namespace or has none at all.
 
     Raises:
-        NotFoundError: it has others, which are named.
+        NotFoundError: it has other namespaces, which the message names.
     """
-    mine = within(namespace, f"status = {quote(LIVE)}")
-    if space.store.count("memories", mine):
+    live = within(namespace, f"status = {quote(LIVE)}")
+    if space.store.count("memories", live):
         return
-    found = _empty_namespace(space, namespace)
-    if found.kind == "unknown":
-        raise NotFoundError(found.message)
+    reason = _empty_namespace(space, namespace)
+    if reason.kind == "unknown":
+        raise NotFoundError(reason.message)
 
 
 def _empty_namespace(space: Workspace, namespace: str) -> NoResultsReason:
-    mine = within(namespace)
-    if there := space.store.count("memories", mine):
+    where = within(namespace)
+    if count := space.store.count("memories", where):
         return NoResultsReason(
             "hidden",
-            f"None of {counted(there, 'memory', 'memories')} of namespace {namespace!r} may be shown: they "
+            f"None of {counted(count, 'memory', 'memories')} of namespace {namespace!r} may be shown: they "
             f"are secret (--sensitivity secret), superseded (--superseded) or forgotten.",
         )
-    if refused := space.store.count("quarantine", f"{mine} AND status = {quote(HELD)}"):
+    if refused := space.store.count("quarantine", f"{where} AND status = {quote(HELD)}"):
         return NoResultsReason(
             "refused",
-            f"Namespace {namespace!r} has no memories yet: {counted(refused, 'note was', 'notes were')} not "
-            f"let in. `slowwave quarantine list` says why.",
+            f"Namespace {namespace!r} has no memories yet: {counted(refused, 'note was', 'notes were')} "
+            f"refused. `slowwave quarantine list` names the reasons.",
         )
     if space.journal.read(kinds=SOURCE_KINDS, namespace=namespace, limit=1).height:
         return NoResultsReason(
             "waiting",
-            f"Notes of namespace {namespace!r} are in the journal and not yet in the memory: "
-            f"`slowwave night` takes them in.",
+            f"Notes of namespace {namespace!r} are in the journal and not ingested yet. "
+            f"Run `slowwave night`.",
         )
     others = sorted(set(space.store.scan("memories", columns=["namespace"])["namespace"]))
     if others:
         return NoResultsReason(
             "unknown",
-            f"namespace = {namespace!r} is unknown: nothing was saved in it. There are {_listed(others)}.",
+            f"namespace = {namespace!r} is unknown: nothing was saved in it. "
+            f"Known namespaces: {_listed(others)}.",
         )
     return NoResultsReason(
         "empty",
-        "Nothing is in this home yet: `slowwave save TEXT` saves a note, `slowwave ingest FOLDER` and "
-        "`slowwave night` take in a folder of them.",
+        "This home is empty. Save a note with `slowwave save TEXT`, or ingest a folder with "
+        "`slowwave ingest FOLDER` and `slowwave night`.",
     )
 
 
-def _listed(names: list[str], most: int = 20) -> str:
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+def _listed(names: list[str], max_names: int = 20) -> str:
+    more = f" and {len(names) - max_names:,} more" if len(names) > max_names else ""
+    return ", ".join(map(repr, names[:max_names])) + more

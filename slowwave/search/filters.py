@@ -1,4 +1,4 @@
-"""Which memories a search may show; the namespace is never left out."""
+"""Search filters as SQL conditions; the namespace is always part of them."""
 
 from __future__ import annotations
 
@@ -22,69 +22,74 @@ if TYPE_CHECKING:
 
 
 class Filters(SearchFilters):
-    """Filters of a search as conditions on rows; the namespace is never left out."""
+    """Search filters as conditions on rows, always with the namespace."""
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, **given: object) -> Filters:
-        """Filters from the arguments of a search: one text stands for a list of one.
+    def of(cls, **arguments: object) -> Filters:
+        """Build filters from search arguments: one text stands for a list of one.
 
         Raises:
             SlowwaveError: a value has the wrong type.
         """
-        found = cls(**{name: _checked(name, value) for name, value in given.items()})  # type: ignore[arg-type]
-        if found.since is not None and found.until is not None and found.since >= found.until:
+        filters = cls(**{name: _checked(name, value) for name, value in arguments.items()})  # type: ignore[arg-type]
+        if filters.since is not None and filters.until is not None and filters.since >= filters.until:
             raise SlowwaveError(
-                f"since = {found.since} is not before until = {found.until}: nothing can match."
+                f"since = {filters.since} is not before until = {filters.until}: nothing can match."
             )
-        return found
+        return filters
 
     def __str__(self) -> str:
-        """What is asked of a memory, for people."""
-        asked = [f"{name} {', '.join(values)}" for name in _LABELS if (values := getattr(self, name))]
-        asked += [f"tag {', '.join(self.tags)}"] if self.tags else []
-        asked += [f"source {self.source}…"] if self.source else []
-        asked += [f"since {self.since:%F}"] if self.since else []
-        asked += [f"until {self.until:%F}"] if self.until else []
-        return " and ".join(asked) or "no filter"
+        """Describe the filters for display."""
+        parts = [f"{name} {', '.join(values)}" for name in _LABELS if (values := getattr(self, name))]
+        parts += [f"tag {', '.join(self.tags)}"] if self.tags else []
+        parts += [f"source {self.source}…"] if self.source else []
+        parts += [f"since {self.since:%F}"] if self.since else []
+        parts += [f"until {self.until:%F}"] if self.until else []
+        return " and ".join(parts) or "no filter"
 
     def refuse_unknown(self, namespace: str, opened: Callable[[], Table]) -> None:
-        """See that every label is one that there is: one that nobody knows can match nothing.
+        """Raise if a label is unknown, since it can match nothing.
 
         Args:
-            namespace: the tenant.
-            opened: gives ``chunks`` or ``memories``; only words that are not among the known ones are looked
-                up.
+            namespace: The tenant.
+            opened: Opens ``chunks`` or ``memories``; only words that are not predefined are looked up.
 
         Raises:
-            ArgumentError: a label is unknown; says which, and what there is.
+            ArgumentError: an unknown label; names it and the known ones.
         """
         for name, column in _LABELS.items():
-            known = KNOWN_WORDS[column]
+            predefined = KNOWN_WORDS[column]
             for word in getattr(self, name):
-                mine = within(namespace)
-                if word in known or (table := opened()).count_rows(f"{mine} AND {column} = {quote(word)}"):
+                of_namespace = within(namespace)
+                if word in predefined or (table := opened()).count_rows(
+                    f"{of_namespace} AND {column} = {quote(word)}"
+                ):
                     continue
                 rows = (
-                    table.search().where(f"{mine} AND {open_where()}").select([column]).limit(None).to_arrow()
+                    table.search()
+                    .where(f"{of_namespace} AND {open_where()}")
+                    .select([column])
+                    .limit(None)
+                    .to_arrow()
                 )
-                known_word(name, word, known | set(rows.column(column).to_pylist()))
+                known_word(name, word, predefined | set(rows.column(column).to_pylist()))
 
     @property
     def statuses(self) -> list[str]:
-        """Which memories are looked at."""
+        """Return the statuses that are searched."""
         return [LIVE, SUPERSEDED] if self.superseded else [LIVE]
 
     def where(
         self, namespace: str, promoted: Mapping[str, str] | None = None, heirs: Collection[str] = ()
     ) -> str:
-        """The condition on ``chunks`` (or ``memories``), in SQL that LanceDB and Polars understand alike.
+        """Build the condition on ``chunks`` (or ``memories``), in SQL that LanceDB and Polars both read.
 
         Args:
-            namespace: the tenant.
-            promoted: memories of it that use has promoted, with their tier.
-            heirs: memories that absorbed one of the source.
+            namespace: The tenant.
+            promoted: Tier of the namespace's promoted memories.
+            heirs: Memories that absorbed one of the source.
         """
         parts = [within(namespace)]
         parts.append(one_of("status", self.statuses) if self.superseded else f"status = {quote(LIVE)}")
@@ -98,11 +103,11 @@ class Filters(SearchFilters):
             parts.append(open_where())
         if self.tags:
             wanted = "|".join(re.escape(tag.strip().lower()) for tag in self.tags)
-            # Of a pattern without the plus LanceDB makes a LIKE, in which a backslash is no character.
+            # Without the plus LanceDB rewrites the pattern to LIKE, where a backslash is not literal.
             parts.append(f"regexp_like({_TAGS}, {quote(f'{_MARK}+(?:{wanted}){_MARK}')})")
         if self.source:
-            mine = f"starts_with(source, {quote(self.source)})"
-            parts.append(f"({mine} OR {one_of('memory_id', heirs)})" if heirs else mine)
+            of_source = f"starts_with(source, {quote(self.source)})"
+            parts.append(f"({of_source} OR {one_of('memory_id', heirs)})" if heirs else of_source)
         for sign, bound in ((">=", self.since), ("<", self.until)):
             if bound is not None:
                 at = bound.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
@@ -120,12 +125,12 @@ def _checked(name: str, value: object) -> object:
     if kind == LABELS:
         texts = (value,) if isinstance(value, str) else value
         if not isinstance(texts, list | tuple | set | frozenset) or not all(
-            isinstance(one, str) and "\0" not in one for one in texts
+            isinstance(text, str) and "\0" not in text for text in texts
         ):
-            raise SlowwaveError(f"{name} = {value!r}: give a text or a list of texts.")
-        return tuple(dict.fromkeys(one.strip().lower() for one in texts if one))
+            raise SlowwaveError(f"{name} = {value!r} is neither a text nor a list of texts.")
+        return tuple(dict.fromkeys(text.strip().lower() for text in texts if text))
     if kind == MOMENT and value is not None:
         return moment(name, value)
     if kind is str and (not isinstance(value, str) or "\0" in value):
-        raise SlowwaveError(f"source = {value!r}: give the text that sources begin with.")
+        raise SlowwaveError(f"source = {value!r} is no text. Give the prefix of a source.")
     return value

@@ -1,4 +1,4 @@
-"""Showing the results of two rankings in turn, to learn whose are used more (rule 6.6)."""
+"""Interleaving of two rankings in one result list (rule 6.6)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InterleavedRanking:
-    """Two rankings in one.
+    """Result list drawn from two rankings.
 
     Attributes:
-        ranking: what is shown; each result has the score that its own ranking gives it.
-        other: the policy beside the one in force.
-        teams: by place: ``a`` in force, ``b`` the other one, empty where the two did not compete.
-        seed: of the draw.
+        ranking: Returned results; each has the score of its own ranking.
+        other: Policy beside the one in force.
+        teams: By position: ``a`` in force, ``b`` the other one, empty where both agree.
+        seed: Seed of the draw.
     """
 
     ranking: Ranking
@@ -31,33 +31,40 @@ class InterleavedRanking:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """By place a name for its team that means nothing beyond this search; empty for nobody's."""
+        """Return a team label per position, meaningless beyond this search; empty without a team."""
         return tuple(team and ids.digest("team", self.seed, team)[:8] for team in self.teams)
 
 
 def interleave(
     first: Ranking, second: Ranking, other: RankingPolicy, *, seed: str, limit: int
 ) -> InterleavedRanking | None:
-    """Draw one list from two; None where one of them shows nothing: then the one in force stays as it is.
+    """Draw one list from two; None if one of them is empty or abstains.
 
     Args:
-        first: by the policy in force.
-        second: by the other one, of the same candidates.
-        other: the other policy.
-        seed: decides the draw: the search's id.
-        limit: results asked for.
+        first: Ranking by the policy in force.
+        second: Ranking of the same candidates by the other policy.
+        other: The other policy.
+        seed: Seed of the draw: the search's id.
+        limit: Requested results.
     """
     if first.abstained or second.abstained or not first.results or not second.results:
         return None
     from slowwave.scoring.evaluation.interleaving import team_draft
 
-    mine, its = ({one.memory_id: one for one in ranking.results} for ranking in (first, second))
-    drawn = team_draft(list(mine), list(its), seed=seed, limit=limit)
-    shown = tuple(
-        replace(its[name] if team == "b" or name not in mine else mine[name], rank=place)
+    first_results, second_results = (
+        {result.memory_id: result for result in ranking.results} for ranking in (first, second)
+    )
+    drawn = team_draft(list(first_results), list(second_results), seed=seed, limit=limit)
+    results = tuple(
+        replace(
+            second_results[name] if team == "b" or name not in first_results else first_results[name],
+            rank=place,
+        )
         for place, (name, team) in enumerate(zip(drawn.results, drawn.teams, strict=True), start=1)
     )
-    recalled = {one.memory_id for one in shown if RECALL_INJECTED in one.flags}
-    given = {one.memory_id: one for ranking in (second, first) for one in ranking.injections}
-    injections = tuple(one for name, one in given.items() if name in recalled)
-    return InterleavedRanking(replace(first, results=shown, injections=injections), other, drawn.teams, seed)
+    recalled = {result.memory_id for result in results if RECALL_INJECTED in result.flags}
+    by_memory = {result.memory_id: result for ranking in (second, first) for result in ranking.injections}
+    injections = tuple(result for name, result in by_memory.items() if name in recalled)
+    return InterleavedRanking(
+        replace(first, results=results, injections=injections), other, drawn.teams, seed
+    )

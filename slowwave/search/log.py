@@ -1,4 +1,4 @@
-"""Record of a search in the journal: enough to rank it again, and to say which result helped."""
+"""Journal record of a search: enough to replay it and to attribute feedback."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def logged(
     filters: Mapping[str, Any],
     turns: InterleavedRanking | None = None,
 ) -> SearchPayload:
-    """The payload of a ``search`` entry.
+    """Build the payload of a ``search`` entry.
 
     Args:
-        ranking: what was made of the candidates.
-        found: the candidates.
-        policy: the ranking that was in force.
-        query: the text.
-        limit: results asked for.
-        as_of: the moment that votes were counted at.
-        filters: that were given.
-        turns: how it was drawn from two rankings, if it was.
+        ranking: Ranking of the candidates.
+        found: The candidates.
+        policy: Policy in force.
+        query: Text of the query.
+        limit: Requested results.
+        as_of: Moment at which votes were counted.
+        filters: Given filters.
+        turns: The interleaving, if any.
     """
-    kept, results = found.candidates, ranking.results
-    origins = kept.origins([one.best for one in results], [one.chunks for one in results])
+    candidates, results = found.candidates, ranking.results
+    origins = candidates.origins([result.best for result in results], [result.chunks for result in results])
     payload = SearchPayload(
         query=query,
         limit=limit,
@@ -63,19 +63,19 @@ def logged(
         signal=ranking.signal,
         shown=[
             ShownPayload(
-                memory_id=one.memory_id,
-                rank=one.rank,
-                score=one.score,
-                flags=one.flags,
+                memory_id=result.memory_id,
+                rank=result.rank,
+                score=result.score,
+                flags=result.flags,
                 channels=channels,
                 scores=scores,
-                contributions={row.source: row.value for row in one.contributions},
-                best=kept.chunk_ids[one.best],
-                chunks=[kept.chunk_ids[at] for at in one.chunks],
+                contributions={row.source: row.value for row in result.contributions},
+                best=candidates.chunk_ids[result.best],
+                chunks=[candidates.chunk_ids[at] for at in result.chunks],
             )
-            for one, (channels, scores) in zip(results, origins, strict=True)
+            for result, (channels, scores) in zip(results, origins, strict=True)
         ],
-        candidates=candidates_kept(kept),
+        candidates=candidates_kept(candidates),
     )
     if turns:
         payload["interleaving"] = Interleaving(
@@ -88,11 +88,11 @@ def logged(
 
 
 def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> Ranking:
-    """Rank a logged search again: under its own policy the ranking that was shown, to the last digit.
+    """Rank a logged search again; its own policy gives the returned ranking exactly.
 
     Args:
-        payload: of a ``search`` entry.
-        policy: another one to try.
+        payload: Payload of a ``search`` entry.
+        policy: Another policy to try.
     """
     candidates, limit = candidates_of(payload), payload["limit"]
 
@@ -101,17 +101,17 @@ def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> R
 
     if policy is not None:
         return ranked(policy)
-    own, drawn = ranked(RankingPolicy.logged(payload["policy"])), payload.get("interleaving")
+    logged_ranking, drawn = ranked(RankingPolicy.logged(payload["policy"])), payload.get("interleaving")
     if drawn is None:
-        return own
+        return logged_ranking
     other = RankingPolicy.logged(drawn["policy"])
-    turns = interleave(own, ranked(other), other, seed=drawn["seed"], limit=limit)
-    return turns.ranking if turns else own
+    turns = interleave(logged_ranking, ranked(other), other, seed=drawn["seed"], limit=limit)
+    return turns.ranking if turns else logged_ranking
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """One result: its place from 1, and its score then; the title is today's, empty of what is no memory."""
+    """Recorded result: rank from 1, score then, and today's title, empty if deleted."""
 
     rank: int | None
     memory_id: str
@@ -121,7 +121,7 @@ class RecordedResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSearch:
-    """One search; of what is secret neither words nor titles are told, nor what it was asked for."""
+    """Recorded search; if secret, its words, titles and project are hidden."""
 
     search_id: str
     query: str
@@ -132,7 +132,7 @@ class RecordedSearch:
 
 
 def shown_by(space: Workspace, namespace: str, search_id: str) -> RecordedSearch:
-    """What a search of a namespace has shown.
+    """Return the recorded results of a search of a namespace.
 
     Raises:
         NotFoundError: the journal has no such search of this namespace.
@@ -142,10 +142,10 @@ def shown_by(space: Workspace, namespace: str, search_id: str) -> RecordedSearch
         raise NotFoundError(f"Namespace {namespace!r} has no search {search_id!r}.")
     rows = results_in(entry.payload)
     names = [row["memory_id"] for row in rows]
-    found = space.store.read_by(
+    memories = space.store.read_by(
         "memories", "memory_id", names, columns=["memory_id", "title"], also=within(namespace)
     )
-    titles, closed = dict(found.iter_rows()), closed_ids(space.store, namespace)
+    titles, closed = dict(memories.iter_rows()), closed_ids(space.store, namespace)
     query = str(entry.payload.get("query") or "")
     hidden = ids.query_id(namespace, query) in closed or not closed.isdisjoint(names)
     return RecordedSearch(

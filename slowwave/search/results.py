@@ -1,4 +1,4 @@
-"""What a search gives: results, and on request the whole account of how they came about."""
+"""Search response: results, with explanations on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUPERSEDED = "superseded"
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk of a found memory that a channel found."""
+    """Chunk of a result that a channel found."""
 
     chunk_id: str
     text: str
@@ -29,20 +29,20 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How the score of one result came about.
+    """Explanation of one result's score.
 
     Attributes:
-        contributions: rows (source, field, term, value) that sum to the score.
-        channels: every channel that found the memory.
-        scores: of its best passage as the channels gave them: cosine, bm25, rerank; absent where unknown.
-        semantic_score: of the text alone.
-        effectiveness_score: that counted; .5 is neutral.
-        combined_score: of these two.
-        feedback_count: data points (count).
-        multiplier: that not-useful votes leave, 1 where there are none.
-        formula: with its numbers.
-        recent_feedback: what people and assistants said of it last, the newest first.
-        recall: why a short memory was given this place: reason, chunk and distance.
+        contributions: Rows (source, field, term, value) that sum to the score.
+        channels: Every channel that found the memory.
+        scores: Channel scores of its best passage: cosine, bm25, rerank; absent if unknown.
+        semantic_score: Score of the text alone.
+        effectiveness_score: Effectiveness that counted; 0.5 is neutral.
+        combined_score: Combination of these two.
+        feedback_count: Data points (count).
+        multiplier: Factor of not-useful votes, 1 without any.
+        formula: Formula with its numbers.
+        recent_feedback: Latest feedback on it, newest first.
+        recall: Reason, chunk and distance of a recalled short memory.
     """
 
     contributions: tuple[Contribution, ...]
@@ -58,7 +58,7 @@ class Explanation:
     recall: Injection | None = None
 
     def __str__(self) -> str:
-        """A line for each contribution, and the formula."""
+        """Format a line per contribution, and the formula."""
         rows = self.contributions
         lines = [f"{row.value:+.4f}  {' '.join(' '.join(row[:3]).split())}" for row in rows]
         return "\n".join([*lines, self.formula])
@@ -66,16 +66,16 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One found memory.
+    """One result.
 
     Attributes:
-        score: in [0, 1].
-        confidence: in the memory: high, medium or low.
+        score: In [0, 1].
+        confidence: In the memory: high, medium or low.
         flags: highly_effective, recall_injected, superseded.
-        text: its best passage; `passages` are all that were found, in document order.
-        explanation: of the score, when it was asked for.
-        team: while two rankings are shown in turn, a name for the one that this result is of, which means
-            nothing beyond this search; else empty.
+        text: Best passage; `passages` are all that were found, in document order.
+        explanation: Explanation of the score, if requested.
+        team: In an interleaved list, a label of the result's policy, meaningless beyond this search; else
+            empty.
     """
 
     rank: int
@@ -99,7 +99,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class NotShown:
-    """A memory that was found and is not shown, and why: cut, displaced or abstained."""
+    """Candidate that was not returned, with the reason: cut, displaced or abstained."""
 
     memory_id: str
     title: str
@@ -110,7 +110,7 @@ class NotShown:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Milliseconds of one search, by part; `total` is the wall clock, the parts may overlap."""
+    """Milliseconds of one search by part; `total` is wall-clock time, and parts may overlap."""
 
     embedding: float
     candidates: float
@@ -121,18 +121,17 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
-    """What a search gives.
+    """Response of a search.
 
     Attributes:
-        search_id: names this search when feedback is given on it.
-        results: best first; iterate over the response to get them.
-        abstained: nothing is shown because nothing that was found is near enough to be an answer.
-        signal: how sure the search is that there is an answer, in [0, 1]; below the policy's floor it
-            abstains.
-        policy: version of the ranking policy.
-        warnings: what the caller should know, such as a journal that could not be written.
-        not_shown: what else was found, the best first, when an explanation was asked for.
-        nothing: why there are no results; None where there are some.
+        search_id: Id to give feedback with.
+        results: Best first; iterate over the response to get them.
+        abstained: No results because nothing is near enough to be an answer.
+        signal: Certainty that there is an answer, in [0, 1]; below the policy's floor the search abstains.
+        policy: Version of the ranking policy.
+        warnings: Warnings, such as a journal that could not be written.
+        not_shown: Other candidates, best first, if an explanation was requested.
+        nothing: Reason for an empty result; None with results.
     """
 
     search_id: str
@@ -157,7 +156,7 @@ class SearchResponse:
         return self.results[at]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; a row of a breakdown is a mapping."""
+        """Return plain data for JSON; a contribution is a mapping."""
         data = asdict(self)
         for result, plain in zip(self.results, data["results"], strict=True):
             if result.explanation is not None:
@@ -167,17 +166,17 @@ class SearchResponse:
 
 
 def present(ranking: Ranking, found: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
-    """The memories of a ranking as results.
+    """Return the memories of a ranking as results.
 
     Args:
-        ranking: of the candidates.
-        found: the candidates.
-        teams: of the results, where they are those of two rankings in turn.
+        ranking: Ranking of the candidates.
+        found: The candidates.
+        teams: Team labels of an interleaved ranking.
     """
     wanted = positions(ranking.results)
     rows = dict(zip(wanted.tolist(), found.shown.take(pa.array(wanted)).to_pylist(), strict=True))
-    named = teams or [""] * len(ranking.results)
-    return tuple(_result(one, rows, team) for one, team in zip(ranking.results, named, strict=True))
+    labels = teams or [""] * len(ranking.results)
+    return tuple(_result(memory, rows, team) for memory, team in zip(ranking.results, labels, strict=True))
 
 
 def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str) -> Result:
@@ -214,15 +213,15 @@ def explanation(
     injections: Sequence[Injection],
     recent: Sequence[Mapping[str, Any]] = (),
 ) -> Explanation:
-    """The account of one result.
+    """Build the explanation of one result.
 
     Args:
-        memory: the result.
-        candidates: it was found among.
-        policy: the ranking.
-        rows: its breakdown, with the words of the query.
-        injections: of the ranking.
-        recent: what was said of it last, the newest first.
+        memory: The result.
+        candidates: Candidates of the search.
+        policy: The ranking policy.
+        rows: Contributions, with the words of the query.
+        injections: Recalled short memories of the ranking.
+        recent: Latest feedback on it, newest first.
     """
     ((channels, scores),) = candidates.origins([memory.best], [memory.chunks])
     return Explanation(
@@ -236,12 +235,12 @@ def explanation(
         multiplier=memory.multiplier,
         formula=formula(memory, policy),
         recent_feedback=tuple(recent),
-        recall=next((one for one in injections if one.memory_id == memory.memory_id), None),
+        recall=next((injection for injection in injections if injection.memory_id == memory.memory_id), None),
     )
 
 
 def formula(memory: RankedMemory, policy: RankingPolicy) -> str:
-    """How the score is made, with its numbers."""
+    """Format the formula of the score with its numbers."""
     weight = policy.effectiveness_weight
     added = {row.source: row.value for row in memory.contributions}
     text = f"{1 - weight:g} · {memory.semantic:.3f} + {weight:g} · {memory.effectiveness:.3f}"
@@ -251,5 +250,5 @@ def formula(memory: RankedMemory, policy: RankingPolicy) -> str:
     if memory.multiplier != 1.0:
         text = f"({text}) · {memory.multiplier:.3f} (not useful)"
     if "clamp" in added:
-        text += ", held to [0, 1]"
+        text += ", clipped to [0, 1]"
     return f"{text} = {memory.score:.3f}"

@@ -1,4 +1,4 @@
-"""One search from the question to the answer, its account and its line in the journal."""
+"""One search from query to response, with explanation and journal record."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.learning.search_keys import LedTo
 
-WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
+WORDS_EXPLAINED = 32  # maximum words of a query in an explanation (count)
 MAX_PROJECT_CHARACTERS = 200
-NOT_SHOWN = 20  # listed in an account (count)
+NOT_SHOWN = 20  # maximum listed in an explanation (count)
 ANY_QUESTION, READY_RESULTS = "what do we know?", 10
-"""Of the search that makes a home ready: what it finds is shown to nobody."""
+"""Query and results of the warm-up search, which nobody sees."""
 
 
 def search(
@@ -65,36 +65,36 @@ def search(
     policy = space.policy
     start = time.perf_counter()
     with space.store.explaining("chunks"), space.store.one_look():
-        found = searcher.find(namespace, query, depth(space, limit), filters, moment)
+        candidates = searcher.find(namespace, query, depth(space, limit), filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
-    other = _other(space, found, search_id) if log and as_of is None else None
-    found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
-    found = _with_questions(space, namespace, found) if explain else found
-    with span("slowwave.search.rank", candidates=len(found.candidates)):
-        ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
+    other = _other(space, candidates, search_id) if log and as_of is None else None
+    candidates = read_by_cross_encoder(space, candidates, _reader(policy, other), query, moment)
+    candidates = _with_questions(space, namespace, candidates) if explain else candidates
+    with span("slowwave.search.rank", candidates=len(candidates.candidates)):
+        ranking = rank(candidates.candidates, policy, as_of=moment, limit=limit)
     turns = None
     if other is not None:
-        second = rank(found.candidates, other, as_of=moment, limit=limit)
+        second = rank(candidates.candidates, other, as_of=moment, limit=limit)
         turns = interleave(ranking, second, other, seed=search_id, limit=limit)
         ranking = turns.ranking if turns else ranking
-    results = present(ranking, found, turns.labels if turns else ())
+    results = present(ranking, candidates, turns.labels if turns else ())
     if explain:
-        best = [found.candidates.chunk_ids[one.best] for one in ranking.results]
+        best = [candidates.candidates.chunk_ids[result.best] for result in ranking.results]
         words = asked_words(query)[:WORDS_EXPLAINED]
         terms = searcher.term_scores(namespace, words, best, filters) if policy.fusion == "convex" else {}
-        shown = [one.memory_id for one in ranking.results]
-        recent = recent_votes(space.store, namespace, shown, moment, texts_in(space))
-        whose = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
-        results = _explained(results, ranking, found, whose, terms, recent)
+        result_ids = [result.memory_id for result in ranking.results]
+        recent = recent_votes(space.store, namespace, result_ids, moment, texts_in(space))
+        policies = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
+        results = _explained(results, ranking, candidates, policies, terms, recent)
     ranked = time.perf_counter()
-    warnings = found.warnings
+    warnings = candidates.warnings
     if log and as_of is None and space.settings.journal.log_searches:
         payload = logged(
-            ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
+            ranking, candidates, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
             turns=turns,
         )  # fmt: skip
-        # One warning tells of a journal that can be neither read nor written.
+        # One warning is enough for a journal that can be neither read nor written.
         doubts = _journal(space, search_id, namespace, payload, moment, principal, project) or doubts
     warnings += doubts
     nothing = None
@@ -104,8 +104,8 @@ def search(
         )
     end = time.perf_counter()
     timings = Timings(
-        embedding=found.embedding_ms,
-        candidates=found.total_ms - found.embedding_ms,
+        embedding=candidates.embedding_ms,
+        candidates=candidates.total_ms - candidates.embedding_ms,
         scoring=(ranked - fetched) * 1e3,
         journal=(end - ranked) * 1e3,
         total=(end - start) * 1e3,
@@ -120,81 +120,83 @@ def search(
         policy.version,
         timings,
         warnings,
-        _not_shown(ranking, found) if explain else (),
+        _not_shown(ranking, candidates) if explain else (),
         nothing,
     )
 
 
 def make_ready(space: Workspace, namespace: str) -> None:
-    """Do now what the first search of a namespace would wait for: load the model and the namespace's chunks.
+    """Load what the first search of a namespace needs: the model and its chunks.
 
-    It is a search that nobody sees: nothing of it is in the journal, and nothing learns from it.
+    It runs a search without a journal entry, so nothing learns from it.
 
     Args:
-        space: the home.
-        namespace: that is going to be searched.
+        space: Workspace of the home.
+        namespace: Namespace to be searched.
     """
     moment = space.now()
     with space.store.explaining("chunks"):
         size = depth(space, READY_RESULTS)
-        found = searcher_in(space).find(namespace, ANY_QUESTION, size, Filters(), moment)
-    found = read_by_cross_encoder(space, found, space.policy, ANY_QUESTION, moment)
-    present(rank(found.candidates, space.policy, as_of=moment, limit=READY_RESULTS), found, ())
+        candidates = searcher_in(space).find(namespace, ANY_QUESTION, size, Filters(), moment)
+    candidates = read_by_cross_encoder(space, candidates, space.policy, ANY_QUESTION, moment)
+    present(rank(candidates.candidates, space.policy, as_of=moment, limit=READY_RESULTS), candidates, ())
 
 
 def _keep_up(space: Workspace) -> tuple[str, ...]:
-    """Open the tables again if others are in their place; a journal that cannot say so costs no search.
+    """Reopen the tables if they were replaced; an unreadable journal does not stop the search.
 
     Returns:
-        What a person should know of it.
+        Warnings for the user.
 
     Raises:
-        StoreError: the home was moved; its journal of before may be gone, and this search would be in none.
+        StoreError: the home was moved, so the search could not be recorded.
     """
     try:
         space.refresh_if_changed()
     except JournalError as error:
-        told = "It is not known whether a work on the tables is under way, since the journal cannot be read"
-        return (f"{told}: {error}",)
+        warning = "Cannot read the journal, so maintenance of the tables may be in progress"
+        return (f"{warning}: {error}",)
     return ()
 
 
 def _check(query: str, limit: int, project: str) -> None:
     if not query.strip():
-        raise SlowwaveError("The query is empty. Give a question or some words.")
+        raise SlowwaveError("The query is empty. Enter a question or some words.")
     if len(query) > MAX_QUERY_CHARACTERS:
         raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
     if limit < 0:
-        raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
+        raise SlowwaveError(f"limit = {limit} is negative. Use 0 or more.")
     if not isinstance(project, str) or len(project) > MAX_PROJECT_CHARACTERS or "\0" in project:
         raise SlowwaveError(
-            f"project = {project!r}: give a name of at most {MAX_PROJECT_CHARACTERS} characters."
+            f"project = {project!r} is no name of at most {MAX_PROJECT_CHARACTERS} characters."
         )
 
 
 def depth(space: Workspace, limit: int) -> int:
-    """Candidates to fetch from each channel for a search of `limit` results, whatever looks at them."""
+    """Return the number of candidates to fetch from each channel for `limit` results."""
     return max(space.settings.ranking.candidates, space.policy.sparse_limit_factor * limit)
 
 
-def _other(space: Workspace, found: SearchCandidates, search_id: str) -> RankingPolicy | None:
-    """The ranking to be shown in turn with the one in force, if any.
+def _other(space: Workspace, candidates: SearchCandidates, search_id: str) -> RankingPolicy | None:
+    """Return the policy to interleave with the one in force, if any.
 
-    Where no policy is being tried, of the searches that learning may change a share shows what they would
-    without it: so its worth is measured by what people then use (rule 6.6).
+    If no policy is configured, a share of the searches that learning may change is interleaved with results
+    without learning. Selections then measure its worth (rule 6.6).
     """
     if space.settings.evaluation.interleave is not None:
         return space.interleaved_policy
     draw = int(ids.digest("interleave", search_id)[:8], 16) / 16**8
-    if draw >= space.settings.learning.interleave or not (found.learned or found.led):
+    if draw >= space.settings.learning.interleave or not (candidates.learned or candidates.led):
         return None
-    # Of a search that both may change, each is left out half of the time.
-    keys = not found.learned or (bool(found.led) and ids.digest("left out", search_id)[0] in "01234567")
+    # If both kinds may change a search, each is left out half of the time.
+    keys = not candidates.learned or (
+        bool(candidates.led) and ids.digest("left out", search_id)[0] in "01234567"
+    )
     return without(space.policy, KEYS if keys else WORDS)
 
 
 def _reader(policy: RankingPolicy, other: RankingPolicy | None) -> RankingPolicy:
-    """Whose wish for the cross-encoder counts."""
+    """Return the policy that decides about the cross-encoder."""
     return policy if other is None or policy.rerank_weight else other
 
 
@@ -203,10 +205,10 @@ def _teams(turns: InterleavedRanking | None, results: Sequence[Result]) -> Seque
 
 
 def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
-    """The moment of the search, and what searches the memory of then."""
+    """Return the moment of the search, and the searcher of that moment."""
     now = space.now()
     if isinstance(as_of, datetime) or not isinstance(as_of, date | None):
-        raise SlowwaveError(f"as_of = {as_of!r}: give a date, a search answers as of the end of a day (UTC).")
+        raise SlowwaveError(f"as_of = {as_of!r}: give a date. A search answers as of the end of a day (UTC).")
     if as_of is None or as_of == now.date():
         return now, searcher_in(space)
     from slowwave.search.time_travel import searcher_as_of
@@ -217,14 +219,14 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
 def read_by_cross_encoder(
     space: Workspace, found: SearchCandidates, policy: RankingPolicy, query: str, moment: datetime
 ) -> SearchCandidates:
-    """The candidates with the cross-encoder's opinion of the best ones, where the policy wants it.
+    """Add cross-encoder scores of the best candidates, if the policy uses them.
 
     Args:
-        space: has the cross-encoder.
-        found: the candidates.
-        policy: says how many are read, if any.
-        query: the text.
-        moment: of the search.
+        space: Workspace with the cross-encoder.
+        found: The candidates.
+        policy: Decides how many candidates are scored.
+        query: Text of the query.
+        moment: Moment of the search.
     """
     if not policy.rerank_weight or not policy.rerank_top or not len(found.candidates):
         return found
@@ -232,7 +234,7 @@ def read_by_cross_encoder(
         found.candidates, replace(policy, abstention_floor=0.0, sparse_recall=False),
         as_of=moment, limit=policy.rerank_top,
     )  # fmt: skip
-    best = [one.best for one in first.results]
+    best = [memory.best for memory in first.results]
     rows = found.shown.select(["title", "headings", "text"]).take(best).to_pylist()
     texts = [indexed_text(row["title"], row["headings"] or (), row["text"]) for row in rows]
     scores = np.full(len(found.candidates), np.nan)
@@ -248,26 +250,26 @@ def _explained(
     terms: Mapping[str, Mapping[str, float]],
     recent: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> tuple[Result, ...]:
-    """The results with the account of their scores, down to the words of the query."""
+    """Add explanations to the results, down to the words of the query."""
     candidates: Candidates = found.candidates
     return tuple(
         replace(
             result,
             explanation=explanation(
-                one,
+                memory,
                 candidates,
                 policy,
-                _by_term(one, found, terms),
+                _by_term(memory, found, terms),
                 ranking.injections,
-                recent.get(one.memory_id, ()),
+                recent.get(memory.memory_id, ()),
             ),
         )
-        for result, one, policy in zip(results, ranking.results, policies, strict=True)
+        for result, memory, policy in zip(results, ranking.results, policies, strict=True)
     )
 
 
 def _with_questions(space: Workspace, namespace: str, found: SearchCandidates) -> SearchCandidates:
-    """The candidates with the past questions behind them, but none that a secret memory answered."""
+    """Add the past questions behind the candidates, except those that returned a secret memory."""
     if not found.led and not found.rated:
         return found
     closed = closed_queries(space.store, namespace)
@@ -276,17 +278,17 @@ def _with_questions(space: Workspace, namespace: str, found: SearchCandidates) -
         return "" if of.question in closed else of.text
 
     candidates = found.candidates
-    led = {name: replace(one, query=text(found.led[name])) for name, one in candidates.led.items()}
-    rated = {name: replace(one, query=text(found.rated[name])) for name, one in candidates.rated.items()}
+    led = {name: replace(entry, query=text(found.led[name])) for name, entry in candidates.led.items()}
+    rated = {name: replace(entry, query=text(found.rated[name])) for name, entry in candidates.rated.items()}
     return replace(found, candidates=replace(candidates, led=led, rated=rated))
 
 
 def _by_term(
-    one: RankedMemory, found: SearchCandidates, terms: Mapping[str, Mapping[str, float]]
+    memory: RankedMemory, found: SearchCandidates, terms: Mapping[str, Mapping[str, float]]
 ) -> tuple[Contribution, ...]:
-    """The breakdown of a result with the words of the query, and with the terms that were learned."""
-    rows = split_by_term(one.contributions, BM25, terms.get(found.candidates.chunk_ids[one.best], {}))
-    learned = found.learned.get(one.memory_id)
+    """Split a result's contributions by query words and learned terms."""
+    rows = split_by_term(memory.contributions, BM25, terms.get(found.candidates.chunk_ids[memory.best], {}))
+    learned = found.learned.get(memory.memory_id)
     return rows if learned is None else split_by_term(rows, LEARNED, learned.terms)
 
 
@@ -294,12 +296,13 @@ def _not_shown(ranking: Ranking, found: SearchCandidates) -> tuple[NotShown, ...
     listed = ranking.unshown[:NOT_SHOWN]
     titles = dict(zip(found.candidates.memory_ids, found.shown.column("title").to_pylist(), strict=True))
     return tuple(
-        NotShown(one.memory_id, titles[one.memory_id], one.score, one.place, one.reason) for one in listed
+        NotShown(memory.memory_id, titles[memory.memory_id], memory.score, memory.place, memory.reason)
+        for memory in listed
     )
 
 
 def _given(filters: Filters) -> dict[str, Any]:
-    """The filters that were given, for the journal."""
+    """Return the given filters for the journal."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in asdict(filters).items()
@@ -330,5 +333,5 @@ def _journal(
         with span("slowwave.journal.append"):
             space.journal.append([entry])
     except JournalError as error:
-        return (f"This search is not in the journal, so feedback on it cannot be taken: {error}",)
+        return (f"This search could not be recorded, so feedback on it is not possible: {error}",)
     return ()

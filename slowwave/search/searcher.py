@@ -1,9 +1,9 @@
-"""The candidates of one search: what two channels found, and what is known of the memories they found.
+"""Candidates of one search: results of two channels, with signals of their memories.
 
-Where the channels have to wait, words are looked up in a thread while the query is being embedded. Two kinds
-of memory cost another question: one that nothing but its trigger phrase or what was learned found, and a long
-one whose title may be its own first line. Else the candidates carry all that a result shows. Of one that only
-a learned term or a search key found its nearest chunk is a candidate.
+If the channels wait for a disk, full text runs in a thread while the query is embedded. Two kinds of memory
+cost another read: those found only by a trigger phrase or by learning, and long ones whose title may be their
+own first line. Otherwise the candidates carry everything that a result shows. A memory found only by a
+learned term or search key contributes its nearest chunk.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 MAX_QUERY_CHARACTERS = limit_of("query").characters
-TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
-LEARNED_MEMORIES = 10  # that nothing but learned terms found, or search keys, the strongest of each (count)
+TRIGGERED_CHUNKS = 64  # read of memories found only by a trigger phrase (count)
+LEARNED_MEMORIES = 10  # found only by learned terms, or only by search keys: maximum of each (count)
 LEARNED_CHUNKS = 200  # read of them (count)
-KNOWN = 0.5  # share of a query's language that the model knows, from which similar questions can be told
-COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
+KNOWN = 0.5  # minimum share of the query's words the model knows, to compare questions
+COVERED = 10  # best chunks of each channel compared with the query's words (count)
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCandidates:
-    """Candidates of one query with what their results show."""
+    """Candidates of one query, with the columns that results show."""
 
     candidates: Candidates
     shown: pa.Table  # one row per candidate, columns SHOWN
@@ -69,13 +69,13 @@ class SearchCandidates:
 
 
 class Searcher:
-    """Finds candidates for one embedding model.
+    """Candidate search for one embedding model.
 
     Args:
-        channels: what searches the chunks of a namespace.
-        embedder: turns queries into vectors.
-        knowledge: of memories beside their text.
-        boost: what learned terms add to a score.
+        channels: Returns the channels of a namespace.
+        embedder: Embeds queries.
+        knowledge: Signals of memories beside their text.
+        boost: Score boost of learned terms.
     """
 
     def __init__(
@@ -103,14 +103,14 @@ class Searcher:
         filters: Filters | None = None,
         now: datetime | None = None,
     ) -> SearchCandidates:
-        """The best `size` chunks of each channel, of the namespace's memories that pass the filters.
+        """Return the best `size` chunks of each channel that pass the filters.
 
         Args:
-            namespace: the tenant.
-            query: the question.
-            size: chunks of each channel (count).
-            filters: what a result has to be.
-            now: moment of the search, for what was learned; without it nothing learned counts.
+            namespace: The tenant.
+            query: The question.
+            size: Chunks of each channel (count).
+            filters: Filters of the results.
+            now: Moment of the search for learning; None ignores what was learned.
         """
         start = time.perf_counter()
         chunks = self._channels(namespace)
@@ -119,8 +119,8 @@ class Searcher:
         ask = self._beside if chunks.waits else _at_once
         text = ask(_full_text, chunks, query, where, size)
         triggered = ask(self._knowledge.triggered, namespace, query)
-        asked = None if now is None else ask(self._knowledge.learned, namespace, query, now)
-        saying = ask(knows, self._embedder, query)
+        learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
+        share_future = ask(knows, self._embedder, query)
         with span("slowwave.search.embed"):
             vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
@@ -129,17 +129,17 @@ class Searcher:
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
-        learned = {} if asked is None else asked.result()
+        learned = {} if learned_future is None else learned_future.result()
         others: list[Hits] = []
-        found = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
-        if lacking := set(phrases).difference(*found):
-            others.append(chunks.of(sorted(lacking), where, TRIGGERED_CHUNKS))
-            found.append(others[-1].memory_ids)
+        found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
+        if missing := set(phrases).difference(*found_ids):
+            others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
+            found_ids.append(others[-1].memory_ids)
         taught = (
-            {name: one.share for name, one in learned.items()},
-            {name: one.lift for name, one in led.items()},
+            {name: entry.share for name, entry in learned.items()},
+            {name: entry.lift for name, entry in led.items()},
         )
-        best = {name for strength in taught for name in _strongest(strength, [*phrases, *chain(*found)])}
+        best = {name for strength in taught for name in _strongest(strength, [*phrases, *chain(*found_ids)])}
         if best:
             others.append(chunks.best_of_each(chunks.of(sorted(best), where, LEARNED_CHUNKS), vector))
         merged = chunks.merged(nearest, text.result(), others, vector)
@@ -147,15 +147,19 @@ class Searcher:
         channels |= _words(query, channels, shown)
         channels["title"] = self._given(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
-        there = set(ids)
-        phrases, learned, led = _of(phrases, there), _of(learned, there), _of(led, there)
-        if not there.isdisjoint(promoted):
-            own = shown.column(COLUMN).to_pylist()
+        candidate_ids = set(ids)
+        phrases, learned, led = (
+            _of(phrases, candidate_ids),
+            _of(learned, candidate_ids),
+            _of(led, candidate_ids),
+        )
+        if not candidate_ids.isdisjoint(promoted):
+            own_tiers = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
-            shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own, promoted), pa.string()))
-        known = saying.result()
-        states = self._knowledge.states(namespace, there)
-        rated = self._knowledge.rated(namespace, question, states) if known >= KNOWN else {}
+            shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
+        known_share = share_future.result()
+        states = self._knowledge.states(namespace, candidate_ids)
+        rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}
         candidates = Candidates(
             **channels,
             memory_ids=ids,
@@ -163,21 +167,22 @@ class Searcher:
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
             triggers=phrases,
-            states=_raised(states, rated, {name: self._boost(one) for name, one in learned.items()}, led),
+            states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
             confidence=confidence_of(shown),
             superseded=_superseded(shown),
-            led={memory: Led(one.count, one.nearest, "", one.at) for memory, one in led.items()},
+            led={memory: Led(entry.count, entry.nearest, "", entry.at) for memory, entry in led.items()},
             rated={
-                memory: QuestionRating(one.count, one.nearest, "", one.at) for memory, one in rated.items()
+                memory: QuestionRating(entry.count, entry.nearest, "", entry.at)
+                for memory, entry in rated.items()
             },
-            vector_say=round(known, DIGITS),
+            vector_say=round(known_share, DIGITS),
         )
-        done = time.perf_counter()
+        finished = time.perf_counter()
         return SearchCandidates(
             candidates,
             shown,
             (embedded - start) * 1e3,
-            (done - start) * 1e3,
+            (finished - start) * 1e3,
             learned,
             led,
             rated,
@@ -185,30 +190,30 @@ class Searcher:
         )
 
     def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
-        """The vector by which past questions are looked up: of the plain spelling, as they are stored."""
+        """Return the vector for past questions: of the normalised query, as they are stored."""
         plain = normalised_query(query)
         if plain == query or not profile(self._embedder.name).cased:
             return vector
         return self._embedder.embed_query(plain).astype(np.float32, copy=False)
 
     def _given(self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]) -> np.ndarray:
-        """The shares of titles, 0 of those that are only the first words of their text."""
-        asked = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
-        # A note of a vault has a title or a name.
-        rows = [row for row in asked.to_pylist() if not row["origin"]]
+        """Set the title share to 0 where the title is only the text's first words."""
+        titled = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
+        # A vault note always has a title or file name.
+        rows = [row for row in titled.to_pylist() if not row["origin"]]
         title = {row["memory_id"]: row["title"] for row in rows}
         first = {row["memory_id"]: row["text"] for row in rows if row["ordinal"] == 0}
         derived = {memory for memory, said in title.items() if memory not in first and is_cut(said)}
         if unread := sorted(title.keys() - first.keys() - derived):
             first |= chunks.first_texts(unread)
         derived |= {memory for memory, text in first.items() if is_from_first_words(title[memory], text)}
-        mine = pc.is_in(shown.column("memory_id"), pa.array(sorted(derived), pa.string()))
-        return np.where(mine.to_numpy(), 0.0, share)
+        is_derived = pc.is_in(shown.column("memory_id"), pa.array(sorted(derived), pa.string()))
+        return np.where(is_derived.to_numpy(), 0.0, share)
 
     def term_scores(
         self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None
     ) -> dict[str, dict[str, float]]:
-        """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
+        """Return BM25 of every word alone, by chunk; they sum to the query's score."""
         where = condition(self._knowledge, namespace, filters or Filters())
         return self._channels(namespace).term_scores(query_words, chunk_ids, where)
 
@@ -219,13 +224,13 @@ def _raised(
     learned: Mapping[str, float],
     led: Mapping[str, LedTo],
 ) -> dict[str, MemoryState]:
-    """What use has taught of memories, with what ratings, learned terms and search keys add to this query."""
-    for memory, said in rated.items():
+    """Add ratings, learned terms and search keys for this query to feedback states."""
+    for memory, feedback in rated.items():
         states[memory] = replace(
             states.get(memory, NEUTRAL),
-            question_effectiveness=said.effectiveness,
-            question_count=said.count,
-            question_not_useful=said.not_useful,
+            question_effectiveness=feedback.effectiveness,
+            question_count=feedback.count,
+            question_not_useful=feedback.not_useful,
         )
     for memory, boost in learned.items():
         states[memory] = replace(states.get(memory, NEUTRAL), learned=boost)
@@ -234,13 +239,13 @@ def _raised(
     return states
 
 
-def _of(found: Mapping[str, T], memories: Collection[str]) -> dict[str, T]:
-    """What was found of some memories."""
-    return {name: one for name, one in found.items() if name in memories}
+def _of(by_memory: Mapping[str, T], memories: Collection[str]) -> dict[str, T]:
+    """Return the entries of some memories."""
+    return {name: value for name, value in by_memory.items() if name in memories}
 
 
 def searcher_in(space: Workspace) -> Searcher:
-    """What finds candidates in a home."""
+    """Return the searcher of a home."""
     return space.part("searcher", lambda: _searcher(space))
 
 
@@ -259,14 +264,14 @@ def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:
         return chunks.full_text(query, where, size)
 
 
-def _strongest(strength: Mapping[str, float], known: Collection[str]) -> list[str]:
-    """Memories that nothing else found, the strongest; of equal ones the first."""
-    lacking = set(strength).difference(known)
-    return sorted(lacking, key=lambda memory: (-strength[memory], memory))[:LEARNED_MEMORIES]
+def _strongest(strength: Mapping[str, float], others: Collection[str]) -> list[str]:
+    """Return the strongest memories that nothing else found; of equal ones the first."""
+    missing = set(strength).difference(others)
+    return sorted(missing, key=lambda memory: (-strength[memory], memory))[:LEARNED_MEMORIES]
 
 
 class _Done:
-    """An answer that is there."""
+    """Future with a known result."""
 
     def __init__(self, answer: Any) -> None:  # noqa: ANN401 - whatever was asked
         self._answer = answer
@@ -280,19 +285,19 @@ def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
 
 
 def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, np.ndarray]:
-    """How far the query and the titles share their words, and the query and the best chunks."""
-    asked = stems(query)
+    """Compute the word overlap of the query with titles and with the best chunks."""
+    query_stems = stems(query)
     vector, text = channels["vector_rank"], channels["bm25_rank"]
     looked = np.flatnonzero(((vector > 0) & (vector <= COVERED)) | ((text > 0) & (text <= COVERED)))
     covered = np.zeros(len(vector))
-    covered[looked] = coverage(asked, shown.column("text").take(pa.array(looked)).to_pylist())
+    covered[looked] = coverage(query_stems, shown.column("text").take(pa.array(looked)).to_pylist())
     title = title_share(text_stems(query), shown.column("title").to_pylist())
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
 
 
 def _follows(rows: pa.Table) -> dict[str, str]:
     pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
-    return {memory: before for memory, before in pairs if before}
+    return {memory: previous for memory, previous in pairs if previous}
 
 
 def _superseded(rows: pa.Table) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""What a search knows of memories beside their text: trigger phrases, what use has taught, what was learned.
+"""Ranking signals beside the text: trigger phrases, feedback states and learning.
 
-All are kept in memory and read again when their table has a new version, which costs a fraction of a
-millisecond to ask.
+All are cached and read again when their table has a new version, a check that takes a fraction of a
+millisecond.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HEIR = ("memory_id", "source", "replaced_by")
 
 
 class _Triggers(NamedTuple):
-    """The trigger phrases of a namespace, at a version of its memories."""
+    """Trigger phrases of a namespace, at a version of its memories."""
 
     version: int
     phrases: dict[str, list[str]]
@@ -46,15 +46,15 @@ class _Triggers(NamedTuple):
 
 
 class StoredSignals:
-    """From the tables as they are.
+    """Ranking signals from the current tables.
 
     Args:
-        store: has them.
-        taught: what use has taught.
-        context: what it has taught of memories for single questions.
-        switch: says whether ratings count.
-        learned: what selections have; None where nothing is.
-        keys: past questions that lead somewhere; None where there are none.
+        store: Store of the tables.
+        taught: Feedback states of memories.
+        context: Feedback on memories for single questions.
+        switch: Switch of ratings.
+        learned: Learned terms; None if off.
+        keys: Search keys; None if off.
     """
 
     def __init__(
@@ -71,63 +71,63 @@ class StoredSignals:
         self._triggers = TableCache(lambda _: store.mark("memories"), self._read_triggers)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
-        """Memories whose trigger phrase the query says: the phrase and its strength in (0, 1]."""
+        """Return memories whose trigger phrase the query contains: phrase and strength in (0, 1]."""
         matching = self._triggers.of(namespace).matching
         return matching.match(query) if len(matching) else {}
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
-        """What use has taught of these memories; those that nobody used are absent."""
+        """Return the feedback states of these memories; unused ones are absent."""
         states = self._taught.states(namespace, memory_ids)
         if states and self._switch.off(namespace):
             return {name: MemoryState(strength=state.strength) for name, state in states.items()}
         return states
 
     def rated(self, namespace: str, vector: Vectors, used: Collection[str]) -> Mapping[str, RatedFor]:
-        """What feedback on questions near to this one says of memories that have `states` (rule 8)."""
-        # States know the text that each memory has also where the journal has lost the earlier ones.
+        """Return feedback for similar questions on memories that have `states` (rule 8)."""
+        # States have each memory's current text, even if the journal has lost the earlier ones.
         if not used or self._switch.off(namespace):
             return {}
         return self._context.rated(namespace, vector, used)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
-        """The tier that each promoted memory was promoted to (rule 4.4)."""
+        """Return the tier of each promoted memory (rule 4.4)."""
         return self._taught.promoted(namespace)
 
     def heirs(self, namespace: str, source: str) -> list[str]:
-        """The memories that absorbed one whose source begins with this."""
+        """Return the memories that absorbed one whose source has this prefix."""
         merged = within(namespace, f"status = {quote(MERGED)}")
         return heirs(self._store.read("memories", merged, columns=HEIR), source)
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
-        """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
+        """Return memories that approved learned terms match (rule 5)."""
         return self._learned.match(namespace, query, now) if self._learned else {}
 
     def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
-        """Memories that search keys lead a question to, where they may have an effect (rule 7)."""
+        """Return the query boosts of approved search keys (rule 7)."""
         return self._keys.led(namespace, vector, now) if self._keys else {}
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
-        """What a person should know of the last answers of `learned` and `led` for this namespace."""
-        told = [one.doubts(namespace) for one in (self._learned, self._keys) if one]
-        return tuple(dict.fromkeys(doubt for some in told for doubt in some))
+        """Return warnings about the last answers of `learned` and `led` for this namespace."""
+        warnings = [source.doubts(namespace) for source in (self._learned, self._keys) if source]
+        return tuple(dict.fromkeys(doubt for some in warnings for doubt in some))
 
     def _read_triggers(
-        self, namespace: str, mark: tuple[int, tuple[str, ...]], known: _Triggers | None
+        self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: _Triggers | None
     ) -> _Triggers:
         condition = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
         where, columns = within(namespace, condition), ["memory_id", "trigger_phrases"]
-        if known is None or known.version != mark[0]:
+        if cached is None or cached.version != mark[0]:
             phrases = dict(self._store.read("memories", where, columns=columns).iter_rows())
             return _Triggers(mark[0], phrases, TriggerIndex(phrases))
         new = dict(self._store.read_logged("memories", where, columns).iter_rows())
-        if new.items() <= known.phrases.items():
-            return known
-        phrases = known.phrases | new
+        if new.items() <= cached.phrases.items():
+            return cached
+        phrases = cached.phrases | new
         return _Triggers(mark[0], phrases, TriggerIndex(phrases))
 
 
 def signals_in(space: Workspace) -> StoredSignals:
-    """What searches of a home know of its memories beside their text."""
+    """Return the ranking signals of a home."""
     return space.part(
         "knowledge",
         lambda: StoredSignals(
@@ -146,9 +146,9 @@ def confidence(
     origin: str | None, source_of_truth: bool | None, retrieval_priority: str, memory_type: str,
     sensitivity: str, state: str, source_kind: str,
 ) -> Confidence:  # fmt: skip
-    """Confidence in a memory, from its labels in the order of `CONFIDENCE_LABELS` (rule 3.6).
+    """Compute the confidence in a memory from its `CONFIDENCE_LABELS`, in order (rule 3.6).
 
-    What comes from a vault is a note, with its front matter; what an application saved has a life cycle.
+    A vault note is judged by its front matter, a note saved by an application by its life cycle.
     """
     if origin:
         return note_confidence(
@@ -163,12 +163,12 @@ def confidence(
 
 
 def condition(knowledge: StoredSignals, namespace: str, filters: Filters) -> str:
-    """What a search may show, as a condition on ``chunks`` (or ``memories``)."""
+    """Build the condition on ``chunks`` (or ``memories``) for what a search may return."""
     heirs = knowledge.heirs(namespace, filters.source) if filters.source else ()
     return filters.where(namespace, knowledge.promoted(namespace), heirs)
 
 
 def confidence_of(rows: pa.Table) -> dict[str, Confidence]:
-    """Confidence in each memory; rows (chunks) have memory_id and `CONFIDENCE_LABELS`."""
+    """Return the confidence of each memory; rows (chunks) have memory_id and `CONFIDENCE_LABELS`."""
     columns = [rows.column(name).to_pylist() for name in ("memory_id", *CONFIDENCE_LABELS)]
     return {name: confidence(*labels) for name, *labels in zip(*columns, strict=True)}

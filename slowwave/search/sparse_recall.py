@@ -1,4 +1,4 @@
-"""The guaranteed place of short memories (rule 3.5): its figures, and short memories that are not found."""
+"""Metrics of the recall of short memories, and short memories not found (rule 3.5)."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 SEARCHES_AT_ONCE = 5_000  # entries that are read at a time (count)
-LOOKED_AT = 10  # results among which a memory has to be (count)
+LOOKED_AT = 10  # top results that have to contain the memory (count)
 _SHOWN = struct(SearchPayload, "query", "shown.memory_id", "shown.flags")
 
 
 @dataclass(frozen=True, slots=True)
 class ShortMemory:
-    """How a short memory is found.
+    """Recall of one short memory.
 
     Attributes:
-        questions: that were asked: those it was judged relevant for, its trigger phrases, its title and its
-            first words (count).
-        by_id: share of them that find it when it alone is asked.
-        by_search: share that find it among the first ten of all.
+        questions: Its questions: queries it was judged relevant for, trigger phrases, title and first words
+            (count).
+        by_id: Share of them that find it when only this memory is searched.
+        by_search: Share that find it among the first ten of all memories.
         diagnosis: passes, ingestion_failure or retrieval_regression.
     """
 
@@ -50,58 +50,58 @@ class ShortMemory:
     diagnosis: Diagnosis
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
+        """Return plain data for JSON."""
         return asdict(self)
 
 
 def figures(space: Workspace, days: Sequence[str], namespace: str | None = None) -> SparseRecall:
-    """What became of the places that searches of these days gave.
+    """Compute the outcome of recalled short memories in the searches of these days.
 
     Args:
-        space: has searches, feedback and judgments; the last two as nights have taken them up.
-        days: of the searches.
-        namespace: only of this one; None is all.
+        space: Workspace with searches, feedback and judgments; the last two as aggregated.
+        days: Days of the searches.
+        namespace: Only of this one; None is all.
     """
     injected = _injected(space, days, namespace)
     if injected.is_empty():
         return SparseRecall(0, 0, 0)
     names = injected["search_id"].unique().to_list()
-    acts = space.store.read_by(
+    signals = space.store.read_by(
         "usage_signals", "search_id", names, columns=["search_id", "memory_id", "value"],
         also="tier IN ('quick', 'implicit')",
     )  # fmt: skip
-    used = acts.select("search_id", "memory_id", relevant=pl.col("value") > 0.5)
-    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
+    used = signals.select("search_id", "memory_id", relevant=pl.col("value") > 0.5)
+    judgments = judgments_until(space.store, "9999-12-31", namespace=namespace)
     queries = with_query_ids(injected)
-    asked = queries.select("namespace", "query_id").unique()
-    grades = judgment_list(said, space.settings.judge.agreement, asked)
+    query_ids = queries.select("namespace", "query_id").unique()
+    grades = judgment_list(judgments, space.settings.judge.agreement, query_ids)
     judged = queries.join(grades.grades, on=PAIR)
     judged = judged.select("search_id", "memory_id", relevant=pl.col("grade") > 0)
     return sparse_recall(injected, pl.concat([used, judged]))
 
 
 def _injected(space: Workspace, days: Sequence[str], namespace: str | None) -> pl.DataFrame:
-    """``search_id``, ``namespace``, ``query`` and ``memory_id`` of every place that was given."""
-    found = []
+    """Return ``search_id``, ``namespace``, ``query`` and ``memory_id`` of every recalled memory."""
+    parts = []
     none = space.journal.read(kinds=("search",), limit=0)
     pages = space.journal.pages(kinds=("search",), days=days, namespace=namespace, size=SEARCHES_AT_ONCE)
     for page in chain([none], pages):
         rows = shown_rows(decoded(page, _SHOWN)[0])
         rows = rows.filter(pl.col("flags").list.contains(RECALL_INJECTED))
-        found.append(rows.select("namespace", "query", "memory_id", search_id="event_id"))
-    return pl.concat(found)
+        parts.append(rows.select("namespace", "query", "memory_id", search_id="event_id"))
+    return pl.concat(parts)
 
 
 def short_memories(
     space: Workspace, namespace: str, *, memory_id: str = "", most: int = 50
 ) -> list[ShortMemory]:
-    """Ask for short memories by their own questions; nothing of it is in the journal.
+    """Search for short memories by their own questions, without journal entries.
 
     Args:
-        space: to search in.
-        namespace: the tenant.
-        memory_id: of this one alone; else of those that changed last.
-        most: memories (count).
+        space: Workspace to search in.
+        namespace: The tenant.
+        memory_id: Only this memory; else the latest changed ones.
+        most: Maximum memories (count).
     """
     where = Filters().where(namespace, states_in(space).promoted(namespace))
     where += f" AND chunk_count <= {space.policy.sparse_chunks}"
@@ -115,26 +115,33 @@ def short_memories(
         "memories", "memory_id", names,
         columns=["memory_id", "title", "content", "source", "trigger_phrases"], also=where,
     )  # fmt: skip
-    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
-    relevant = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
-    told = said.join(relevant, on=PAIR, how="semi")
-    asked: dict[str, list[str]] = {}
+    judgments = judgments_until(space.store, "9999-12-31", namespace=namespace)
+    relevant = judgment_list(judgments, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
+    relevant_judgments = judgments.join(relevant, on=PAIR, how="semi")
+    queries: dict[str, list[str]] = {}
     texts = space.store.read_by(
-        "judgments", "judgment_id", told["judgment_id"].to_list(), columns=["memory_id", "query"]
+        "judgments",
+        "judgment_id",
+        relevant_judgments["judgment_id"].to_list(),
+        columns=["memory_id", "query"],
     )
     for name, query in texts.drop_nulls().unique().sort("query").iter_rows():
-        asked.setdefault(name, []).append(query)
+        queries.setdefault(name, []).append(query)
     place = {name: at for at, name in enumerate(names)}
-    found = []
+    results = []
     for row in sorted(rows.iter_rows(named=True), key=lambda row: place[row["memory_id"]]):
         words = excerpt(row["content"][:1_000], "")
-        questions = [*asked.get(row["memory_id"], ()), *(row["trigger_phrases"] or ()), row["title"], words]
-        found.append(_ask(space, namespace, row, [one for one in dict.fromkeys(questions) if one.strip()]))
-    return found
+        questions = [*queries.get(row["memory_id"], ()), *(row["trigger_phrases"] or ()), row["title"], words]
+        results.append(
+            _ask(
+                space, namespace, row, [question for question in dict.fromkeys(questions) if question.strip()]
+            )
+        )
+    return results
 
 
 def _ask(space: Workspace, namespace: str, row: dict[str, Any], questions: Sequence[str]) -> ShortMemory:
-    """The memory, asked for by each question alone and among all."""
+    """Search for the memory by each question, alone and among all."""
     name = row["memory_id"]
     alone, among = Filters(source=row["source"]), Filters()
     shares = []
@@ -142,10 +149,12 @@ def _ask(space: Workspace, namespace: str, row: dict[str, Any], questions: Seque
         policy = space.policy if filters is among else replace(space.policy, abstention_floor=0.0)
         hits = 0
         for question in questions:
-            found = searcher_in(space).find(namespace, question, space.settings.ranking.candidates, filters)
-            limit = LOOKED_AT if filters is among else len(found.candidates)
-            ranking = rank(found.candidates, policy, as_of=space.now(), limit=limit)
-            hits += any(one.memory_id == name for one in ranking.results)
+            candidates = searcher_in(space).find(
+                namespace, question, space.settings.ranking.candidates, filters
+            )
+            limit = LOOKED_AT if filters is among else len(candidates.candidates)
+            ranking = rank(candidates.candidates, policy, as_of=space.now(), limit=limit)
+            hits += any(memory.memory_id == name for memory in ranking.results)
         shares.append(hits / len(questions) if questions else 0.0)
     by_id, by_search = shares
     return ShortMemory(name, len(questions), by_id, by_search, diagnose(by_id, by_search))

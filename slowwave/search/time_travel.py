@@ -1,4 +1,4 @@
-"""The tables of a past day, made again, and what searches them."""
+"""Search as of a past day: tables of that day rebuilt, and their searcher."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 
 PAST_DAYS_KEPT = 4
-"""Rebuilt for searches of the past (count)."""
+"""Past days kept rebuilt (count)."""
 
 
 class PastSignals(StoredSignals):
-    """What was known at the end of a day; trigger phrases and heirs are those of its memories.
+    """Signals as of a past day's end, with that day's trigger phrases and heirs.
 
     Args:
-        space: the home.
-        memories: gives those of a namespace as of the day, also those that were merged away.
-        day: the day.
+        space: Workspace of the home.
+        memories: Returns a namespace's memories as of the day, including merged ones.
+        day: The day.
     """
 
     def __init__(self, space: Workspace, memories: Callable[[str], pl.DataFrame], day: date) -> None:
@@ -75,31 +75,31 @@ class PastSignals(StoredSignals):
 
 
 def searcher_as_of(space: Workspace, day: date) -> Searcher:
-    """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
+    """Return the searcher as of the end of a past day; the last few are cached.
 
     Raises:
-        SlowwaveError: the day is still to come.
+        SlowwaveError: a future day.
     """
-    kept: TableCache[date, Searcher] = space.part(
+    cached: TableCache[date, Searcher] = space.part(
         "past searchers",
         lambda: TableCache(
-            # A late act, a night or an undo may change what is known of that day.
+            # A late event, a nightly job or an undo may change that day.
             lambda _: [space.store.version(name) for name in ("memories", "decisions", "quarantine")],
             lambda day, *_: rebuild_as_of(space, day),
             max_entries=PAST_DAYS_KEPT,
         ),
     )
-    return kept.of(day)
+    return cached.of(day)
 
 
 def rebuild_as_of(space: Workspace, day: date) -> Searcher:
-    """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
+    """Build the searcher of the memory as of the end of a day (UTC).
 
-    A namespace is rebuilt when it is first searched, which costs about as much as reading it; keep the
-    searcher for further searches of the same day.
+    A namespace is rebuilt at its first search, which costs about as much as reading it. Keep the searcher for
+    further searches of the same day.
 
     Raises:
-        SlowwaveError: the day is still to come.
+        SlowwaveError: a future day.
     """
     _check(day)
     memories = cache(partial(_all_memories, space, day=day))
@@ -116,14 +116,13 @@ def rebuild_as_of(space: Workspace, day: date) -> Searcher:
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
-    """Rows of ``chunks`` of a namespace as they stood at the end of a day (UTC), by chunk id.
+    """Return a namespace's ``chunks`` rows as of a day's end (UTC), by chunk id.
 
-    Memories that are today what they were then have the rows that they have today. The others are cut again,
-    with the vectors that their texts had; if the chunk settings or the embedding model have changed since,
-    theirs are those of today.
+    Unchanged memories have today's rows. The others are chunked again, with the vectors of their texts. If
+    the chunk settings or the embedding model have changed since, today's apply.
 
     Raises:
-        SlowwaveError: the day is still to come.
+        SlowwaveError: a future day.
     """
     _check(day)
     return _chunks(space, namespace, _memories(space, namespace, day))
@@ -133,7 +132,7 @@ def _check(day: date) -> None:
     today = datetime.now(UTC).date()
     if day > today:
         raise SlowwaveError(
-            f"{day} is still to come (today is {today}, UTC). Ask for today or for a day of the past."
+            f"{day} is in the future (today is {today}, UTC). Ask for today or for a past day."
         )
 
 
@@ -142,30 +141,30 @@ def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
 
 
 def _all_memories(space: Workspace, namespace: str, *, day: date) -> pl.DataFrame:
-    store, mine = space.store, within(namespace)
-    acts = events_until(space.journal, namespace, day)
+    store, where = space.store, within(namespace)
+    events = events_until(space.journal, namespace, day)
     return memories_as_of(
-        acts,
-        store.read("decisions", mine, columns=DECISION),
-        store.read("quarantine", mine, columns=REFUSAL),
-        store.read("memories", mine, columns=["memory_id", "revision"]),
+        events,
+        store.read("decisions", where, columns=DECISION),
+        store.read("quarantine", where, columns=REFUSAL),
+        store.read("memories", where, columns=["memory_id", "revision"]),
         before=day_end(day),
     )
 
 
 def _present(memories: pl.DataFrame) -> pl.DataFrame:
-    """Without those that were merged away, which are in others."""
+    """Return the memories without merged ones, which are part of others."""
     return memories.filter(pl.col("status") != MERGED)
 
 
 def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
-    store, mine = space.store, within(namespace)
-    now = store.read("chunks", mine).join(memories, on=["memory_id", "revision"], how="semi")
-    kept = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
-    others = memories.join(kept, on="memory_id", how="anti")
+    store, where = space.store, within(namespace)
+    now = store.read("chunks", where).join(memories, on=["memory_id", "revision"], how="semi")
+    unchanged = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
+    others = memories.join(unchanged, on="memory_id", how="anti")
     cut = ingest_pipeline.cut(others, space.chunker, space.embedder.name)
     embedded = ingest_pipeline.embed(
         store, space.embedder, cut, look_up_from=1, tables=("embedded_chunks", "chunks")
     )
-    made = labelled(embedded, others).select(kept.columns)
-    return pl.concat([kept, made]).sort("chunk_id")
+    rebuilt = labelled(embedded, others).select(unchanged.columns)
+    return pl.concat([unchanged, rebuilt]).sort("chunk_id")

@@ -1,4 +1,4 @@
-"""The packet for the start of a session: what an assistant should know before it is asked anything."""
+"""Wake-up packet: the memories that an assistant gets when a session starts (rule 3.6)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from slowwave.search.signals import confidence
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-LEAST_BUDGET = 50  # tokens
-AVERAGE_ITEM = 20  # tokens of a short item: so many are read for a start
+MIN_BUDGET = 50  # tokens
+AVERAGE_ITEM = 20  # tokens of a short item; decides how many are read first
 EXCERPT_WORDS = 40
-EXCERPT_CHARACTERS = 400  # that these words have at most (count)
-_LOOKED_AT = 4_000  # characters of a text in which they are looked for
+EXCERPT_CHARACTERS = 400  # maximum of these words (count)
+_LOOKED_AT = 4_000  # characters of a text that are read for them
 _WITHIN = re.compile(r"\w|[^\w\s]\w")
 _BETWEEN = re.compile(r"^(?:\s|[.:—–-](?=\s|$))+")
 _HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
@@ -36,13 +36,13 @@ COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "updated_at", *_L
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """What an assistant is given when a session starts.
+    """Wake-up packet of a session.
 
     Attributes:
-        sections: one per memory type, the most important first, each with its best memories and how many were
-            left out. The last item may be cut: then it says so.
-        budget: tokens that were allowed.
-        tokens: that it takes (an estimate); never more than the budget.
+        sections: One per memory type, most important first, with its best memories and the number left out.
+            The last item may be cut, and then says so.
+        budget: Maximum tokens.
+        tokens: Estimated tokens; never more than the budget.
     """
 
     namespace: str
@@ -53,7 +53,7 @@ class Packet:
 
     @property
     def text(self) -> str:
-        """The packet as Markdown, memories as quoted data."""
+        """Return the packet as Markdown, with memories as quoted data."""
         lines = []
         for section in self.sections:
             if section.items:
@@ -61,14 +61,14 @@ class Packet:
         return "\n".join([NOTICE, *lines]) if lines else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
+        """Return plain data for JSON."""
         return asdict(self) | {"text": self.text}
 
 
 def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, secret: bool = False) -> Packet:
-    """Gather the packet; see `slowwave.Memory.wakeup`."""
-    if budget < LEAST_BUDGET:
-        raise SlowwaveError(f"budget = {budget}: a packet needs {LEAST_BUDGET} tokens or more.")
+    """Build the packet; see `slowwave.Memory.wakeup`."""
+    if budget < MIN_BUDGET:
+        raise SlowwaveError(f"budget = {budget} is too small: a packet needs {MIN_BUDGET} tokens or more.")
     filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
     rows = space.store.read("memories", filters.where(namespace), columns=COLUMNS)
     rows = with_tiers(rows, states_in(space).promoted(namespace))
@@ -87,7 +87,7 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
     while True:
         items = _items(space, rows.head(many), filters.where(namespace))
         sections = pack(items, counts, budget - tokens(NOTICE) - 1)
-        # Short items leave room for more than were read: then more are.
+        # Short items leave room for more: read more.
         if sum(len(section.items) for section in sections) < many or many >= rows.height:
             break
         many *= 4
@@ -96,13 +96,13 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
 
 
 def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
-    said = space.store.read_by(
+    contents = space.store.read_by(
         "memories", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "content"], also=where
     )
-    found: dict[str, list[Item]] = {}
-    for row in best.join(said, on="memory_id", maintain_order="left").iter_rows(named=True):
-        found.setdefault(row["section"], []).append(_item(row))
-    return found
+    items: dict[str, list[Item]] = {}
+    for row in best.join(contents, on="memory_id", maintain_order="left").iter_rows(named=True):
+        items.setdefault(row["section"], []).append(_item(row))
+    return items
 
 
 def _item(row: dict[str, Any]) -> Item:
@@ -122,14 +122,14 @@ def _item(row: dict[str, Any]) -> Item:
 
 
 def excerpt(text: str, title: str) -> str:
-    """The first words of a text, without headings and without repeating its title, on one line."""
+    """Return the first words of a text on one line, without headings and title."""
     words = _HEADINGS.sub(" ", text).split()
     beginning = " ".join(words[:EXCERPT_WORDS])
     line = beginning[:EXCERPT_CHARACTERS].rstrip()
     more = len(words) > EXCERPT_WORDS or line != beginning
     bare = title.rstrip(" …")
     rest = line[len(bare) :]
-    # A title of first words may end within a word, and what follows may be a sign: "Freezer -20 °C".
+    # A title of first words may end within a word, and the rest may start with a sign: "Freezer -20 °C".
     whole = bare != title or not _WITHIN.match(rest)
     if bare and whole and line.casefold().startswith(bare.casefold()):
         line = _BETWEEN.sub("", rest)

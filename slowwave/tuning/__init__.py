@@ -1,4 +1,4 @@
-"""Fitting a ranking policy to labelled queries; nothing here changes what is in force."""
+"""Fitting of a ranking policy to labelled queries; the policy in force stays unchanged."""
 
 from slowwave.tuning.collection import Asked, Collection, ask, fill, opened, read_collection
 from slowwave.tuning.fit import Fitted, fit

@@ -1,4 +1,4 @@
-"""Labelled collections (documents, queries, judgments) and the candidates that a memory finds for them."""
+"""Labelled collections (documents, queries, judgments) and the candidates of their queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 BATCH = 2_000  # documents saved at a time (count)
-_COLLECTION = "collection"  # what a home was filled with, and whether it has all of it
+_COLLECTION = "collection"  # key in ``meta``: digest of the collection, and whether it is complete
 _TURN_FIELDS = ("session", "speaker", "role", "said_at")
 
 
@@ -30,10 +30,10 @@ class Collection:
     """Documents, queries and judgments, as in BEIR.
 
     Attributes:
-        documents: ``_id``, ``title``, ``text``; perhaps ``namespace``, and ``session``, ``speaker``, ``role``
-            or ``said_at`` where they are the turns of a chat, in their order.
-        queries: ``_id``, ``text``; perhaps ``namespace`` and ``answerable``.
-        qrels: grade of documents by query; 0 is judged and not relevant.
+        documents: ``_id``, ``title``, ``text``; optional ``namespace``. Turns of a chat, in order, have
+            ``session``, ``speaker``, ``role`` or ``said_at``.
+        queries: ``_id``, ``text``; optional ``namespace`` and ``answerable``.
+        qrels: Grade of documents by query; 0 is judged and not relevant.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Collection:
 
     @property
     def digest(self) -> str:
-        """Changes when a document does."""
+        """Return a digest that changes with any document."""
         return ids.digest(*(json.dumps(document, sort_keys=True) for document in self.documents))
 
     def answerable(self) -> list[Mapping[str, Any]]:
-        """Queries that some document answers."""
+        """Return the queries that some document answers."""
         return [
             query
             for query in self.queries
@@ -56,16 +56,16 @@ class Collection:
         ]
 
     def unanswerable(self) -> list[Mapping[str, Any]]:
-        """Queries that are marked as having no answer."""
+        """Return the queries marked as having no answer."""
         return [query for query in self.queries if not query.get("answerable", True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One query and what was found for it.
+    """Candidates of one query.
 
     Attributes:
-        documents: the document that each memory is.
+        documents: Document id of each memory.
     """
 
     query_id: str
@@ -74,10 +74,10 @@ class Asked:
 
 
 def read_collection(folder: Path) -> Collection:
-    """Read ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` (query, document, grade; a header line).
+    """Read ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` (header, then query, document, grade).
 
     Raises:
-        SlowwaveError: a file is not there, or a line of it cannot be read.
+        SlowwaveError: a file is missing, or a line is invalid.
     """
     folder = folder.expanduser()
     documents = _lines(folder / "corpus.jsonl", ("_id", "text"))
@@ -101,7 +101,7 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise SlowwaveError(
-            f"{path} cannot be read ({error.strerror}). A collection is a folder with corpus.jsonl, "
+            f"Cannot read {path} ({error.strerror}). A collection is a folder with corpus.jsonl, "
             f"queries.jsonl and qrels.tsv, as in BEIR."
         ) from None
     except UnicodeDecodeError as error:
@@ -109,7 +109,7 @@ def _text(path: Path) -> str:
 
 
 def _lines(path: Path, wanted: Sequence[str]) -> list[dict[str, Any]]:
-    found = []
+    rows = []
     for number, line in enumerate(_text(path).split("\n"), start=1):  # JSON may hold other separators
         if not line.strip():
             continue
@@ -119,19 +119,19 @@ def _lines(path: Path, wanted: Sequence[str]) -> list[dict[str, Any]]:
             raise SlowwaveError(f"{path}, line {number} is not JSON: {error}.") from None
         if not isinstance(row, dict):
             raise SlowwaveError(f"{path}, line {number} is not a JSON object.")
-        if lacking := [name for name in wanted if not isinstance(row.get(name), str)]:
-            raise SlowwaveError(f"{path}, line {number} has no {', '.join(lacking)}.")
-        found.append(row)
-    return found
+        if missing := [name for name in wanted if not isinstance(row.get(name), str)]:
+            raise SlowwaveError(f"{path}, line {number} has no {', '.join(missing)}.")
+        rows.append(row)
+    return rows
 
 
 def notes_of(documents: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The documents as notes to save, by namespace; turns of a chat know the turn before them.
+    """Convert documents to notes by namespace; a chat turn follows the previous one.
 
-    A document without a word is nothing that can be saved; it is never found.
+    A document without a word cannot be saved and is never found.
     """
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    before: dict[tuple[str, Any], str] = {}
+    notes: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    previous: dict[tuple[str, Any], str] = {}
     for document in documents:
         content = document["text"] or document.get("title") or ""
         if says_nothing(content):
@@ -144,14 +144,14 @@ def notes_of(documents: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str,
         }
         if any(name in document for name in _TURN_FIELDS):
             chat = (space, document.get("session"))
-            note |= {"memory_type": "chat", "follows": before.get(chat, "")}
-            before[chat] = document["_id"]
-        found[space].append(note)
-    return dict(found)
+            note |= {"memory_type": "chat", "follows": previous.get(chat, "")}
+            previous[chat] = document["_id"]
+        notes[space].append(note)
+    return dict(notes)
 
 
 def fill(home: Path, collection: Collection, model: str) -> dict[str, Memory]:
-    """Save the documents into a home of their own, by namespace; a home that has them is used as it is.
+    """Save the documents into a separate home by namespace; a home that has them is reused.
 
     Raises:
         SlowwaveError: the home holds another collection.
@@ -183,7 +183,7 @@ def _save(
     mark = store.get_meta(_COLLECTION)
     if mark is not None and mark["digest"] != collection.digest:
         raise SlowwaveError(
-            f"{store.uri} holds another collection than {collection.name}; give another folder."
+            f"{store.uri} holds another collection than {collection.name}. Use another folder."
         )
     if mark is not None and mark["whole"]:
         return
@@ -198,12 +198,12 @@ def _save(
 
 @contextmanager
 def opened(collection: Collection, model: str, *, cache: Path | None = None) -> Iterator[dict[str, Memory]]:
-    """The collection in memories by namespace, as long as the context lasts.
+    """Open the collection as memories by namespace, for the time of the context.
 
     Args:
-        collection: what is saved.
-        model: embedding model.
-        cache: folder in which the home is kept for the next time; None throws it away.
+        collection: Collection to save.
+        model: Embedding model.
+        cache: Folder that keeps the home for the next time; None uses a temporary one.
     """
     with ExitStack() as stack:
         if cache is None:
@@ -218,21 +218,21 @@ def opened(collection: Collection, model: str, *, cache: Path | None = None) -> 
 
 
 def ask(memories: Mapping[str, Memory], queries: Sequence[Mapping[str, Any]], size: int = 100) -> list[Asked]:
-    """The candidates of each query, as a search finds them.
+    """Return the candidates of each query, as a search finds them.
 
     Raises:
-        SlowwaveError: a query is of a namespace without documents.
+        SlowwaveError: a query of a namespace without documents.
     """
-    found = []
+    results = []
     with progress.task("searching", len(queries)) as advance:
         for query in queries:
             name = query.get("namespace") or "default"
             if name not in memories:
                 raise SlowwaveError(f"Query {query['_id']} is of namespace {name!r}, which has no documents.")
             memory = memories[name]
-            one = searcher_in(memory.home).find(memory.namespace, query["text"], size)
-            sources = one.shown.column("source").to_pylist()
-            documents = dict(zip(one.candidates.memory_ids, sources, strict=True))
-            found.append(Asked(query["_id"], one.candidates, documents))
+            candidates = searcher_in(memory.home).find(memory.namespace, query["text"], size)
+            sources = candidates.shown.column("source").to_pylist()
+            documents = dict(zip(candidates.candidates.memory_ids, sources, strict=True))
+            results.append(Asked(query["_id"], candidates.candidates, documents))
             advance(1)
-    return found
+    return results

@@ -1,4 +1,4 @@
-"""Search for better parameters on half of the queries, and judge them on the other half."""
+"""Fit of ranking parameters on half of the queries, evaluated on the other half."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning.collection import Asked
 
-MARGIN: Final = 0.01  # of nDCG@10: what is nearer than this is as good
-WORST_LOSS: Final = 0.003  # of nDCG@10 that a collection may lose while fitting
-LEAST_GAIN: Final = 0.002  # of the mean nDCG@10: for less, a parameter keeps its value
-KEPT: Final = 0.99  # share of the answerable queries of each collection that a fitted floor has to leave
+MARGIN: Final = 0.01  # of nDCG@10: smaller differences count as equal
+MAX_LOSS: Final = 0.003  # maximum nDCG@10 that a collection may lose while fitting
+MIN_GAIN: Final = 0.002  # minimum gain of mean nDCG@10 to change a parameter
+MIN_ANSWERED: Final = 0.99  # minimum share of each collection's answerable queries above a fitted floor
 ROUNDS: Final = 2
-AS_OF: Final = datetime(2000, 1, 1, tzinfo=UTC)  # nothing here has votes, so the moment does not matter
+AS_OF: Final = datetime(2000, 1, 1, tzinfo=UTC)  # there are no votes, so the moment does not matter
 
 GRID: Final[dict[str, tuple[float, ...]]] = {
     "vector_weight": (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9),
@@ -42,18 +42,18 @@ GRID: Final[dict[str, tuple[float, ...]]] = {
     "mpab_cap": (0.005, 0.01, 0.02, 0.05, 0.1, math.inf),
     "neighbour_weight": (0.0, 0.1, 0.15, 0.2, 0.25, 0.3),
 }
-"""Values that are tried, one parameter after the other."""
+"""Values to try, one parameter after the other."""
 
 Qrels = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """The candidates of a collection's queries, and the judgments of them.
+    """Candidates and judgments of a collection's queries.
 
     Attributes:
-        asked: the queries that have an answer.
-        unanswerable: the signals of queries without one.
+        asked: Queries with an answer.
+        unanswerable: Queries without one.
     """
 
     name: str
@@ -62,32 +62,32 @@ class Labelled:
     unanswerable: Sequence[Asked] = ()
 
     def halves(self) -> tuple[Labelled, Labelled]:
-        """Two halves of the queries, always the same: one to fit on, one to report on."""
+        """Return two fixed halves of the queries: one to fit on, one to report on."""
 
-        def first(one: Asked) -> bool:
-            return int(ids.digest("half", one.query_id), 16) % 2 == 0
+        def first(query: Asked) -> bool:
+            return int(ids.digest("half", query.query_id), 16) % 2 == 0
 
         return (
             replace(
                 self,
-                asked=[one for one in self.asked if first(one)],
-                unanswerable=[one for one in self.unanswerable if first(one)],
+                asked=[query for query in self.asked if first(query)],
+                unanswerable=[query for query in self.unanswerable if first(query)],
             ),
             replace(
                 self,
-                asked=[one for one in self.asked if not first(one)],
-                unanswerable=[one for one in self.unanswerable if not first(one)],
+                asked=[query for query in self.asked if not first(query)],
+                unanswerable=[query for query in self.unanswerable if not first(query)],
             ),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyScores:
-    """One policy on one collection's other half.
+    """Scores of one policy on the test half of one collection.
 
     Attributes:
-        ndcg: mean nDCG@10, with its 95 % interval `low` to `high`.
-        against: paired differences of nDCG@10 to the present policy.
+        ndcg: Mean nDCG@10, with its 95 % interval `low` to `high`.
+        against: Paired differences of nDCG@10 to the present policy.
     """
 
     collection: str
@@ -102,15 +102,15 @@ class PolicyScores:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What came of a search.
+    """Result of a fit.
 
     Attributes:
-        policy: the best one found.
-        present: the one that it was compared with.
-        lines: on the halves that were not fitted on: present, fitted, the seeds' constants, RRF, and the
-            fitted one without each of its stages.
-        tried: policies that were tried (count).
-        abstention: per collection with unanswerable queries: how well the signal tells them apart.
+        policy: Best policy found.
+        present: Policy that it was compared with.
+        lines: Scores on the test halves: present, fitted, reference policy (`seeds`), RRF, and ablations of
+            the fitted one.
+        tried: Policies evaluated (count).
+        abstention: Per collection with unanswerable queries: separation by the signal.
     """
 
     policy: RankingPolicy
@@ -121,53 +121,53 @@ class Fitted:
 
 
 def rankings(labelled: Labelled, policy: RankingPolicy, limit: int = 20) -> dict[str, list[str]]:
-    """The documents that a policy ranks first for each query."""
-    found = {}
-    for one in labelled.asked:
-        ranking = rank(one.candidates, policy, as_of=AS_OF, limit=limit)
-        found[one.query_id] = [one.documents[memory.memory_id] for memory in ranking.results]
-    return found
+    """Return the top documents of a policy for each query."""
+    results = {}
+    for query in labelled.asked:
+        ranking = rank(query.candidates, policy, as_of=AS_OF, limit=limit)
+        results[query.query_id] = [query.documents[memory.memory_id] for memory in ranking.results]
+    return results
 
 
 def scores(labelled: Labelled, policy: RankingPolicy) -> pl.DataFrame:
-    """nDCG@10 and MRR@5 of every query."""
-    wanted = {one.query_id: labelled.qrels[one.query_id] for one in labelled.asked}
+    """Compute nDCG@10 and MRR@5 of every query."""
+    wanted = {query.query_id: labelled.qrels[query.query_id] for query in labelled.asked}
     return evaluate(rankings(labelled, policy, limit=10), wanted, (NDCG, MRR))
 
 
 def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = "tuned") -> Fitted:
-    """Fit the parameters of `GRID` on half of each collection, over all of them together.
+    """Fit the parameters of `GRID` on half of each collection, jointly.
 
-    One parameter after the other takes the value with the best mean nDCG@10 over the collections, if that is
-    a gain of `LEAST_GAIN` and no collection loses more than `WORST_LOSS` against the present policy; twice.
-    Abstention is off meanwhile. Where a collection has queries without an answer, the floor is then the
-    highest that leaves `KEPT` of the answerable queries of every collection, else it stays.
+    Each parameter in turn takes the value with the best mean nDCG@10 over the collections. It must gain
+    `MIN_GAIN`, and no collection may lose more than `MAX_LOSS` against the present policy. There are two
+    rounds, with abstention off. If a collection has unanswerable queries, the floor becomes the highest that
+    leaves `MIN_ANSWERED` of the answerable queries of every collection. Otherwise it stays.
     """
     halves = [one.halves() for one in collections]
     fitting, judging = [half[0] for half in halves], [half[1] for half in halves]
     start = replace(present, name=name, abstention_floor=0.0)
-    seen: dict[str, np.ndarray] = {}
+    cached: dict[str, np.ndarray] = {}
 
     def quality(policy: RankingPolicy) -> np.ndarray:
-        if policy.version not in seen:
+        if policy.version not in cached:
             means = [scores(half, policy)[str(NDCG)].mean() for half in fitting]
-            seen[policy.version] = np.array(means, dtype=np.float64)
-        return seen[policy.version]
+            cached[policy.version] = np.array(means, dtype=np.float64)
+        return cached[policy.version]
 
     base = quality(start)
     best = start
     with progress.task("fitting", ROUNDS * sum(len(values) for values in GRID.values())) as advance:
         for _ in range(ROUNDS):
             for parameter, values in GRID.items():
-                found = best
+                candidate = best
                 for value in values:
                     tried = replace(best, **{parameter: value})  # type: ignore[arg-type]
-                    allowed = bool((quality(tried) >= base - WORST_LOSS).all())
-                    if allowed and quality(tried).mean() > quality(found).mean():
-                        found = tried
+                    allowed = bool((quality(tried) >= base - MAX_LOSS).all())
+                    if allowed and quality(tried).mean() > quality(candidate).mean():
+                        candidate = tried
                     advance(1)
-                if quality(found).mean() >= quality(best).mean() + LEAST_GAIN:
-                    best = found
+                if quality(candidate).mean() >= quality(best).mean() + MIN_GAIN:
+                    best = candidate
     floor = present.abstention_floor
     if any(one.unanswerable for one in fitting):
         floor = highest_floor(fitting)
@@ -191,19 +191,19 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
         best,
         present,
         lines,
-        len(seen),
+        len(cached),
         tuple(abstention(half, best) for half in judging if half.unanswerable),
     )
 
 
 def judge(labelled: Labelled, policies: Mapping[str, RankingPolicy]) -> list[PolicyScores]:
-    """Every policy on a collection, compared with the first one."""
-    before: np.ndarray | None = None
+    """Score every policy on a collection, compared with the first one."""
+    baseline: np.ndarray | None = None
     lines = []
     for name, policy in policies.items():
-        found = scores(labelled, policy)
-        values = found[str(NDCG)].to_numpy()
-        before = values if before is None else before
+        metrics = scores(labelled, policy)
+        values = metrics[str(NDCG)].to_numpy()
+        baseline = values if baseline is None else baseline
         mean = mean_interval(values)
         lines.append(
             PolicyScores(
@@ -213,35 +213,39 @@ def judge(labelled: Labelled, policies: Mapping[str, RankingPolicy]) -> list[Pol
                 mean.mean,
                 mean.low,
                 mean.high,
-                float(found[str(MRR)].mean() or 0.0),  # type: ignore[arg-type]
-                compare(before, values, margin=MARGIN),
+                float(metrics[str(MRR)].mean() or 0.0),  # type: ignore[arg-type]
+                compare(baseline, values, margin=MARGIN),
             )
         )
     return lines
 
 
 def highest_floor(collections: Sequence[Labelled]) -> float:
-    """The highest floor, to 2 decimals, that leaves `KEPT` of the answerable queries of every collection."""
+    """Return the highest floor (2 decimals) that leaves `MIN_ANSWERED` in every collection."""
     least = min(
-        float(np.quantile([signal(one.candidates) for one in labelled.asked], 1 - KEPT, method="lower"))
+        float(
+            np.quantile(
+                [signal(query.candidates) for query in labelled.asked], 1 - MIN_ANSWERED, method="lower"
+            )
+        )
         for labelled in collections
     )
     return math.floor(least * 100) / 100
 
 
 def abstention(labelled: Labelled, policy: RankingPolicy) -> dict[str, Any]:
-    """How well the signal tells queries with an answer from those without, and what the floor does."""
-    known = [signal(one.candidates) for one in labelled.asked]
-    unknown = [signal(one.candidates) for one in labelled.unanswerable]
-    rate = answer_rate(known, unknown)
+    """Measure how well signal and floor separate answerable from unanswerable queries."""
+    answerable = [signal(query.candidates) for query in labelled.asked]
+    unanswerable = [signal(query.candidates) for query in labelled.unanswerable]
+    rate = answer_rate(answerable, unanswerable)
     return {
         "collection": labelled.name,
-        "answerable": len(known),
-        "unanswerable": len(unknown),
-        "auroc": auroc(known, unknown),
+        "answerable": len(answerable),
+        "unanswerable": len(unanswerable),
+        "auroc": auroc(answerable, unanswerable),
         "answered_at_5_percent_false": rate.answered,
         "floor_of_that": rate.floor,
         "fitted_floor": policy.abstention_floor,
-        "answered": float(np.mean(np.array(known) >= policy.abstention_floor)),
-        "false_answers": float(np.mean(np.array(unknown) >= policy.abstention_floor)),
+        "answered": float(np.mean(np.array(answerable) >= policy.abstention_floor)),
+        "false_answers": float(np.mean(np.array(unanswerable) >= policy.abstention_floor)),
     }

@@ -1,4 +1,4 @@
-"""`slowwave tune`: from folders of labelled queries to a fitted policy and its report."""
+"""`slowwave tune`: from folders of labelled queries to a fitted policy and a report."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ COLUMNS = ("collection", "policy", "queries", "ndcg@10", "low", "high", "mrr@5",
 
 
 def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most: int) -> Fitted:
-    """Embed the collections with the home's model, ask their queries, and fit.
+    """Embed the collections with the home's model, search their queries, and fit a policy.
 
     Raises:
-        SlowwaveError: a folder is not a collection, or has too few queries with an answer.
+        SlowwaveError: a folder is not a collection, or has too few answerable queries.
     """
     from slowwave.home.workspace import Workspace
 
     space = Workspace(settings)
-    present = space.policy  # first: a policy file that cannot be read is told at once
+    present = space.policy  # first, so that an unreadable policy file fails at once
     labelled = []
     for folder in folders:
         collection = read_collection(folder)
@@ -40,7 +40,7 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
 
 
 def label(collection: Collection, model: str, *, cache: Path | None, most: int) -> Labelled:
-    """The candidates of a collection's queries; of very many a fixed sample."""
+    """Return the candidates of a collection's queries; of very many a fixed sample."""
     with opened(collection, model, cache=cache) as memories:
         return Labelled(
             collection.name,
@@ -54,12 +54,12 @@ def _sample(queries: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping
     return queries if len(queries) <= most else random.Random(0).sample(list(queries), most)
 
 
-def as_rows(done: Fitted) -> tuple[Sequence[str], list[dict[str, Any]]]:
-    """The report as rows."""
+def as_rows(fitted: Fitted) -> tuple[Sequence[str], list[dict[str, Any]]]:
+    """Return the report as rows."""
     rows = []
-    for line in done.lines:
+    for line in fitted.lines:
         change = line.against
-        told = f"{change.difference:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
+        difference = f"{change.difference:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
         rows.append(
             {
                 "collection": line.collection,
@@ -69,7 +69,7 @@ def as_rows(done: Fitted) -> tuple[Sequence[str], list[dict[str, Any]]]:
                 "low": round(line.low, 4),
                 "high": round(line.high, 4),
                 "mrr@5": round(line.mrr, 4),
-                "difference": told if line.policy != "present" else "",
+                "difference": difference if line.policy != "present" else "",
                 "verdict": change.verdict if line.policy != "present" else "",
             }
         )

@@ -1,4 +1,4 @@
-"""The warehouse: one DuckDB file of small documented tables, for people and the tools that draw charts.
+"""Warehouse: one DuckDB file of small documented tables for charts and SQL.
 
 DuckDB comes with ``slowwave[night]`` and is loaded when a warehouse is built or read.
 """

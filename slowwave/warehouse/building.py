@@ -1,7 +1,7 @@
-"""Building the warehouse: into a file beside the old one, looked over, and then in its place at once.
+"""Warehouse build: a new file is written, verified, and atomically replaces the old one.
 
-Who reads the old file keeps reading it, and who opens the path finds either the old file or the new one. A
-build that is killed leaves the old file; what it had begun is removed by the next.
+Readers of the old file keep it, and the path always has the old or the new file. A build that is killed
+leaves the old file; the next build removes its remains.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 Connect = Callable[[Path], AbstractContextManager["DuckDBPyConnection"]]
 
-PATIENCE_S = 600  # for another build
-# Student's t at .975 for 1 to 10 degrees of freedom; beyond them its expansion in powers of 1/n (Abramowitz
-# and Stegun, 26.7.5), which is within .0002 there.
+PATIENCE_S = 600  # time-out for another build (seconds)
+# Student's t at 0.975 for 1 to 10 degrees of freedom; beyond them its expansion in powers of 1/n (Abramowitz
+# and Stegun, 26.7.5), which is within 0.0002 there.
 _T975 = """
 CREATE TEMP MACRO t975(n) AS CASE
   WHEN n < 1 THEN NULL
@@ -46,12 +46,12 @@ CREATE TEMP MACRO t975(n) AS CASE
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made.
+    """Result of a build.
 
     Attributes:
-        rows: of each table (count).
-        seconds: that it took.
-        bytes: of the file.
+        rows: Rows of each table (count).
+        seconds: Duration.
+        bytes: Size of the file.
     """
 
     rows: dict[str, int]
@@ -60,7 +60,7 @@ class Built:
 
 
 def build_home(space: Workspace, path: Path, *, connect: Connect | None = None) -> Built:
-    """The warehouse of a home, with what its tables and its journal come to (`sources.MADE`).
+    """Build the warehouse of a home, including computed frames (`sources.MADE`).
 
     Raises:
         SlowwaveError: see `build`.
@@ -76,16 +76,16 @@ def build(
     connect: Connect | None = None,
     made: Mapping[str, pl.DataFrame] | None = None,
 ) -> Built:
-    """Make the warehouse of a store anew; the same tables give the same content.
+    """Recreate the warehouse of a store; the same tables give the same content.
 
     Args:
-        store: is only read.
-        path: of the file; its folder has to be there.
-        connect: opens a DuckDB file for writing; default: DuckDB itself.
-        made: frames of `sources.MADE`; what is not given has no rows.
+        store: Store to read.
+        path: Path of the file; its folder must exist.
+        connect: Opens a DuckDB file for writing; default: DuckDB itself.
+        made: Frames of `sources.MADE`; a missing one has no rows.
 
     Raises:
-        SlowwaveError: DuckDB is not installed, another build does not end, or what was built is not whole.
+        SlowwaveError: DuckDB is not installed, another build does not end, or the verification fails.
     """
     load_duckdb()
     started, new = time.perf_counter(), path.with_name(f"{path.name}.building")
@@ -93,7 +93,7 @@ def build(
         _remove(new)
         try:
             rows = _filled(store, new, connect or _connected, made or {})
-            _look_over(new, rows)
+            _verify(new, rows)
             _take_the_place(new, path)
         finally:
             _remove(new)
@@ -102,16 +102,16 @@ def build(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold the build of a file; the system lets go of it when the process is killed."""
+    """Lock the build of a file; the system releases the lock of a killed process."""
     from filelock import FileLock, Timeout
 
     try:
-        held = FileLock(f"{path}.lock", mode=file_mode(path.parent)).acquire(timeout=PATIENCE_S)
+        lock = FileLock(f"{path}.lock", mode=file_mode(path.parent)).acquire(timeout=PATIENCE_S)
     except Timeout:
         raise StoreError(
             f"Another process has been building {path} for {PATIENCE_S} s. Wait for it, then try again."
         ) from None
-    with held:
+    with lock:
         yield
 
 
@@ -122,19 +122,19 @@ def _connected(path: Path) -> Iterator[DuckDBPyConnection]:
 
 
 def _filled(store: Store, path: Path, connect: Connect, made: Mapping[str, pl.DataFrame]) -> dict[str, int]:
-    """Make every table in a new file; rows of each."""
+    """Build every table in a new file; return the rows of each."""
     rows = {}
     last = {name: mart for mart in MARTS for name in mart.reads}
     with connect(path) as connection, task("building the warehouse", len(MARTS)) as advance:
         try:
-            connection.execute("SET threads = 1")  # or sums would be added up in another order each time
+            connection.execute("SET threads = 1")  # more threads would add up sums in varying order
             connection.execute(_T975)
-            connection.begin()  # one commit, not one of each comment
-            there: set[str] = set()
+            connection.begin()  # one commit, not one per comment
+            registered: set[str] = set()
             for mart in MARTS:
-                for name in set(mart.reads) - there:  # once: all tables see the same rows
+                for name in set(mart.reads) - registered:  # once, so that all tables see the same rows
                     connection.register(f"lance_{name}", _read(store, name, made).to_arrow())
-                there.update(mart.reads)
+                registered.update(mart.reads)
                 rows[mart.name] = _made(connection, mart)
                 for name in mart.reads:
                     if last[name] is mart:
@@ -143,19 +143,19 @@ def _filled(store: Store, path: Path, connect: Connect, made: Mapping[str, pl.Da
             connection.commit()
             connection.execute("CHECKPOINT")
         finally:
-            connection.close()  # Dagster's resource does not, when something is raised
+            connection.close()  # Dagster's resource does not after an exception
     return rows
 
 
 def _read(store: Store, name: str, made: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """What a mart reads: of a table, or worked out."""
+    """Read the input of a mart: a table, or a computed frame."""
     if name in SOURCES:
         return SOURCES[name].read(store, name)
     return made[name] if name in made else pl.DataFrame(schema=MADE[name])
 
 
 def _made(connection: DuckDBPyConnection, mart: Mart) -> int:
-    """Make one table, with its comments; rows of it."""
+    """Build one table with its comments; return its number of rows."""
     columns = ", ".join(f"{column.name} {column.type}" for column in mart.columns)
     connection.execute(f"CREATE TABLE {mart.name} ({columns})")
     order = ", ".join(str(number + 1) for number in range(mart.key))
@@ -167,35 +167,35 @@ def _made(connection: DuckDBPyConnection, mart: Mart) -> int:
 
 
 def _counted(connection: DuckDBPyConnection, mart: Mart) -> tuple[int, int]:
-    """Rows of a table, and how many keys they have."""
+    """Return the number of rows and of distinct keys of a table."""
     keys = ", ".join(mart.keys)
     relation = connection.table(f"{mart.name}")
     return relation.shape[0], relation.aggregate(keys, keys).shape[0]
 
 
-def _look_over(path: Path, rows: dict[str, int]) -> None:
-    """That the file opens, and every table has its rows, one of each key.
+def _verify(path: Path, rows: dict[str, int]) -> None:
+    """Verify that the file opens and every table has its rows with unique keys.
 
     Raises:
-        StoreError: it is not so.
+        StoreError: the verification fails.
     """
     with load_duckdb().connect(str(path), read_only=True) as connection:
         for mart in MARTS:
-            found, keys = _counted(connection, mart)
-            if not found == keys == rows[mart.name]:
+            count, keys = _counted(connection, mart)
+            if not count == keys == rows[mart.name]:
                 raise StoreError(
-                    f"{mart.name} was built with {rows[mart.name]:,} rows and has {found:,} with {keys:,} "
-                    f"keys ({', '.join(mart.keys)}). The old warehouse stays. Look for double rows with "
-                    f"`slowwave doctor`."
+                    f"{mart.name} was built with {rows[mart.name]:,} rows and has {count:,} with {keys:,} "
+                    f"keys ({', '.join(mart.keys)}). The old warehouse stays. Run `slowwave doctor` to find "
+                    f"duplicate rows."
                 )
 
 
 def _take_the_place(new: Path, path: Path) -> None:
-    # What somebody who wrote into the old file left beside it must not be taken for a part of the new one.
+    # A leftover WAL of the old file must not be applied to the new one.
     _wal(path).unlink(missing_ok=True)
     with new.open("rb+") as file:
         os.fsync(file.fileno())
-    os.replace(new, path)  # noqa: PTH105 - by this name a test can end the process just before it
+    os.replace(new, path)  # noqa: PTH105 - tests patch this name to end the process here
 
 
 def _remove(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Loading DuckDB, which not every installation has."""
+"""Loading of DuckDB, an optional dependency."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from slowwave.errors import SlowwaveError
 if TYPE_CHECKING:
     from types import ModuleType
 
-HANDLES = 8  # of files, for a connection
+HANDLES = 8  # file handles of a connection (count)
 
 
 def load_duckdb() -> ModuleType:
-    """The module, where there are handles enough to connect: else DuckDB would end the whole process.
+    """Import DuckDB after checking that file handles are free; else it would abort the process.
 
     Raises:
         SlowwaveError: it is not installed.
         OSError: too many files are open.
     """
-    with ExitStack() as held:
+    with ExitStack() as handles:
         for _ in range(HANDLES):
-            held.enter_context(Path(os.devnull).open("rb"))
+            handles.enter_context(Path(os.devnull).open("rb"))
     try:
         import duckdb
     except ImportError as error:
         raise SlowwaveError(
-            f"{error}. The warehouse needs it: pip install '.[night]' in its folder."
+            f"{error}. The warehouse needs DuckDB. Run pip install '.[night]' in the source folder."
         ) from None
     return duckdb

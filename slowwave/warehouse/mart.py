@@ -1,4 +1,4 @@
-"""What a table of the warehouse is."""
+"""Definition of a warehouse table (mart)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column: its name, its type in DuckDB, and what it says, with its unit."""
+    """Column: name, DuckDB type, and description with unit."""
 
     name: str
     type: str
@@ -16,16 +16,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Mart:
-    """A table of the warehouse.
+    """Table of the warehouse.
 
     Attributes:
-        name: of the table.
-        about: what a row is.
-        reads: tables of the store (`sources.SOURCES`), and what is worked out (`sources.MADE`), that the
-            query names, with ``lance_`` before them.
-        key: how many of the first columns tell rows apart; rows are stored in their order.
-        columns: in the order of the query's.
-        query: SQL that gives the rows.
+        name: Name of the table.
+        about: Meaning of a row.
+        reads: Store tables (`sources.SOURCES`) and computed frames (`sources.MADE`) that the query names,
+            with the prefix ``lance_``.
+        key: Number of leading columns that identify a row; rows are sorted by them.
+        columns: In the order of the query.
+        query: SQL of the rows.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Mart:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of the key's columns."""
+        """Return the names of the key columns."""
         return tuple(column.name for column in self.columns[: self.key])
 
 
@@ -46,10 +46,10 @@ NAMESPACE = Field("namespace", "VARCHAR", "Namespace (tenant); nothing is summed
 
 
 def count(name: str, about: str) -> Field:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     return Field(name, "BIGINT", f"{about} (count).")
 
 
 def share(name: str, about: str) -> Field:
-    """A column of shares."""
+    """Return a column of shares."""
     return Field(name, "DOUBLE", f"{about} (0 to 1; null of nothing).")

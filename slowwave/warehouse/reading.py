@@ -1,4 +1,4 @@
-"""Reading the warehouse; nothing here can change it."""
+"""Read-only access to the warehouse."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ORDER BY table_name, column_index
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A table as the file itself describes it.
+    """Table as the file itself describes it.
 
     Attributes:
-        name: of the table.
-        rows: that it has (count).
-        about: what a row is.
-        columns: name, type, about of each.
+        name: Name of the table.
+        rows: Number of rows (count).
+        about: Meaning of a row.
+        columns: Name, type, description of each.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """What a query gave: the names of its columns, its rows, and whether there were more of them."""
+    """Result of a query: column names, rows, and whether more rows exist."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -53,7 +53,7 @@ class QueryResult:
 
 @contextmanager
 def opened(path: Path) -> Iterator[DuckDBPyConnection]:
-    """The warehouse, to read only: no statement can write, or read another file.
+    """Open the warehouse read-only: no statement can write, or read another file.
 
     Raises:
         NotFoundError: there is none.
@@ -61,19 +61,19 @@ def opened(path: Path) -> Iterator[DuckDBPyConnection]:
     """
     duckdb = load_duckdb()
     if not path.is_file():
-        raise NotFoundError(f"There is no warehouse at {path}. `slowwave warehouse build` makes it.")
+        raise NotFoundError(f"There is no warehouse at {path}. Run `slowwave warehouse build` to create it.")
     try:
         connection = duckdb.connect(str(path), read_only=True, config={"enable_external_access": False})
     except duckdb.Error as error:
         raise SlowwaveError(
-            f"{path} cannot be read: {error}. `slowwave warehouse build` makes it anew."
+            f"Cannot read {path}: {error}. Run `slowwave warehouse build` to recreate it."
         ) from None
     with connection:
         yield connection
 
 
 def described(path: Path) -> list[Described]:
-    """Every table with its columns, by name."""
+    """Return every table with its columns, by name."""
     with opened(path) as connection:
         columns = connection.execute(_COLUMNS).fetchall()
         of = {name: tuple(tuple(row[1:]) for row in rows) for name, rows in groupby(columns, itemgetter(0))}
@@ -82,26 +82,26 @@ def described(path: Path) -> list[Described]:
 
 
 def query(path: Path, sql: str, *, most: int | None = None) -> QueryResult:
-    """What a query gives.
+    """Run a query and return its rows.
 
     Args:
-        path: of the warehouse.
-        sql: one query; of several statements the last one's rows are given.
-        most: rows to give at most (count); None: all.
+        path: File of the warehouse.
+        sql: One query; of several statements the last one's rows are returned.
+        most: Maximum rows (count); None: all.
 
     Raises:
-        SlowwaveError: DuckDB refuses it, with its own words.
+        SlowwaveError: DuckDB rejects it; the message is DuckDB's.
     """
     duckdb = load_duckdb()
     with opened(path) as connection:
         try:
-            done = connection.execute(sql)
-            if done is None or done.description is None:
+            result = connection.execute(sql)
+            if result is None or result.description is None:
                 raise SlowwaveError(
-                    "There is no query to answer. `slowwave warehouse tables` lists what there is."
+                    "The statement returns no rows. `slowwave warehouse tables` lists the tables."
                 )
-            names = tuple(str(column[0]) for column in done.description)
-            rows = done.fetchall() if most is None else done.fetchmany(most + 1)
+            names = tuple(str(column[0]) for column in result.description)
+            rows = result.fetchall() if most is None else result.fetchmany(most + 1)
         except duckdb.Error as error:
-            raise SlowwaveError(f"{error}\n\n`slowwave warehouse tables` lists what there is.") from None
+            raise SlowwaveError(f"{error}\n\n`slowwave warehouse tables` lists the tables.") from None
     return QueryResult(names, rows[:most], most is not None and len(rows) > most)

@@ -1,4 +1,4 @@
-"""What the warehouse reads of the store: few columns, and no text of a note or a query."""
+"""Warehouse sources: few columns of store tables, without texts of notes or queries."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from slowwave.store import Store
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table of the store: the columns that are read, and what becomes of them before DuckDB sees them."""
+    """Store table: columns to read, and their preparation for DuckDB."""
 
     columns: tuple[str, ...]
     prepare: Callable[[pl.DataFrame], pl.DataFrame] | None = None
 
     def read(self, store: Store, name: str) -> pl.DataFrame:
-        """Its rows in the order of the key, so that sums always add up in the same order."""
+        """Read the rows in key order, so that sums always round alike."""
         key = store.specs[name].key
         rows = store.scan(name, columns=list(dict.fromkeys((key, *self.columns)))).sort(key)
         return rows if self.prepare is None else self.prepare(rows)
 
 
 def _searches(rows: pl.DataFrame) -> pl.DataFrame:
-    asked = rows.select("namespace", pl.col("query").fill_null("")).unique()
-    names = [ids.query_id(namespace or "", query) for namespace, query in asked.iter_rows()]
-    known = asked.with_columns(query_id=pl.Series(names, dtype=pl.String))
+    queries = rows.select("namespace", pl.col("query").fill_null("")).unique()
+    names = [ids.query_id(namespace or "", query) for namespace, query in queries.iter_rows()]
+    query_ids = queries.with_columns(query_id=pl.Series(names, dtype=pl.String))
     shown = pl.col("shown").list.len().fill_null(0).cast(pl.Int64)
     counted = rows.with_columns(pl.col("query").fill_null(""), shown=shown)
     key = ["namespace", "query"]
-    return counted.join(known, on=key, how="left", nulls_equal=True, maintain_order="left").drop("query")
+    return counted.join(query_ids, on=key, how="left", nulls_equal=True, maintain_order="left").drop("query")
 
 
 def _memories(rows: pl.DataFrame) -> pl.DataFrame:
@@ -84,4 +84,4 @@ SOURCES = {
 }  # fmt: skip
 
 MADE = {"trend": TREND}
-"""What marts read beside them that is worked out in Python, with its columns; each is an asset, too."""
+"""Frames computed in Python that marts read, with their columns. Each is an asset as well."""

@@ -169,13 +169,13 @@ def test_a_search_as_text(made):
     assert re.match(r"1\. Ferry \[blue\]  0\.\d{3}\n   plain  \(confidence medium\)\n", told)
     assert "2. " not in told
     assert re.search(r"search \S+ · \d+ ms \(embedding \d+\)", told)
-    assert "Nothing was asked for: the limit is 0." in shown("search", "ferry", "-k", "0", home=made)
+    assert "No results were requested: limit = 0." in shown("search", "ferry", "-k", "0", home=made)
 
 
 @pytest.mark.parametrize("command", ["search", "explain"])
 def test_an_unknown_namespace_or_label_is_named_with_those_that_there_are(made, command):
     told = refused(command, "ferry", "-n", "defualt", home=made)
-    assert told == "namespace = 'defualt' is unknown: nothing was saved in it. There are 'default'."
+    assert told == "namespace = 'defualt' is unknown: nothing was saved in it. Known namespaces: 'default'."
     assert refused(command, "ferry", "--type", "decison", home=made).startswith(
         "memory_type = 'decison' is unknown. Did you mean 'decision'?"
     )
@@ -188,7 +188,7 @@ def test_an_unknown_namespace_or_label_is_named_with_those_that_there_are(made, 
 )  # fmt: skip
 def test_what_is_read_of_an_unknown_namespace_is_refused(made, words):
     told = refused(*words, "-n", "defualt", home=made)
-    assert told == "namespace = 'defualt' is unknown: nothing was saved in it. There are 'default'."
+    assert told == "namespace = 'defualt' is unknown: nothing was saved in it. Known namespaces: 'default'."
 
 
 def test_a_label_that_a_person_mistypes_is_named_and_nothing_is_saved(made):
@@ -220,7 +220,7 @@ def test_a_new_home_says_how_to_begin_and_is_no_error(tmp_path):
     assert run("init", str(home), "--model", "wordllama-256", home=home).returncode == 0
     for words in (("search", "ferry"), ("search", "ferry", "--plain"), ("explain", "ferry")):
         told = shown(*words, home=home)
-        assert "Nothing is in this home yet: `slowwave save TEXT` saves a note" in " ".join(told.split())
+        assert "This home is empty. Save a note with `slowwave save TEXT`" in " ".join(told.split())
         assert "observe" not in told
 
 
@@ -282,7 +282,7 @@ def test_an_abstention_is_said_and_explained(made, tmp_path, monkeypatch):
     shutil.copytree(made, home)
     with (home / "slowwave.toml").open("a") as file:
         file.write("[ranking]\nabstention_floor = 0.999\n")
-    assert "Nothing that was found is near enough" in shown("search", "weather on the moon", home=home)
+    assert "No memory is near enough" in shown("search", "weather on the moon", home=home)
     told = shown("explain", "weather on the moon [/]", home=home)
     assert told.startswith("weather on the moon [/]\n")
     assert "abstained" in told
@@ -327,7 +327,9 @@ def test_a_packet_with_secrets_and_with_little_room(made):
     assert "quuxzyx" in told["text"]
     small = shown("wakeup", "--table", "--budget", "60", home=made)
     assert re.search(r"Note  \(\d more have no room\)", small)
-    assert "budget = 10: a packet needs 50 tokens" in refused("wakeup", "--budget", "10", home=made)
+    assert "budget = 10 is too small: a packet needs 50 tokens" in refused(
+        "wakeup", "--budget", "10", home=made
+    )
 
 
 # -- tune ------------------------------------------------------------------------------------------

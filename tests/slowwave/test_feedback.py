@@ -72,7 +72,7 @@ def test_equal_ratings_at_once_are_one(memory, saved):
 @pytest.mark.parametrize("rating", ["", "Helpful", "good", "5"])
 def test_an_unknown_rating_is_refused_and_nothing_is_written(memory, saved, rating):
     found = memory.search("when do we deploy?")
-    with pytest.raises(FeedbackError, match="say helpful, neutral or unhelpful"):
+    with pytest.raises(FeedbackError, match="Use helpful, neutral or unhelpful"):
         memory.feedback(found.search_id, 1, rating)
     assert given(memory) == []
 
@@ -107,7 +107,7 @@ def test_what_has_the_wrong_type_is_refused_with_its_name_and_nothing_is_written
 @pytest.mark.parametrize("result", [0, 99, -1, "", "nobody", "nobody:00000"])
 def test_what_was_not_shown_cannot_be_rated(memory, saved, result):
     found = memory.search("when do we deploy?")
-    with pytest.raises(NotFoundError, match="did not show"):
+    with pytest.raises(NotFoundError, match="did not return"):
         memory.feedback(found.search_id, result, "helpful")
     assert given(memory) == []
 
@@ -382,7 +382,7 @@ def test_a_project_without_searches_and_an_unknown_outcome_are_refused(memory, s
         open_memory("eve").outcome("ship", "success")
     with pytest.raises(NotFoundError, match="project ''"):
         memory.outcome("", "success")
-    with pytest.raises(FeedbackError, match="say success or failure"):
+    with pytest.raises(FeedbackError, match="Use success or failure"):
         memory.outcome("ship", "won")
     with pytest.raises(SlowwaveError, match=r"at most 200\."):
         memory.search("when?", project="x" * 201)

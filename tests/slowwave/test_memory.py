@@ -395,7 +395,7 @@ def test_a_key_may_hold_anything_that_is_a_name(memory):
         ("", 5, "query is empty"),
         (" \n\t", 5, "query is empty"),
         ("x" * 4_001, 5, "4,001 characters: give at most 4,000"),
-        ("x", -1, "limit = -1: ask for 0 or more"),
+        ("x", -1, "limit = -1 is negative"),
     ],
 )
 def test_a_query_that_cannot_be_asked_is_refused(memory, query, limit, message):

@@ -12,7 +12,7 @@ from slowwave.common import ids
 from slowwave.common.quoting import NOTICE
 from slowwave.errors import SlowwaveError
 from slowwave.scoring.ranking.wakeup import SECTIONS, tokens
-from slowwave.search.wakeup import EXCERPT_WORDS, LEAST_BUDGET, excerpt, wakeup
+from slowwave.search.wakeup import EXCERPT_WORDS, MIN_BUDGET, excerpt, wakeup
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
@@ -106,7 +106,7 @@ def test_plain_data_has_the_text_too(house):
 # -- the budget ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("budget", [LEAST_BUDGET, 80, 150, 400, 1_000, 5_000])
+@pytest.mark.parametrize("budget", [MIN_BUDGET, 80, 150, 400, 1_000, 5_000])
 def test_the_text_fits_and_everything_is_counted(house, budget):
     packet = house.wakeup(budget=budget)
     assert packet.tokens == tokens(packet.text) <= budget
@@ -116,7 +116,7 @@ def test_the_text_fits_and_everything_is_counted(house, budget):
         assert any(section.left_out for section in packet.sections)
 
 
-@pytest.mark.parametrize("budget", [LEAST_BUDGET, 75, 100, 200, 300])
+@pytest.mark.parametrize("budget", [MIN_BUDGET, 75, 100, 200, 300])
 @pytest.mark.parametrize(
     "script", ["Never deploy from a laptop that is on a train. ", "列車の中から配置しないこと。"]
 )
@@ -165,9 +165,11 @@ def test_no_constraint_is_left_out_for_a_remark(open_memory):
     assert notes.items
 
 
-@pytest.mark.parametrize("budget", [LEAST_BUDGET - 1, 0, -5])
+@pytest.mark.parametrize("budget", [MIN_BUDGET - 1, 0, -5])
 def test_a_budget_too_small_is_an_error(memory, budget):
-    with pytest.raises(SlowwaveError, match=f"^budget = {budget}: a packet needs {LEAST_BUDGET} tokens"):
+    with pytest.raises(
+        SlowwaveError, match=f"^budget = {budget} is too small: a packet needs {MIN_BUDGET} tokens"
+    ):
         memory.wakeup(budget=budget)
 
 

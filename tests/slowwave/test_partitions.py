@@ -15,7 +15,7 @@ from snapshot_helpers import MANY as ROOM
 import slowwave
 from slowwave.index import incremental_snapshot, mmap_snapshot, partitions, snapshot
 from slowwave.index.incremental_snapshot import Snapshots, leave_files
-from slowwave.index.partitions import FEWEST_PROBES, Partitions, count_for, parted, probes_for
+from slowwave.index.partitions import MIN_PROBES, Partitions, count_for, parted, probes_for
 from slowwave.index.snapshot import PartitionedVectors
 from slowwave.memory import Memory
 from slowwave.search import Filters
@@ -43,7 +43,7 @@ def test_probes_by_hand():
     ranks = np.array([[0] * 10, [*[1] * 8, 11, 30]])
     assert probes_for(ranks, 1.0) == (31, 1.0)
     assert probes_for(ranks, 0.95) == (12, 0.95)  # one of twenty may be missed
-    assert probes_for(ranks, 0.9) == (FEWEST_PROBES, 0.9)
+    assert probes_for(ranks, 0.9) == (MIN_PROBES, 0.9)
 
 
 def test_every_row_is_in_the_partition_whose_centre_is_about_nearest():
@@ -101,11 +101,11 @@ def test_how_many_are_visited_is_measured_of_what_people_asked_if_they_asked_eno
 
 def test_a_sample_has_to_find_a_deviation_more_than_is_wanted():
     """Of 100 neighbours of which 90 are wanted, the deviation is three: 93."""
-    assert partitions._with_chance(0.9, 100) == pytest.approx(0.93)
+    assert partitions._with_margin(0.9, 100) == pytest.approx(0.93)
     vectors = rows_of(1)
     found = parted(vectors, 0.9, asked=vectors[:400])
     assert found.recall >= 0.9 + np.sqrt(0.9 * 0.1 / (partitions.QUERIES * 10)) - 1e-9
-    assert partitions._with_chance(0.9999, 1_920) == 1.0
+    assert partitions._with_margin(0.9999, 1_920) == 1.0
     assert parted(vectors, 0.9999, asked=vectors[: partitions.ASKED]).recall == 1.0
 
 
@@ -199,7 +199,7 @@ def test_a_large_namespace_finds_its_own_rows_alone_and_those_that_exact_search_
     where, question = filters.where("ada"), rows_of(7, 1, home.embedder.dimension)[0]
     exact = searched(home, where, question, "boat pier3 number300")
     monkeypatch.setattr(snapshot, "MANY", 100)
-    monkeypatch.setattr(partitions, "FEWEST_PROBES", 1_200)  # all are visited: nothing may be missed
+    monkeypatch.setattr(partitions, "MIN_PROBES", 1_200)  # all are visited: nothing may be missed
     leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=1.0)
     left = mmap_snapshot.opened(mmap_snapshot.path_of(home.store, "ada"))
     assert left.facts["partitions"]["recall"] == 1.0
@@ -228,7 +228,7 @@ def test_what_is_saved_and_erased_after_the_night_is_followed(home, monkeypatch)
 
 def test_a_night_measures_with_the_questions_of_its_namespace_alone(home, monkeypatch):
     fill(home, ("ada", "bob"), 1_200)
-    monkeypatch.setattr(partitions, "FEWEST_PROBES", 1)
+    monkeypatch.setattr(partitions, "MIN_PROBES", 1)
     vectors = rows_of(1, 1_200, home.embedder.dimension)
 
     def probes() -> dict[str, int]:
@@ -280,7 +280,7 @@ def test_a_night_that_cannot_read_questions_leaves_its_files_all_the_same(home, 
 
 def test_what_came_since_the_night_is_compared_as_what_was_there(home, monkeypatch):
     """Rows of later pieces, dead rows, rows that do not pass and equal ones; more are asked for than pass."""
-    monkeypatch.setattr(partitions, "FEWEST_PROBES", 1_200)  # all are visited: nothing may be missed
+    monkeypatch.setattr(partitions, "MIN_PROBES", 1_200)  # all are visited: nothing may be missed
     fill(home, ("ada",), 1_200)
     leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=1.0)
     late = home.store.read("chunks", "memory_id < 'ada000060'").sort("chunk_id")

@@ -366,7 +366,7 @@ def test_a_search_without_results_says_why(open_memory):
     assert why(other, limit=0) == "limit"
     told = other.search("ferry", memory_type="decision", tags="x").nothing
     assert (told.kind, told.message) == (
-        "filtered", "No memory of namespace 'bob' passes memory_type decision and tag x (1 looked at).",
+        "filtered", "No memory of namespace 'bob' passes memory_type decision and tag x (1 checked).",
     )  # fmt: skip
     assert why(other, source="zzz") == "filtered"
     assert why(other, as_of=datetime.now(UTC).date() - timedelta(days=3)) == "past"

@@ -14,7 +14,7 @@ from snapshot_helpers import ACTS, MANY, assert_finds_the_same, assert_follows, 
 from slowwave.index import incremental_snapshot, vocabulary
 from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.index.lancedb_channels import TableChannels
-from slowwave.index.snapshot import MOST_CONDITIONS
+from slowwave.index.snapshot import MAX_CONDITIONS
 from slowwave.index.vocabulary import Vocabulary
 from slowwave.memory import Memory
 from slowwave.search.filters import Filters
@@ -213,8 +213,8 @@ def test_conditions_that_differ_each_time_are_not_kept_for_ever(open_memory):
     memory = open_memory()
     memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
     snapshot = Snapshots(memory.store, MANY).of(memory.namespace)
-    for number in range(3 * MOST_CONDITIONS):
+    for number in range(3 * MAX_CONDITIONS):
         assert snapshot.full_text(
             "boat", f"{within(memory.namespace)} AND memory_id != '{number}'", 3
         ).memory_ids
-    assert len(snapshot.passed) <= MOST_CONDITIONS
+    assert len(snapshot.passed) <= MAX_CONDITIONS

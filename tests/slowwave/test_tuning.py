@@ -21,10 +21,10 @@ from slowwave.tuning import Collection, ask, fill, fit, read_collection
 from slowwave.tuning.collection import Asked, notes_of
 from slowwave.tuning.fit import (
     GRID,
-    KEPT,
-    LEAST_GAIN,
+    MAX_LOSS,
+    MIN_ANSWERED,
+    MIN_GAIN,
     NDCG,
-    WORST_LOSS,
     Labelled,
     highest_floor,
     rankings,
@@ -381,14 +381,14 @@ def test_what_is_fitted_is_never_worse_where_it_was_fitted(labelled, start):
     known = [signal(one.candidates) for one in half.asked]
     floor = done.policy.abstention_floor
     assert floor == highest_floor([half])
-    assert sum(one >= floor for one in known) >= KEPT * len(known)
+    assert sum(one >= floor for one in known) >= MIN_ANSWERED * len(known)
     assert sum(one >= floor + 0.011 for one in known) < len(known)  # a higher one would lose a question
     alone = fit([replace(labelled, unanswerable=())], start)
     assert alone.policy.abstention_floor == start.abstention_floor  # nothing says what to abstain from
     changed = {name for name, value in done.policy.to_dict().items() if value != start.to_dict()[name]}
     assert changed <= {"name", "abstention_floor", *GRID}
     if changed - {"name", "abstention_floor"}:
-        assert after >= before + LEAST_GAIN
+        assert after >= before + MIN_GAIN
     assert done.present == start
     lines = {line.policy: line for line in done.lines}
     assert lines["fitted"].ndcg == pytest.approx(mean(other, done.policy))
@@ -421,7 +421,7 @@ def test_no_collection_loses_for_another(labelled):
     done = fit([labelled, other], start)
     for one in (labelled, other):
         half, _ = one.halves()
-        assert mean(half, done.policy) >= mean(half, start) - WORST_LOSS
+        assert mean(half, done.policy) >= mean(half, start) - MAX_LOSS
     assert {line.collection for line in done.lines} == {"places", "wrong"}
     assert [row["collection"] for row in done.abstention] == ["places"]
 

@@ -310,7 +310,7 @@ where = sys.argv[3]
 if where == "replace":
     module.os.replace = die
 elif where == "look":
-    module._look_over = die
+    module._verify = die
 else:
     made, left = module._made, [int(where)]
     def counted(connection, mart):

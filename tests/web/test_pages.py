@@ -101,7 +101,7 @@ def test_silence_is_said_in_words(make_site, memory):
     memory.save(LAMP, title="Lamp")
     person = make_site(ranking={"abstention_floor": 0.99}).person()
     told = person.words("/?q=tax+law+of+Peru")
-    assert "Nothing that was found is near enough to be an answer." in told
+    assert "No memory is near enough to be an answer." in told
     assert "Found and not shown (1)" in told
 
 

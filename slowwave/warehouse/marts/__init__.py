@@ -1,4 +1,4 @@
-"""The tables of the warehouse."""
+"""Tables of the warehouse."""
 
 from slowwave.warehouse.marts import notes, quality, use
 

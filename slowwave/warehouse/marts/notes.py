@@ -1,4 +1,4 @@
-"""What came in, what was kept out, and what the memory holds (rules 1 and 2)."""
+"""Tables of notes, quarantine and memories (rules 1 and 2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from string import Template
 
 from slowwave.warehouse.mart import DAY, NAMESPACE, Field, Mart, count, share
 
-# A note is refused by the gate, or later as the duplicate of another.
+# A note is refused by the save gate, or later as a duplicate.
 _JUDGED = Template("""
 WITH decided AS (
   SELECT
@@ -30,15 +30,15 @@ judged AS (
 MARTS = (
     Mart(
         "gate_status",
-        "What the save gate said of the notes of a day, by reason. A note with several reasons is in several "
+        "Save-gate verdicts of the notes of a day, by reason. A note with several reasons has several "
         "rows.",
         ("gate_verdicts", "decisions"),
         4,
         (
             DAY, NAMESPACE,
-            Field("verdict", "VARCHAR", "pass, refuse, retire, undo or accept. One that passes with a "
-                   "reason would be refused if the gate did more than warn."),
-            Field("reason", "VARCHAR", "Why; empty of a note without a fault."),
+            Field("verdict", "VARCHAR", "pass, refuse, retire, undo or accept. A pass with a reason "
+                   "would be a refusal if the gate did more than warn."),
+            Field("reason", "VARCHAR", "Reason code; empty for a note without a fault."),
             count("notes", "Notes"),
         ),
         _JUDGED.substitute(then="""
@@ -51,20 +51,20 @@ MARTS = (
     ),
     Mart(
         "junk_and_duplicates",
-        "How many of the notes of a day were refused, said what was known, or took the place of others. What "
-        "was taken back later is counted, too.",
+        "Refused, duplicate, merged and superseding notes of a day. Decisions that were undone later still "
+        "count.",
         ("gate_verdicts", "decisions", "quarantine"),
         2,
         (
             DAY, NAMESPACE,
-            count("notes", "Notes that were judged, refused or not"),
-            count("refused", "Notes that were kept out"),
+            count("notes", "Notes checked by the save gate"),
+            count("refused", "Notes that were refused"),
             Field("refused_by_reason", "MAP(VARCHAR, BIGINT)", "Of them, notes with each reason."),
-            count("duplicates", "Notes that said nothing new"),
-            count("merged", "Notes that were merged into another memory"),
+            count("duplicates", "Notes that were duplicates"),
+            count("merged", "Notes merged into another memory"),
             count("superseded", "Notes that superseded another memory"),
-            count("quarantined", "Notes of which quarantine has a copy"),
-            count("held", "Of them, those that nobody has settled yet"),
+            count("quarantined", "Notes in quarantine"),
+            count("held", "Of them, notes not released or dismissed yet"),
             share("refused_rate", "refused ÷ notes"),
             share("duplicate_rate", "duplicates ÷ notes"),
             share("merged_rate", "merged ÷ notes"),
@@ -106,28 +106,28 @@ MARTS = (
     ),
     Mart(
         "memories",
-        "Every memory and what use has taught of it. Its text is not here, nor the title of a secret one.",
+        "Every memory with its feedback state. Texts and the titles of secret memories are not included.",
         ("memories", "memory_state"),
         1,
         (
             Field("memory_id", "VARCHAR", "Id of the memory."),
             NAMESPACE,
-            Field("title", "VARCHAR", "Its title; null where it has none, or where it is secret."),
-            Field("memory_type", "VARCHAR", "What its note says that it is, such as decision."),
-            Field("tier", "VARCHAR", "Importance: that which use promoted it to, else its note's own."),
+            Field("title", "VARCHAR", "Title; null if missing or secret."),
+            Field("memory_type", "VARCHAR", "Type that the note states, such as decision."),
+            Field("tier", "VARCHAR", "Importance tier: promoted, else the note's own."),
             Field("status", "VARCHAR", "live, merged, superseded or retired."),
-            Field("sensitivity", "VARCHAR", "As its note says; secret ones have no title here."),
-            count("frequency", "Times that it was said"),
-            count("chunks", "Chunks that it is searched by"),
-            Field("created_at", "TIMESTAMP", "When its note was made (UTC)."),
-            Field("updated_at", "TIMESTAMP", "When it last changed (UTC)."),
-            share("effectiveness", "How well it served, as of the last day that changed it; .5 is neutral"),
+            Field("sensitivity", "VARCHAR", "Label of the note; secret memories have no title here."),
+            count("frequency", "Times that it was saved"),
+            count("chunks", "Chunks of the memory"),
+            Field("created_at", "TIMESTAMP", "Creation time of its note (UTC)."),
+            Field("updated_at", "TIMESTAMP", "Time of the last change (UTC)."),
+            share("effectiveness", "Effectiveness as of the last day that changed it; 0.5 is neutral"),
             count("feedback_count", "Data points behind it"),
-            share("strength", "How firmly use has set it, just after the last verdict"),
-            Field("stability_days", "DOUBLE", "Days in which its strength falls to 1/e."),
+            share("strength", "Strength just after the last verdict"),
+            Field("stability_days", "DOUBLE", "Days until its strength falls to 1/e."),
             count("used", "Answers that used it"),
-            count("ignored", "Answers that were shown it and did not"),
-            Field("last_verdict_at", "TIMESTAMP", "When that was last told (UTC)."),
+            count("ignored", "Answers that ignored it"),
+            Field("last_verdict_at", "TIMESTAMP", "Time of the last verdict (UTC)."),
         ),
         """
         SELECT

@@ -1,4 +1,4 @@
-"""How good searches were (rule 6): by day, by channel, and how far cycles are."""
+"""Tables of search quality by day and channel, and of evaluation cycles (rule 6)."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def _interval(name: str, title: str) -> tuple[Field, ...]:
     )
 
 
-def _with_and_without(one: Measure) -> tuple[Field, ...]:
-    """A figure of a week."""
+def _with_and_without(measure: Measure) -> tuple[Field, ...]:
+    """Return the columns of a weekly metric, with and without learning."""
     few = f"null with fewer than {LEAST_QUESTIONS} questions"
-    name, title = one.column, str(one)
+    name, title = measure.column, str(measure)
     return (
-        Field(name, "DOUBLE", f"{title} without what was learned: mean over questions (0 to 1); {few}."),
-        Field(f"{name}_learned", "DOUBLE", f"{title} with it, as shown or as it would have been; {few}."),
-        Field(f"{name}_difference", "DOUBLE", f"{title} with it minus without (−1 to 1); {few}."),
+        Field(name, "DOUBLE", f"{title} without learning: mean over questions (0 to 1); {few}."),
+        Field(f"{name}_learned", "DOUBLE", f"{title} with learning, as returned or as replayed; {few}."),
+        Field(f"{name}_difference", "DOUBLE", f"{title} with learning minus without (−1 to 1); {few}."),
         Field(f"{name}_low", "DOUBLE", f"Lower end of its 95 % interval over questions; {few}."),
         Field(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
     )
@@ -54,19 +54,19 @@ def _with_and_without(one: Measure) -> tuple[Field, ...]:
 MARTS = (
     Mart(
         "quality_by_day",
-        "How good the searches of a day were: as they were shown (variant logged), and as other policies "
-        "would have ranked what they considered. Only searches whose query has a relevant judgment.",
+        "Search quality of a day: returned results (variant logged), and replays with other policies. Only "
+        "searches whose query has a relevant judgment.",
         ("evaluation_scores",),
         3,
         (
             DAY, NAMESPACE,
-            Field("variant", "VARCHAR", "The ranking; logged: what production showed."),
+            Field("variant", "VARCHAR", "Policy; logged: the returned results."),
             count("searches", "Searches that were scored"),
             count("queries", "Distinct queries among them"),
             *(column for measure in QUALITY for column in _interval(measure.column, str(measure))),
-            share(JUDGED.column, "Share of the first ten results that anybody judged: below 1 the metrics "
+            share(JUDGED.column, "Share of the top ten results with a judgment: below 1 the metrics "
                   "are lower bounds"),
-            count("abstained", "Searches that were answered with nothing"),
+            count("abstained", "Searches that abstained"),
         ),
         _QUALITY.substitute(
             means=", ".join(f"avg({one.column}) AS {one.column}" for one in MEASURES),
@@ -76,13 +76,13 @@ MARTS = (
     ),
     Mart(
         "channel_contribution",
-        "Which channels found what the searches of a day showed (rule 6.5).",
+        "Results of a day's searches by the channel that found them (rule 6.5).",
         ("channel_attribution",),
         3,
         (
             DAY, NAMESPACE,
             Field("channel", "VARCHAR", "vector, bm25, trigger, learned."),
-            count("searches", "Searches that showed results"),
+            count("searches", "Searches with results"),
             count("results", "Results in their top ten"),
             count("covered", "Results that this channel found"),
             count("exclusive", "Results that only this channel found"),
@@ -99,7 +99,7 @@ MARTS = (
     ),
     Mart(
         "results_by_channels",
-        "The same results by how many channels found them.",
+        "The same results by number of channels that found them.",
         ("channel_attribution",),
         2,
         (
@@ -118,7 +118,7 @@ MARTS = (
     ),
     Mart(
         "cycle_progress",
-        "Evaluation cycles: closed ones as they closed, and how far the open one is (rule 6.7).",
+        "Evaluation cycles: closed ones as they closed, and the progress of the open one (rule 6.7).",
         ("evaluation_cycles",),
         2,
         (
@@ -140,27 +140,27 @@ MARTS = (
     ),
     Mart(
         "trend",
-        "Is it getting better: what the searches of a week were worth without what was learned and with it. "
-        "Only searches made here. Weeks with too few questions have counts and no figures.",
+        "Weekly search quality without and with learning. Only local searches. Weeks with too few questions "
+        "have counts and no metrics.",
         ("trend",),
         3,
         (
             Field("week", "DATE", "Monday (UTC)."),
             NAMESPACE,
-            Field("kind", "VARCHAR", "What is learned, such as words; empty where nothing was measured."),
-            Field("over", "BOOLEAN", "Whether the week was over when the warehouse was built."),
+            Field("kind", "VARCHAR", "Kind of learning, such as words; empty without measurements."),
+            Field("over", "BOOLEAN", "Whether the week had ended when the warehouse was built."),
             count("searches", "Searches"),
-            count("measured", "Of them, those with a relevant judgment"),
-            count("questions", "Distinct queries among the measured"),
-            count("applied", "Of the measured, those for which something that was learned was in force"),
-            count("changed", "Of the measured, those whose results that changed"),
-            count("would_change", "Of the measured, those whose results it would have, had it been applied"),
+            count("measured", "Of them, searches with a relevant judgment"),
+            count("questions", "Distinct queries among the measured searches"),
+            count("applied", "Of the measured, searches with something learned in effect"),
+            count("changed", "Of the measured, searches whose results learning changed"),
+            count("would_change", "Of the measured, searches whose results learning would change if applied"),
             share("changed_of_measured", "changed ÷ measured"),
             share("changed_of_all", "changed ÷ searches"),
             *(column for one in FIGURES for column in _with_and_without(one)),
-            count("wins", "Searches that showed both rankings in turn, won by the one with what was learned"),
-            count("ties", "Such searches in which the results of both were used equally"),
-            count("losses", "Such searches that the one without it won"),
+            count("wins", "Interleaved searches won by the policy with learning"),
+            count("ties", "Interleaved searches with equal use of both"),
+            count("losses", "Interleaved searches won by the policy without learning"),
         ),
         "SELECT week, namespace, kind, * EXCLUDE (week, namespace, kind) FROM lance_trend",
     ),

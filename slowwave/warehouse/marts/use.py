@@ -1,4 +1,4 @@
-"""What was asked, and what use taught (rule 4)."""
+"""Tables of searches and of learning from use (rule 4)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from slowwave.warehouse.mart import DAY, NAMESPACE, Field, Mart, count
 MARTS = (
     Mart(
         "searches_by_day",
-        "Searches and what they showed. What was asked is not here.",
+        "Searches and their results per day. Query texts are not included.",
         ("searches",),
         2,
         (
             DAY, NAMESPACE,
             count("searches", "Searches"),
             count("queries", "Distinct queries among them; case and white space do not count"),
-            count("abstained", "Searches that were answered with nothing, on purpose"),
-            count("empty", "Searches that showed no result, for whatever reason"),
-            Field("mean_results", "DOUBLE", "Results that a search showed, on average."),
-            count("principals", "Distinct people and programs that searched"),
-            count("projects", "Distinct projects that were searched for"),
-            count("imported", "Searches that were taken from another system"),
+            count("abstained", "Searches that abstained"),
+            count("empty", "Searches without a result, for any reason"),
+            Field("mean_results", "DOUBLE", "Mean results per search."),
+            count("principals", "Distinct users that searched"),
+            count("projects", "Distinct projects of the searches"),
+            count("imported", "Searches imported from another system"),
         ),
         """
         SELECT
@@ -31,21 +31,20 @@ MARTS = (
     ),
     Mart(
         "learning_funnel",
-        "From what searches showed to what the memory learned. The first columns follow the searches of a "
-        "day, whenever their feedback came, so a day may still grow; the last two count what came to be on "
-        "the day.",
+        "Funnel from returned results to promotions. The first columns count the searches of a day, whenever "
+        "their feedback came, so a day may still grow. The last two count events of the day itself.",
         ("searches", "events", "usage_signals", "promotions"),
         2,
         (
             DAY, NAMESPACE,
             count("searches", "Searches of the day"),
-            count("shown", "Of them, those that showed a result"),
-            count("with_feedback", "Of them, those that anything was said of"),
-            count("used", "Of them, those with a result that an answer used"),
-            count("helpful", "Of them, those with a result that was rated helpful"),
-            count("unhelpful", "Of them, those with a result that was rated unhelpful"),
-            count("memories_touched", "Memories that feedback of this day was about"),
-            count("promoted", "Memories that were promoted at the end of this day"),
+            count("shown", "Of them, searches with a result"),
+            count("with_feedback", "Of them, searches with feedback"),
+            count("used", "Of them, searches with a result that an answer used"),
+            count("helpful", "Of them, searches with a result rated helpful"),
+            count("unhelpful", "Of them, searches with a result rated unhelpful"),
+            count("memories_touched", "Memories with feedback on this day"),
+            count("promoted", "Memories promoted at the end of this day"),
         ),
         """
         WITH told AS (
