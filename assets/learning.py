@@ -74,7 +74,7 @@ def search_views(
     """
     space = slowwave.space
     rows, written = write_days(context, space, impressions.view_days, "view_id", "namespace", "query_id")
-    became = _became(rows, Evidence(space, context.partition_keys[-1]).seen.reasons)
+    became = _became(rows, Evidence(space, context.partition_keys[-1]).decided_views.reasons)
     more = {"questions": rows["query_id"].n_unique(), "what became of selections": became}
     return materialized(context, written, more)
 
@@ -336,7 +336,7 @@ def _applied(
     if kind == WORDS:
         what, so_far, reasons = "lessons", "proposals so far", evidence.decided.reasons
     else:
-        what, so_far, reasons = "keys", "selections so far", evidence.seen.reasons
+        what, so_far, reasons = "keys", "selections so far", evidence.decided_views.reasons
         rows = rows.filter(pl.col("taken") > 0).rename({term: "questions"})
     counted = rows.group_by("namespace").agg(
         pl.len().alias(what),

@@ -285,7 +285,7 @@ def _of_words(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
 
 
 def _of_keys(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
-    reasons = dict(all_of.seen.reasons["reason"].value_counts().iter_rows())
+    reasons = dict(all_of.decided_views.reasons["reason"].value_counts().iter_rows())
     now = space.now()
     stand = all_of.standing(home.namespace, now, KEYS).filter(pl.col("taken") > 0, pl.col("expires_at") > now)
     applied = space.store.scan(TABLES[KEYS], f"namespace = '{home.namespace}' AND taken > 0")

@@ -89,7 +89,7 @@ def own_cycles(space: Workspace, namespace: str, until: str) -> list[Cycle]:
     The last one may be open. The learning gate counts these cycles: imported history neither adds one nor
     ends one early.
     """
-    searches = _asked(space, namespace, "", until, own=True)
+    searches = _searches_between(space, namespace, "", until, own=True)
     judgments = judgments_until(space.store, until, namespace=namespace, own=True)
     cycles: list[Cycle] = []
     while (due := _next(space, cycles, searches, judgments, date.fromisoformat(until))) is not None:
@@ -115,7 +115,7 @@ def _next(
     Args:
         space: Workspace with the settings.
         closed: Closed cycles, oldest first.
-        searches: Searches up to the day, rows of `_asked`.
+        searches: Searches up to the day, rows of `_searches_between`.
         judgments: Judgments up to the day.
         as_of: Day at whose end the cycle is planned.
     """
@@ -148,7 +148,7 @@ def _close_next(
     start = (last + DAY).isoformat() if last else ""
     if start > until:
         return None
-    searches = _asked(space, namespace, start, until)
+    searches = _searches_between(space, namespace, start, until)
     judgments = judgments_until(space.store, until, namespace=namespace)
     due = _next(space, closed, searches, judgments, date.fromisoformat(until))
     if due is None:
@@ -159,10 +159,12 @@ def _close_next(
     return None
 
 
-def _counted(space: Workspace, planned: Cycle, asked: pl.DataFrame, said: pl.DataFrame, day: date) -> Cycle:
+def _counted(
+    space: Workspace, planned: Cycle, searched: pl.DataFrame, judgments: pl.DataFrame, day: date
+) -> Cycle:
     """Return a planned cycle with its counts at the end of a day."""
-    grades = judgment_list(said, space.settings.judge.agreement).grades
-    evaluated = asked.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
+    grades = judgment_list(judgments, space.settings.judge.agreement).grades
+    evaluated = searched.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
     opened, searches, queries = planned.opened_on, evaluated.height, evaluated["query_id"].n_unique()
     count = counted_questions(_askings(evaluated))
     return Cycle(planned.number, opened, day, (day - opened).days + 1, searches, queries, count)
@@ -179,7 +181,9 @@ def _bounds(space: Workspace) -> dict[str, int]:
     return {"least_queries": settings.cycle_searches, "least_days": settings.cycle_days}
 
 
-def _asked(space: Workspace, namespace: str, start: str, until: str, *, own: bool = False) -> pl.DataFrame:
+def _searches_between(
+    space: Workspace, namespace: str, start: str, until: str, *, own: bool = False
+) -> pl.DataFrame:
     """Return day, search_id and query_id of a period's searches; only local ones if `own`."""
     where = within(namespace, f"day >= {quote(start)} AND day <= {quote(until)}")
     where += " AND imported_from IS NULL" if own else ""
@@ -274,7 +278,7 @@ def _freeze(
         "opened_on": cycle.opened_on.isoformat(), "closed_on": days[-1], "days": cycle.days,
         "searches": cycle.searches, "queries": cycle.queries, "judgment_version": judgments.version,
         "code_version": code_version(),
-        "variants": _json({one.variant.name: one.to_dict() for one in tried}),
+        "variants": _json({variant.variant.name: variant.to_dict() for variant in tried}),
         "summary": _json(
             {COUNTED: cycle.counted} | _summary(space, namespace, days, searches, all_judgments, drifted)
         ),
@@ -296,8 +300,8 @@ def _summary(
     """Return the summary of a cycle beside its query metrics."""
     rows = attribute(space, searches)
     channels = {
-        one.channel: {name: value for name, value in asdict(one).items() if name != "channel"}
-        for one in contributions(rows, searches)
+        item.channel: {name: value for name, value in asdict(item).items() if name != "channel"}
+        for item in contributions(rows, searches)
     }
     whole = rows.filter(pl.col("channel") == "*")
     counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
@@ -305,8 +309,8 @@ def _summary(
     judges: dict[str, Any] = {
         judge: as_summary(agreement, bar) for (_, judge), agreement in agreements(judgments).items()
     }
-    for one in drifted:
-        judges.setdefault("drift", {})[one.cycle_id] = asdict(one)
+    for item in drifted:
+        judges.setdefault("drift", {})[item.cycle_id] = asdict(item)
     return {
         "channels": channels,
         "found_by": counted,

@@ -38,7 +38,7 @@ def search_of(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
 def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     """Build judgments of source A: a saved trigger phrase should find its memory.
 
-    A phrase is withdrawn if a later version of the note lacks it or the note was forgotten. It belongs to the
+    A phrase is withdrawn if a later version drops it or the note was forgotten. It belongs to the
     memory, whoever saved it.
     """
     first, last = quote(min(days)), quote(max(days))

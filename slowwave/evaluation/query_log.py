@@ -89,7 +89,7 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
     left_out = [*broken, *rows.join(whole, on="event_id", how="anti")["event_id"]]
     whole = whole.with_columns(search=pl.int_range(pl.len(), dtype=pl.Int64))
     return LoggedSearches(
-        searches=_named(whole),
+        searches=_with_query_ids(whole),
         shown=shown_rows(whole, "search").select("search", *_SHOWN),
         batch=Batch.of_frame(whole),
         left_out=tuple(left_out),
@@ -109,7 +109,7 @@ def _can_be_ranked() -> pl.Expr:
     )
 
 
-def _named(searches: pl.DataFrame) -> pl.DataFrame:
+def _with_query_ids(searches: pl.DataFrame) -> pl.DataFrame:
     queries = searches.select("namespace", "query").unique()
     query_ids = [ids.query_id(namespace, query) for namespace, query in queries.iter_rows()]
     identified = searches.join(

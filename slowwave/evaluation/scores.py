@@ -42,7 +42,7 @@ def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     return with_query_ids(rows.sort("seq"))
 
 
-def _shown(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+def _results(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """Return a row per returned result: ``search_id`` and columns of the result."""
     return shown_rows(searches, "search_id").select("search_id", *columns)
 
@@ -75,7 +75,7 @@ def score(
     list_ids = pl.concat_str(key, separator="\n")  # each day has its own list of judgments
     grades = grades.with_columns(query_id=list_ids).select("query_id", "memory_id", "grade")
     judged = judged.with_columns(list_id=list_ids)
-    results = [_shown(judged, "rank", "memory_id").with_columns(variant=pl.lit(LOGGED))]
+    results = [_results(judged, "rank", "memory_id").with_columns(variant=pl.lit(LOGGED))]
     rankings = [
         judged.select("search_id", "policy_version", "abstained", query_id="list_id", variant=pl.lit(LOGGED))
     ]
@@ -99,7 +99,7 @@ def score(
 def compare_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Build the ``shadow_scores`` rows: distance of policies from the returned results (rule 6.4)."""
     searches = searches_of(space, days)
-    logged = _shown(searches, "rank", "memory_id", "score")
+    logged = _results(searches, "rank", "memory_id", "score")
     compared = [item for item in tried if item.role in COMPARED_ROLES]
     rows = []
     for replayed_rows, ranked in _replayed(space, searches, compared, "comparing with returned results"):
@@ -135,7 +135,7 @@ def attribute(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
 
     Imported searches have no channels.
     """
-    results = _shown(searches, "rank", "memory_id", "channels")
+    results = _results(searches, "rank", "memory_id", "channels")
     columns = searches.select("search_id", "day", "namespace")
     return (
         attribution(results)

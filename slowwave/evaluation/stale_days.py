@@ -1,8 +1,8 @@
 """Stale days of the evaluation.
 
-Each evaluated day leaves a record (`slowwave.home.processing_watermarks`) of its inputs: the chain of
-aggregated days up to it, the last judgment, the last ingested note, and the previous evaluated day. The day
-is stale when one of them has changed.
+Each evaluated day leaves a record of its inputs (`slowwave.home.processing_watermarks`). They are the chain
+of aggregated days, the last judgment, the last ingested note and the previous evaluated day. A day is stale
+when one of them has changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def grounds(journal: Journal, store: Store) -> dict[str, dict[str, Any]]:
 
     Days that are aggregated, or have notes or judgments, are included.
     """
-    chains = {day: one.chain for day, one in processed_days(store).items()}
+    chains = {day: processed.chain for day, processed in processed_days(store).items()}
     judged = journal.days([JUDGMENT]).group_by("day").agg(pl.col("last_seq").max())
     last = dict(judged.iter_rows())
     noted = {day: int(record["seq"]) for day, record in NOTES.finished(store).items()}

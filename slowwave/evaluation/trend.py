@@ -82,7 +82,7 @@ def trend_until(space: Workspace, as_of: datetime, namespace: str = "") -> Trend
 
 
 def _of_learning(space: Workspace, interleaved: pl.DataFrame) -> pl.DataFrame:
-    """Return the interleaved searches whose other policy lacks a kind of learning, with the kind.
+    """Return the interleaved searches whose other policy drops a kind of learning, with the kind.
 
     The rows have policy versions alone, and the policy in force may have changed. The journal has the policy
     of each search.
@@ -97,7 +97,7 @@ def _of_learning(space: Workspace, interleaved: pl.DataFrame) -> pl.DataFrame:
 
 
 def _kind(space: Workspace, searches: Sequence[str], other: str) -> str:
-    """Return the kind of learning that the other policy of these searches lacks; empty if none.
+    """Return the kind of learning that the other policy of these searches drops; empty if none.
 
     If the journal has none of the searches any more, the policy in force is used.
     """

@@ -272,7 +272,7 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
         .group_by("memory_id", "principal")
         .agg(since=pl.col("day").min())
     )
-    active = _seen(store, votes["namespace"].unique().to_list())
+    active = _active_users(store, votes["namespace"].unique().to_list())
     authors = authors.join(votes.select("memory_id", "text").unique(), on="memory_id")
     counts = useful_votes(
         texts_apart(votes), texts_apart(authors).drop("text"), principals(active), policy
@@ -294,11 +294,12 @@ def _promotion_row(namespace: str, promotion: Promotion) -> dict[str, object]:
         "promotion_id": f"{day}:{promotion.memory_id}", "day": day, "namespace": namespace,
         "memory_id": promotion.memory_id,
         "from_tier": promotion.from_tier, "to_tier": promotion.to_tier, "reason": promotion.reason,
-        "useful": promotion.useful, "voters": promotion.voters, "decided_at": promotion.decided_at, "detail": promotion.detail,
+        "useful": promotion.useful, "voters": promotion.voters, "decided_at": promotion.decided_at,
+        "detail": promotion.detail,
     }  # fmt: skip
 
 
-def _seen(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:
+def _active_users(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:
     """Return the active users of these namespaces by day; imports do not count."""
     where_namespace, columns = one_of("namespace", namespaces), ["namespace", "principal", "day"]
     local = f"{where_namespace} AND imported_from IS NULL"

@@ -28,7 +28,7 @@ class CarryOverState:
 
     def __init__(self, first: str) -> None:
         self._first = first
-        self._known: dict[str, pl.DataFrame] = {}
+        self._cached: dict[str, pl.DataFrame] = {}
         self._names: dict[str, set[str]] = {}
         self._whole = True
 
@@ -36,17 +36,17 @@ class CarryOverState:
         """Return itself for a part that is done whole; None after one that was not."""
         self._whole &= whole
         if not self._whole:
-            self._known, self._names = {}, {}
+            self._cached, self._names = {}, {}
         return self if self._whole else None
 
     def rows(self, kind: str, names: Sequence[str], read: Read) -> pl.DataFrame:
         """Return rows of a kind about these memories, of all days before the part."""
-        cached, read_names = self._known.get(kind), self._names.setdefault(kind, set())
+        cached, read_names = self._cached.get(kind), self._names.setdefault(kind, set())
         new = [name for name in names if name not in read_names]
         if new or cached is None:
             fresh = read(new, self._first)
             cached = fresh if cached is None else pl.concat([cached, fresh])
-            self._known[kind] = cached
+            self._cached[kind] = cached
             read_names.update(new)
         wanted = pl.Series("memory_id", names, dtype=pl.String).to_frame()
         return cached.join(wanted, on="memory_id", how="semi")
@@ -59,6 +59,6 @@ class CarryOverState:
             rows: Rows about memories that `rows` was called for.
             kept: Selects the rows that later parts need.
         """
-        cached = self._known[kind]
+        cached = self._cached[kind]
         more = compact(rows.select(cached.columns).cast(cached.schema))
-        self._known[kind] = kept(pl.concat([cached, more]))
+        self._cached[kind] = kept(pl.concat([cached, more]))

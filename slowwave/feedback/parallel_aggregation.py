@@ -58,11 +58,11 @@ def _pieces(frames: Sequence[pl.DataFrame]) -> Iterator[list[pl.DataFrame]]:
         some.append(namespace)
         rows += count
         if rows >= ROWS:
-            yield [_of(frame, some) for frame in frames]
+            yield [_of_namespaces(frame, some) for frame in frames]
             some, rows = [], 0
     if some:
-        yield [_of(frame, some) for frame in frames]
+        yield [_of_namespaces(frame, some) for frame in frames]
 
 
-def _of(frame: pl.DataFrame, namespaces: Sequence[str]) -> pl.DataFrame:
+def _of_namespaces(frame: pl.DataFrame, namespaces: Sequence[str]) -> pl.DataFrame:
     return frame.filter(pl.col("namespace").is_in(namespaces))

@@ -38,11 +38,11 @@ def recent_votes(
     newest = rows.sort("occurred_at", "signal_id", descending=True).group_by("memory_id").head(RECENT)
     votes: dict[str, list[dict[str, Any]]] = {}
     for row in newest.iter_rows(named=True):
-        votes.setdefault(row["memory_id"], []).append(said(row))
+        votes.setdefault(row["memory_id"], []).append(vote_row(row))
     return votes
 
 
-def said(row: Mapping[str, Any]) -> dict[str, Any]:
+def vote_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return one vote as plain data for display."""
     return {
         "verdict": row["verdict"], "tier": row["tier"], "by": row["principal"], "search_id": row["search_id"],

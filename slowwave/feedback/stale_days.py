@@ -1,8 +1,8 @@
 """Stale days of feedback: days that the nightly job has to aggregate, or to aggregate again.
 
-Each aggregated day leaves a record (`slowwave.home.processing_watermarks`): the last events of the journal
-that it read, the last note up to it that was staged by then, and a chain over itself and the aggregated day
-before it. A late event or note makes its day stale. Aggregating it again breaks the chain of later days.
+Each aggregated day leaves a record (`slowwave.home.processing_watermarks`). It holds the last journal events
+that were read, the last staged note, and a chain over the previous day. A late event or note makes its day
+stale. Aggregating it again breaks the chain of later days.
 """
 
 from __future__ import annotations

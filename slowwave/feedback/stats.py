@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.feedback import aggregation
 from slowwave.feedback.model import MemoryStats
-from slowwave.feedback.recent_feedback import RECENT, VOTES, said
+from slowwave.feedback.recent_feedback import RECENT, VOTES, vote_row
 from slowwave.feedback.stale_days import processed_days, unseen_entries
 from slowwave.feedback.states import states_in
 from slowwave.feedback.text_attribution import in_force, of_text, texts_in
@@ -60,12 +60,12 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
         failures=counts.get("failure", 0),
         effectiveness=state.effectiveness if state else space.feedback_policy.prior,
         feedback_count=state.feedback_count if state else 0,
-        strength=_left(row, as_of),
+        strength=_current_strength(row, as_of),
         stability=row.get("stability"),
         last_used_at=used["occurred_at"].max(),  # type: ignore[arg-type]
         waiting=new.height,
         earlier=everything.filter(VOTES).height - signals.filter(VOTES).height,
-        recent=tuple(said(vote) for vote in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
+        recent=tuple(vote_row(vote) for vote in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
     )
 
 
@@ -89,7 +89,7 @@ def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
     return aggregation.signals(space.store, ratings_and_uses, policy, ratio, texts_in(space))
 
 
-def _left(row: dict[str, Any], as_of: datetime) -> float | None:
+def _current_strength(row: dict[str, Any], as_of: datetime) -> float | None:
     from slowwave.scoring.feedback.strength import current
 
     if row.get("strength") is None:

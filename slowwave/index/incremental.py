@@ -108,7 +108,7 @@ class IncrementalTableCache(ABC):
         self.kept = ChunkedColumns(self._store.specs[self._table].schema.empty_table().select(self._columns))
 
     @abstractmethod
-    def take_in(self, found: pa.Table) -> None:
+    def take_in(self, rows: pa.Table) -> None:
         """Add rows (columns and vector), numbered from the current ``len(self)``."""
 
     def recall(self, data: lance.LanceDataset) -> bool:
@@ -227,21 +227,23 @@ class IncrementalTableCache(ABC):
         )
         return _low(scanner.to_table().column("_rowaddr").to_numpy())
 
-    def _fresh(self, data: lance.LanceDataset, fresh: dict[str, Any], known: Rows, alive: Flags) -> pa.Table:
+    def _fresh(
+        self, data: lance.LanceDataset, fresh: dict[str, Any], movable: Rows, alive: Flags
+    ) -> pa.Table:
         """Return the new rows of new fragments; known rows have moved there.
 
         Args:
             data: The version.
             fresh: The fragments, by path.
-            known: Known rows that may be among them.
+            movable: Known rows that may be among them.
             alive: Updated for those that are.
         """
-        scanned = self._scanned(data, fresh, [*self._columns, *(() if len(known) else ("vector",))])
+        scanned = self._scanned(data, fresh, [*self._columns, *(() if len(movable) else ("vector",))])
         address = scanned.column("_rowaddr").to_numpy()
         scanned = scanned.drop_columns(["_rowaddr"])
         rows = np.full(scanned.num_rows, -1, dtype=np.int64)
-        if len(known):
-            rows = self._moved(scanned, known)
+        if len(movable):
+            rows = self._moved(scanned, movable)
             moved = rows[rows >= 0]
             alive[moved] = True
             for part in self._parts.values():
@@ -249,7 +251,7 @@ class IncrementalTableCache(ABC):
                     part.rows = part.rows[~np.isin(part.rows, moved)]
         new = np.flatnonzero(rows < 0)
         rows[new] = np.arange(len(alive), len(alive) + len(new))
-        if len(known):
+        if len(movable):
             scanned = scanned.take(pa.array(new))
             kind = self._store.specs[self._table].schema.field("vector").type
             column: Any = pa.array([], kind)
@@ -272,14 +274,14 @@ class IncrementalTableCache(ABC):
             fragments=list(fragments.values()),
         ).to_table()  # fmt: skip
 
-    def _moved(self, scanned: pa.Table, known: Rows) -> Rows:
+    def _moved(self, scanned: pa.Table, movable: Rows) -> Rows:
         """Return the number of each known row; -1 for others."""
-        known_hashes, new_hashes = _hashes(self.kept.take(known)), _hashes(scanned.select(self._columns))
+        known_hashes, new_hashes = _hashes(self.kept.take(movable)), _hashes(scanned.select(self._columns))
         order = np.argsort(known_hashes)
         place = order[
             np.minimum(np.searchsorted(known_hashes, new_hashes, sorter=order), len(known_hashes) - 1)
         ]
-        return np.where(known_hashes[place] == new_hashes, known[place], -1)
+        return np.where(known_hashes[place] == new_hashes, movable[place], -1)
 
 
 F = TypeVar("F", bound=IncrementalTableCache)
@@ -296,28 +298,28 @@ class CachesByNamespace(Generic[F]):
     def __init__(self, make: Callable[[str], F], most_bytes: int) -> None:
         self._make, self._most = make, most_bytes
         self._lock = threading.Lock()
-        self._there: OrderedDict[str, F] = OrderedDict()
+        self._caches: OrderedDict[str, F] = OrderedDict()
 
     def of(self, namespace: str) -> F:
         """Return the cache of a namespace."""
         with self._lock:
-            if namespace not in self._there:
-                self._there[namespace] = self._make(namespace)
-            self._there.move_to_end(namespace)
-            return self._there[namespace]
+            if namespace not in self._caches:
+                self._caches[namespace] = self._make(namespace)
+            self._caches.move_to_end(namespace)
+            return self._caches[namespace]
 
     def trim(self) -> None:
         """Drop caches beyond the bound."""
         with self._lock:
-            sizes = {name: cache.size for name, cache in self._there.items()}
+            sizes = {name: cache.size for name, cache in self._caches.items()}
             whole = sum(sizes.values())
             while len(sizes) > 1 and (whole > self._most or len(sizes) > MAX_FOLLOWED):
-                name, _ = self._there.popitem(last=False)
+                name, _ = self._caches.popitem(last=False)
                 whole -= sizes.pop(name)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the cached namespaces, least recently used first."""
-        return iter(self._there)
+        return iter(self._caches)
 
 
 class GrowingMatrix:

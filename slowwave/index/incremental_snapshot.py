@@ -54,14 +54,14 @@ class Snapshots:
     """
 
     def __init__(self, store: Store, most_bytes: int) -> None:
-        self._there = bool(most_bytes) and not store.in_memory
+        self._enabled = bool(most_bytes) and not store.in_memory
         self._followed = CachesByNamespace(
             lambda namespace: IncrementalSnapshot(store, namespace, most_bytes), most_bytes
         )
 
     def of(self, namespace: str) -> Snapshot | None:
         """Return the current snapshot of a namespace; None if it is searched in its table."""
-        if not self._there:
+        if not self._enabled:
             return None
         snapshot = self._followed.of(namespace).now()
         self._followed.trim()
@@ -79,7 +79,7 @@ class IncrementalSnapshot(IncrementalTableCache):
     """
 
     def __init__(self, store: Store, namespace: str, most_bytes: int, *, recalls: bool = True) -> None:
-        self._turn, self._recalls = threading.Lock(), recalls
+        self._update_lock, self._recalls = threading.Lock(), recalls
         super().__init__(
             store, mmap_snapshot.TABLE, namespace, COLUMNS, row_bytes=_row_bytes(store), most_bytes=most_bytes
         )
@@ -91,7 +91,7 @@ class IncrementalSnapshot(IncrementalTableCache):
         self._rows_of = MemoryRows()
         self._vocabulary = Vocabulary()
         self._words = WordIndex()
-        self._asked = self._asked_since = _asked(self.kept.take([]))
+        self._conditions = self._conditions_since = _conditions(self.kept.take([]))
         self._partitions: Partitions | None = None
         self._mapped: Matrix = np.empty((0, self._store.identity.dimension), np.float32)
         self._vectors = GrowingMatrix(self._store.identity.dimension)
@@ -103,7 +103,11 @@ class IncrementalSnapshot(IncrementalTableCache):
         snapshot = mmap_snapshot.read(self._store, self._namespace, self._columns, data)
         if snapshot is None:
             return False
-        self._parts, self.kept, self._asked = snapshot.parts, ChunkedColumns(snapshot.kept), snapshot.asked
+        self._parts, self.kept, self._conditions = (
+            snapshot.parts,
+            ChunkedColumns(snapshot.kept),
+            snapshot.asked,
+        )
         self.alive = np.ones(snapshot.kept.num_rows, dtype=np.bool_)
         self._words, self._vocabulary, self._rows_of = snapshot.words, snapshot.vocabulary, snapshot.rows_of
         self._mapped, self._partitions = snapshot.vectors, snapshot.partitions
@@ -122,7 +126,7 @@ class IncrementalSnapshot(IncrementalTableCache):
             OSError: it cannot be written.
         """
         data = self._store.committed(self._table)
-        with self._turn, self._store.explaining(self._table):
+        with self._update_lock, self._store.explaining(self._table):
             self._come_to(data, ())
             if self.too_large or not len(self):
                 return mmap_snapshot.forget(self._store, self._namespace)
@@ -131,7 +135,7 @@ class IncrementalSnapshot(IncrementalTableCache):
                 partitions = parted(vectors, wanted_recall, asked=asked)
                 vectors = vectors[partitions.order]
             snapshot = mmap_snapshot.Left(
-                self.kept.take(np.arange(len(self))), self._asked_since, vectors,
+                self.kept.take(np.arange(len(self))), self._conditions_since, vectors,
                 self._words, self._vocabulary, self._rows_of, self._parts, partitions,
             )  # fmt: skip
             way = way_of(parted_from, wanted_recall, asked)
@@ -139,12 +143,12 @@ class IncrementalSnapshot(IncrementalTableCache):
 
     def now(self) -> Snapshot | None:
         """Return the current snapshot; None if there are too many rows."""
-        with self._turn:
+        with self._update_lock:
             if self.follow() and not self.too_large:
                 old = self._snapshot
                 self._snapshot = Snapshot(
                     columns=self.kept.select(SHOWN),
-                    asked=pl.concat([self._asked, self._asked_since], rechunk=False),
+                    asked=pl.concat([self._conditions, self._conditions_since], rechunk=False),
                     vectors=PartitionedVectors(
                         self._mapped, self._vectors.first(len(self) - len(self._mapped)),
                         partitions=self._partitions,
@@ -155,16 +159,16 @@ class IncrementalSnapshot(IncrementalTableCache):
                 )  # fmt: skip
             return self._snapshot
 
-    def take_in(self, found: pa.Table) -> None:
+    def take_in(self, rows: pa.Table) -> None:
         """See `IncrementalTableCache`."""
-        vectors = unit_rows(found.column("vector"), self._store.identity.dimension)
+        vectors = unit_rows(rows.column("vector"), self._store.identity.dimension)
         self._vectors.put(vectors, len(self) - len(self._mapped))
-        condition_rows = pl.concat([self._asked_since, _asked(found)], rechunk=False)
-        self._asked_since = (
+        condition_rows = pl.concat([self._conditions_since, _conditions(rows)], rechunk=False)
+        self._conditions_since = (
             condition_rows.rechunk() if condition_rows.n_chunks() > MAX_PIECES else condition_rows
         )
-        self._rows_of.add(found.column("memory_id").to_pylist(), len(self))
-        self._words = _said(self._words, found, self._vocabulary, self._store.handle("chunks"))
+        self._rows_of.add(rows.column("memory_id").to_pylist(), len(self))
+        self._words = _extended(self._words, rows, self._vocabulary, self._store.handle("chunks"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,19 +274,19 @@ def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:
     vectors = unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size)
     rows_of.add(rows.column("memory_id").to_pylist(), 0)
     return Snapshot(
-        columns=ChunkedColumns(rows.select(SHOWN)), asked=_asked(rows),
+        columns=ChunkedColumns(rows.select(SHOWN)), asked=_conditions(rows),
         vectors=PartitionedVectors(vectors),
-        words=Bm25(_said(WordIndex(), rows, vocabulary, table), alive), alive=alive,
+        words=Bm25(_extended(WordIndex(), rows, vocabulary, table), alive), alive=alive,
         rows_of=rows_of, vocabulary=vocabulary, table=table
     )  # fmt: skip
 
 
-def _said(words: WordIndex, rows: pa.Table, vocabulary: Vocabulary, table: Any) -> WordIndex:  # noqa: ANN401
+def _extended(words: WordIndex, rows: pa.Table, vocabulary: Vocabulary, table: Any) -> WordIndex:  # noqa: ANN401
     """Return the word index extended by more rows."""
     texts = pl.Series(rows.column("search_text"), dtype=pl.String).fill_null("")
     return words.appended(*vocabulary.of_texts(texts, table), rows.num_rows)
 
 
-def _asked(rows: pa.Table) -> pl.DataFrame:
+def _conditions(rows: pa.Table) -> pl.DataFrame:
     frame = frame_of(rows.select(ASKED))
     return frame.with_columns(pl.col("created_at").dt.convert_time_zone("UTC").dt.replace_time_zone(None))

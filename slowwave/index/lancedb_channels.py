@@ -47,7 +47,7 @@ class TableChannels:
     waits = True
 
     def __init__(self, store: Store, namespace: str) -> None:
-        self._store, self._mine = store, within(namespace)
+        self._store, self._in_namespace = store, within(namespace)
         self._best = TableCache[str, dict[str, float]](store.mark, lambda *_: {})
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
@@ -70,13 +70,13 @@ class TableChannels:
 
     def _best_of(self, word: str) -> float:
         """Return the best score of a word in the namespace; 0 for a stop word."""
-        search = full_text(self._store, "chunks", "search_text", word).where(self._mine)
+        search = full_text(self._store, "chunks", "search_text", word).where(self._in_namespace)
         with observe_query("full_text_search", "chunks"):
             best = search.limit(1).select(["_score"]).to_arrow()
         scores: list[float] = best.column("_score").to_pylist()
         if scores or not list(self._store.table("chunks").tokenize(word, column="search_text")):
             return scores[0] if scores else 0.0
-        return float(idf(self._store.count("chunks", self._mine), 0)) * (K1 + 1)
+        return float(idf(self._store.count("chunks", self._in_namespace), 0)) * (K1 + 1)
 
     def nearest(self, vector: Vector, where: str, size: int) -> TableHits:
         """See `Channels`."""
@@ -151,8 +151,8 @@ class TableChannels:
     ) -> dict[str, dict[str, float]]:
         """See `Channels`.
 
-        The condition is that of the search: in rows that the index does not have yet, LanceDB weighs a word
-        by how rare it is among the rows that pass.
+        The condition is that of the search. In rows not yet in the index, LanceDB weighs a word by its rarity
+        among the rows that pass.
         """
         scores: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if chunk_ids else ()):

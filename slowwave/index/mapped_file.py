@@ -199,12 +199,12 @@ class Putting:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._made = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        self._temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
 
     def __enter__(self) -> Writing:
         mask = mask_of(self._path.parent.parent)
         self._path.parent.mkdir(mode=0o777 & ~mask, exist_ok=True)
-        handle = os.open(self._made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 & ~mask)
+        handle = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 & ~mask)
         self._file = os.fdopen(handle, "wb")
         return Writing(self._file)
 
@@ -214,10 +214,10 @@ class Putting:
                 file.flush()
                 os.fsync(file.fileno())
             if kind is None:
-                _put_mark(self._made)
-                self._made.replace(self._path)
+                _put_mark(self._temporary)
+                self._temporary.replace(self._path)
         finally:
-            self._made.unlink(missing_ok=True)
+            self._temporary.unlink(missing_ok=True)
 
 
 def opened(path: Path) -> MappedFile | None:

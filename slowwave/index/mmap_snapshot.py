@@ -122,7 +122,7 @@ def write(store: Store, namespace: str, snapshot: Left, data: lance.LanceDataset
     """
     (block,) = snapshot.words.blocks or (Postings.of([], []),)
     block.find_peaks(snapshot.words.lengths)
-    words, terms = snapshot.vocabulary.said()
+    words, terms = snapshot.vocabulary.added()
     names = snapshot.kept.column("memory_id").to_pylist()
     with Putting(path_of(store, namespace)) as file:
         file.array("vectors", snapshot.vectors)
@@ -185,7 +185,7 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
             mapped.array("lengths"),
         ),
         vocabulary=Vocabulary(
-            said=Lexicon(
+            file=Lexicon(
                 mapped.texts("word"), mapped.array("word:number"), mapped.texts("term"),
                 mapped.array("term:number"),
             )

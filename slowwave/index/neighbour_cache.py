@@ -41,10 +41,10 @@ class NeighbourCache(IncrementalTableCache):
     def forget(self) -> None:
         """See `IncrementalTableCache`."""
         super().forget()
-        self._known: set[str] = set()  # memories, and hashes of what they say, also former ones
+        self._ids_and_hashes: set[str] = set()  # memories, and hashes of what they say, also former ones
         self._names: list[str] = []
         self._vectors = GrowingMatrix(self._store.identity.dimension)
-        self._there = np.empty(0, dtype=np.bool_)  # with a vector
+        self._has_vector = np.empty(0, dtype=np.bool_)  # with a vector
         self._status, self._kinds = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
         self._codes: dict[str, int] = {}  # of a status or a sensitivity
         self._moments = np.empty(0, dtype=np.int64)
@@ -54,19 +54,19 @@ class NeighbourCache(IncrementalTableCache):
         self._vectors.put(rows_of(found.column("vector"), self._store.identity.dimension), len(self))
         rows = frame_of(found.select(COLUMNS))
         self._names += rows["memory_id"].to_list()
-        self._known.update(rows["memory_id"], rows["content_hash"].drop_nulls())
+        self._ids_and_hashes.update(rows["memory_id"], rows["content_hash"].drop_nulls())
         moments = [
             ids.revision_moment(revision) if dated is None else dated
             for revision, dated in rows.select("revision", pl.col("dated").dt.epoch("us")).iter_rows()
         ]
         self._moments = np.concatenate([self._moments, np.array(moments, dtype=np.int64)])
-        self._there = np.concatenate([self._there, found.column("vector").is_valid().to_numpy()])
+        self._has_vector = np.concatenate([self._has_vector, found.column("vector").is_valid().to_numpy()])
         self._status = np.concatenate([self._status, self.codes_of(rows["status"].to_list())])
         self._kinds = np.concatenate([self._kinds, self.codes_of(sensitivities(rows))])
 
     def knows(self, names: Iterable[str]) -> bool:
         """Return whether any of these is, or was, a memory id or content hash here."""
-        return not self._known.isdisjoint(names)
+        return not self._ids_and_hashes.isdisjoint(names)
 
     def latest(self, first: int) -> int:
         """Return the latest moment (microseconds) of non-retired memories; `NEVER` if before `first`."""
@@ -81,7 +81,7 @@ class NeighbourCache(IncrementalTableCache):
         """Return the `count` memories nearest to a vector, with at least this cosine."""
         similar = np.einsum("ij,j->i", self._vectors.first(len(self)), vector)
         rows = np.flatnonzero(similar >= floor)
-        rows = rows[self._of(sensitivity, statuses)[rows]]
+        rows = rows[self._matching(sensitivity, statuses)[rows]]
         return [self._names[row] for row in rows[np.argsort(-similar[rows], kind="stable")][:count]]
 
     def live(self) -> tuple[list[str], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
@@ -89,7 +89,7 @@ class NeighbourCache(IncrementalTableCache):
 
         A memory that is not live, or has no vector, is `EXCLUDED`: leaving it out would copy the vectors.
         """
-        live = self.alive & self._there & (self._status == self._code(LIVE))
+        live = self.alive & self._has_vector & (self._status == self._code(LIVE))
         return self._names, self._vectors.first(len(self)), np.where(live, self._kinds, np.int32(EXCLUDED))
 
     def codes_of(self, kinds: Iterable[str]) -> npt.NDArray[np.int32]:
@@ -99,10 +99,10 @@ class NeighbourCache(IncrementalTableCache):
     def _code(self, word: str) -> int:
         return self._codes.setdefault(word, len(self._codes))
 
-    def _of(self, sensitivity: str, statuses: Collection[str]) -> npt.NDArray[np.bool_]:
+    def _matching(self, sensitivity: str, statuses: Collection[str]) -> npt.NDArray[np.bool_]:
         right = np.isin(self._status, [self._code(status) for status in statuses])
         same_sensitivity = self._kinds == self._code(sensitivity)
-        matches: npt.NDArray[np.bool_] = self.alive & self._there & right & same_sensitivity
+        matches: npt.NDArray[np.bool_] = self.alive & self._has_vector & right & same_sensitivity
         return matches
 
 

@@ -70,12 +70,12 @@ class Vocabulary:
         said: Words of earlier texts.
     """
 
-    def __init__(self, column: str = "search_text", *, said: Lexicon | None = None) -> None:
+    def __init__(self, column: str = "search_text", *, file: Lexicon | None = None) -> None:
         self._column = column
-        self._said = said
+        self._file = file
         self._numbers: dict[str, int] = {}  # of terms
         self._words: dict[str, int] = {}  # of texts: number of the term
-        self._asked: dict[str, str | None] = {}  # of other words of queries
+        self._query_words: dict[str, str | None] = {}  # of other words of queries
         self._lock = threading.Lock()
 
     def of_texts(self, texts: pl.Series, table: Tokenizer) -> tuple[Ints, Ints]:
@@ -99,20 +99,22 @@ class Vocabulary:
         """Return the query's known terms with repetitions, and the number of unknown ones."""
         words = query_words(query)
         with self._lock:
-            if len(self._asked) > MAX_QUERY_WORDS:
-                self._asked.clear()
+            if len(self._query_words) > MAX_QUERY_WORDS:
+                self._query_words.clear()
             by_word = {word: self._word(word) for word in words}
-            fresh = [word for word, number in by_word.items() if number is None and word not in self._asked]
-            self._asked.update(zip(fresh, self._terms_of(fresh, table), strict=True))
+            fresh = [
+                word for word, number in by_word.items() if number is None and word not in self._query_words
+            ]
+            self._query_words.update(zip(fresh, self._terms_of(fresh, table), strict=True))
             for word, number in by_word.items():
                 if number is None:
-                    term = self._asked[word]
+                    term = self._query_words[word]
                     by_word[word] = NONE if term is None else self._term(term)
             numbers = [by_word[word] for word in words]
         found_terms = [number for number in numbers if number is not None and number != NONE]
         return found_terms, numbers.count(None)
 
-    def said(self) -> tuple[dict[str, int], dict[str, int]]:
+    def added(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return the numbers of words and of terms added since the mapped file."""
         return self._words, self._numbers
 
@@ -122,20 +124,23 @@ class Vocabulary:
         fresh = [word for word, number in zip(words, numbers, strict=True) if number is None]
         for word, term in zip(fresh, self._terms_of(fresh, table), strict=True):
             self._words[word] = NONE if term is None else self._number(term)
-        return [self._words[word] if one is None else one for word, one in zip(words, numbers, strict=True)]
+        return [
+            self._words[word] if known_number is None else known_number
+            for word, known_number in zip(words, numbers, strict=True)
+        ]
 
     def _word(self, word: str) -> int | None:
         number = self._words.get(word)
-        return self._said.word(word) if number is None and self._said is not None else number
+        return self._file.word(word) if number is None and self._file is not None else number
 
     def _term(self, term: str) -> int | None:
         number = self._numbers.get(term)
-        return self._said.term(term) if number is None and self._said is not None else number
+        return self._file.term(term) if number is None and self._file is not None else number
 
     def _number(self, term: str) -> int:
         """Return the number of a term; a new one gets the next."""
         if (number := self._term(term)) is None:
-            number = len(self._numbers) + (0 if self._said is None else len(self._said.terms))
+            number = len(self._numbers) + (0 if self._file is None else len(self._file.terms))
             self._numbers[term] = number
         return number
 

@@ -152,7 +152,7 @@ class _GatedLearning(ABC, Generic[T]):
             elif (
                 cached.version[1] != memories_version
             ):  # memories changed; rebuild only if a taught memory has another text
-                if self._named(cached.memories) == cached.texts:
+                if self._current_texts(cached.memories) == cached.texts:
                     cached = replace(cached, version=(version, memories_version))
                 else:
                     cached = self._build(namespace, (version, memories_version), taken_back, now)
@@ -189,7 +189,7 @@ class _GatedLearning(ABC, Generic[T]):
         earlier = [event for event in decided if self._until is None or event.at <= now]
         return events.approved(earlier, self.kind), taken_back
 
-    def _named(self, memories: Sequence[str]) -> Mapping[str, str]:
+    def _current_texts(self, memories: Sequence[str]) -> Mapping[str, str]:
         """Return the current text ids of memories, where not the first."""
         if self._texts is None:
             return {}
@@ -212,7 +212,7 @@ class _GatedLearning(ABC, Generic[T]):
         """
         rows = self._store.scan(self._table, self._where(namespace), columns=columns)
         memories = rows["memory_id"].unique().sort().to_list()
-        texts = self._named(memories)
+        texts = self._current_texts(memories)
         rows = (rows if self._texts is None else of_text(rows, texts)).with_columns(taught_at=moment)
         for rollback in taken_back:
             rows = rows.filter(~rollback.hits())

@@ -48,7 +48,7 @@ def applied(evidence: Evidence, opened: Iterable[tuple[str, str]], kind: Kind = 
             added_at="taught_at", weight=pl.lit(1.0),
         )  # fmt: skip
     else:
-        rows = evidence.seen.views.join(evidence.views.select("view_id", "day"), on="view_id")
+        rows = evidence.decided_views.views.join(evidence.views.select("view_id", "day"), on="view_id")
         rows = rows.with_columns(key_id="view_id")
     stand = standing(rows, evidence.rollbacks[kind], evidence.now).filter(pl.col("expires_at") > evidence.now)
     return stand.join(pairs, on=["day", "namespace"], how="semi").select(

@@ -383,14 +383,14 @@ def _both(
             yield rows, places.select("search_id", live=pl.Series(live[places["search"].to_numpy()]))
 
 
-def _with_boosts(batch: Batch, places: pl.DataFrame, found: pl.DataFrame, kind: Kind) -> Batch:
+def _with_boosts(batch: Batch, places: pl.DataFrame, boosts: pl.DataFrame, kind: Kind) -> Batch:
     """Return the searches with the proposed boosts on their memories."""
     columns = batch.columns
     memories = pl.DataFrame(
         {"search": columns.search, "memory_id": batch.memory_ids.gather(columns.number)},
         schema_overrides={"search": pl.Int64},
     )
-    search_boosts = found.join(places, on="search_id").select("search", "memory_id", "boost")
+    search_boosts = boosts.join(places, on="search_id").select("search", "memory_id", "boost")
     boosted = memories.join(search_boosts, on=["search", "memory_id"], how="left", maintain_order="left")
     added = boosted["boost"].fill_null(0.0).to_numpy()
     changed = replace(columns, learned=added) if kind == WORDS else replace(columns, key=added)

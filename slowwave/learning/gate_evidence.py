@@ -102,7 +102,7 @@ class Evidence:
         return self._up_to_the_day("search_views")
 
     @cached_property
-    def seen(self) -> DecidedViews:
+    def decided_views(self) -> DecidedViews:
         """Return the outcome of the views."""
         return decide_views(self.views.select(*SEEN), self.space.key_teaching)
 
@@ -129,12 +129,12 @@ class Evidence:
     @cached_property
     def applied(self) -> pl.DataFrame:
         """Return the rows of ``learned_triggers``."""
-        return self.space.store.read(TABLES[WORDS], self._mine())
+        return self.space.store.read(TABLES[WORDS], self._namespace_filter())
 
     @cached_property
     def applied_keys(self) -> pl.DataFrame:
         """Return the rows of ``search_keys``."""
-        return self.space.store.scan(TABLES[KEYS], self._mine())
+        return self.space.store.scan(TABLES[KEYS], self._namespace_filter())
 
     @cached_property
     def leaks(self) -> tuple[str, ...]:
@@ -143,11 +143,11 @@ class Evidence:
 
     def matches(self, namespace: str, kind: Kind) -> pl.DataFrame:
         """Return the rows of ``learned_matches`` of a namespace and kind."""
-        return of_kind(self._of("learned_matches", namespace), kind)
+        return of_kind(self._namespace_rows("learned_matches", namespace), kind)
 
     def effect(self, namespace: str, kind: Measured) -> pl.DataFrame:
         """Return the rows of ``learned_effect`` of a namespace and kind."""
-        return of_kind(self._of("learned_effect", namespace), kind)
+        return of_kind(self._namespace_rows("learned_effect", namespace), kind)
 
     def cycles(self, namespace: str, until: str) -> list[Cycle]:
         """Return a namespace's cycles of local searches as of the end of a day."""
@@ -168,7 +168,7 @@ class Evidence:
 
     def standing(self, namespace: str, as_of: datetime, kind: Kind = WORDS) -> pl.DataFrame:
         """Return lessons, or views, in force at a moment, including expired ones."""
-        rows = self.decided.lessons if kind == WORDS else self.seen.views
+        rows = self.decided.lessons if kind == WORDS else self.decided_views.views
         return standing(rows.filter(pl.col("namespace") == namespace), self.rollbacks[kind], as_of)
 
     def keys_at(self, namespace: str, as_of: datetime) -> KeyIndex:
@@ -214,16 +214,16 @@ class Evidence:
         )
         return standing(rows, self.rollbacks[KEYS], self.now)
 
-    def _mine(self) -> str | None:
+    def _namespace_filter(self) -> str | None:
         return None if self.among is None else one_of("namespace", self.among)
 
     def _up_to_the_day(self, table: str) -> pl.DataFrame:
-        where = self._mine()
+        where = self._namespace_filter()
         return self.space.store.scan(
             table, f"day <= {quote(self.until)}" + ("" if where is None else f" AND {where}")
         )
 
-    def _of(self, table: str, namespace: str) -> pl.DataFrame:
+    def _namespace_rows(self, table: str, namespace: str) -> pl.DataFrame:
         if table not in self._parts:
             rows = self._up_to_the_day(table)
             parts = rows.partition_by("namespace", as_dict=True)

@@ -45,7 +45,7 @@ def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     empty = store.empty("search_views")
     if signals.is_empty():
         return empty
-    rows = _shown(store, signals)
+    rows = _results(store, signals)
     if rows.is_empty():
         return empty
     rows = _selected(rows, signals)
@@ -75,7 +75,7 @@ def _signals(store: Store, days: Sequence[str]) -> pl.DataFrame:
     return signals.join(first, on=[*_PAIR, "day"], how="inner")
 
 
-def _shown(store: Store, signals: pl.DataFrame) -> pl.DataFrame:
+def _results(store: Store, signals: pl.DataFrame) -> pl.DataFrame:
     """Return every result of these searches: rank, share of the top score, and search."""
     first_feedback = signals.group_by("search_id").agg(pl.col("day").min(), first=pl.col("occurred_at").min())
     columns = ["search_id", "namespace", "query", "principal", "occurred_at", "shown"]

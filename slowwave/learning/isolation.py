@@ -134,7 +134,7 @@ def _problems(store: Store, name: str, term: str) -> Iterator[str]:
         yield f"a term that was only learned is found in {name} by a text query"
     if name not in _TERM_COLUMN:
         return
-    if _found(table.search(MatchQuery(term, _TERM_COLUMN[name]), query_type="fts").fast_search()):
+    if _has_hit(table.search(MatchQuery(term, _TERM_COLUMN[name]), query_type="fts").fast_search()):
         yield f"a term that was only learned is in a full-text index of {name}"
 
 
@@ -144,13 +144,13 @@ def _found_by_default(store: Store, name: str, term: str) -> bool:
     A table without any index refuses such a query.
     """
     try:
-        return _found(store.table(name).search(term, query_type="fts"))
+        return _has_hit(store.table(name).search(term, query_type="fts"))
     except ValueError as error:
         if "INVERTED index" not in str(error):
             raise
     # Columns that may be searched are searched without an index as well.
-    return any(_found(full_text(store, name, column, term)) for column in store.specs[name].full_text)
+    return any(_has_hit(full_text(store, name, column, term)) for column in store.specs[name].full_text)
 
 
-def _found(search: Any) -> bool:  # noqa: ANN401 - LanceDB's query
+def _has_hit(search: Any) -> bool:  # noqa: ANN401 - LanceDB's query
     return bool(search.select(["_score"]).limit(1).to_arrow().num_rows)

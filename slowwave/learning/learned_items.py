@@ -44,9 +44,11 @@ def listed(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collectio
     )
 
 
-def taken_back(store: Store, rows: pl.DataFrame, asked: Rollback) -> pl.DataFrame:
+def taken_back(store: Store, rows: pl.DataFrame, rollback: Rollback) -> pl.DataFrame:
     """Return the lessons that a rollback covers; scope memory counts as naming that memory."""
-    return listed(store, asked.namespace, rows, named=[asked.value] if asked.scope == "memory" else [])
+    return listed(
+        store, rollback.namespace, rows, named=[rollback.value] if rollback.scope == "memory" else []
+    )
 
 
 def titled(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collection[str] = ()) -> pl.DataFrame:
@@ -128,7 +130,7 @@ def selections(
 
     A query that returned a secret memory is redacted.
     """
-    rows = evidence.views.filter("selected").join(evidence.seen.reasons, on="view_id")
+    rows = evidence.views.filter("selected").join(evidence.decided_views.reasons, on="view_id")
     rows = rows.rename({"view_id": "proposal_id", "at": "selected_at"})
     columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
                "taken", "reason"]  # fmt: skip
@@ -136,7 +138,7 @@ def selections(
 
 
 def _selections(
-    evidence: Evidence, namespace: str, found: pl.DataFrame, kind: Kind, reason: str, limit: int | None
+    evidence: Evidence, namespace: str, rows: pl.DataFrame, kind: Kind, reason: str, limit: int | None
 ) -> pl.DataFrame:
     """Return selections with their outcome, newest first, without words of secret memories."""
     store, key = evidence.space.store, ["search_id", "memory_id"]
@@ -144,11 +146,11 @@ def _selections(
     applied = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
     refused = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
     by_gate = decide(evidence, namespace, evidence.now, kind).reason or PROPOSED
-    taught = found.with_columns(taught_at="selected_at")
+    taught = rows.with_columns(taught_at="selected_at")
     rolled_back = [taught.filter(rollback.hits())["proposal_id"] for rollback in evidence.rollbacks[kind]]
     taken_back = pl.concat([pl.Series("proposal_id", [], dtype=pl.String), *rolled_back])
-    found = (
-        found.join(applied, on=key, how="left")
+    rows = (
+        rows.join(applied, on=key, how="left")
         .join(refused, on=key, how="left")
         .with_columns(
             reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
@@ -159,8 +161,8 @@ def _selections(
         .sort("selected_at", "proposal_id", descending=True)
     )  # fmt: skip
     if reason:
-        found = found.filter(reason=reason)
-    titled_rows = titled(store, namespace, found if limit is None else found.head(limit))
+        rows = rows.filter(reason=reason)
+    titled_rows = titled(store, namespace, rows if limit is None else rows.head(limit))
     return redact(titled_rows, _closed(evidence, namespace, titled_rows), "query", "terms", "taught")
 
 
@@ -176,11 +178,11 @@ _KEY = ["memory_id", "query_id"]
 def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataFrame:
     """Return the rows of `slowwave.learning.review.Learning.keys`, of one memory or all."""
     now = evidence.now
-    taken = seen_with_applied(evidence).filter(pl.col("taken") > 0)
-    stand = standing(taken, evidence.rollbacks[KEYS], now)
+    views = seen_with_applied(evidence).filter(pl.col("taken") > 0)
+    stand = standing(views, evidence.rollbacks[KEYS], now)
     queries = evidence.views.select("query_id", "query").unique("query_id", keep="first", maintain_order=True)
-    found = (
-        taken.group_by(_KEY)
+    rows = (
+        views.group_by(_KEY)
         .agg(
             pl.col("taught_at").max(),
             pl.col("expires_at").max(),
@@ -200,8 +202,8 @@ def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataF
         .sort("order", "taught_at", *_KEY, descending=[False, True, False, False])
     )  # fmt: skip
     if memory_id:
-        found = found.filter(memory_id=memory_id)
-    titled_rows = titled(evidence.space.store, namespace, found, named=[memory_id])
+        rows = rows.filter(memory_id=memory_id)
+    titled_rows = titled(evidence.space.store, namespace, rows, named=[memory_id])
     titled_rows = redact(titled_rows, _closed(evidence, namespace, titled_rows), "query")
     titled_rows = listed(evidence.space.store, namespace, titled_rows, named=[memory_id])
     columns = ["memory_id", "title", "query", "state", "times", "principals", "taught_at", "expires_at",
@@ -214,7 +216,7 @@ def seen_with_applied(evidence: Evidence) -> pl.DataFrame:
     columns = ["view_id", "namespace", "memory_id", "search_id", "query_id", "principal", "taken",
                "taught_at", "expires_at"]  # fmt: skip
     applied = evidence.applied_keys.rename({"key_id": "view_id", "at": "taught_at"}).select(columns)
-    both = pl.concat([evidence.seen.views.select(columns), applied])
+    both = pl.concat([evidence.decided_views.views.select(columns), applied])
     return both.unique("view_id", keep="first", maintain_order=True)
 
 

@@ -97,7 +97,7 @@ def log_refusals(
             pl.col("terms").list.join(" "),
         )
     else:
-        selections, outcomes, detail = evidence.views, evidence.seen.reasons, pl.lit(None, pl.String)
+        selections, outcomes, detail = evidence.views, evidence.decided_views.reasons, pl.lit(None, pl.String)
         selections = selections.rename({"at": "selected_at"})
     rows = (
         selections.filter(pl.col("day").is_in(days))

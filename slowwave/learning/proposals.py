@@ -46,7 +46,7 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     selections = _selections(store, days)
     selections = _provenance(store, selections)
     selections = with_lives(space, selections)
-    query_terms = _asked(selections)
+    query_terms = _query_terms(selections)
     selections = selections.join(
         query_terms.select("namespace", "query", "asked"), on=["namespace", "query"], how="left"
     )
@@ -163,7 +163,7 @@ def with_lives(space: Workspace, selections: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _asked(selections: pl.DataFrame) -> pl.DataFrame:
+def _query_terms(selections: pl.DataFrame) -> pl.DataFrame:
     """Return the learnable terms of each distinct query, each with one word form.
 
     A query that is an instruction has none.

@@ -228,7 +228,7 @@ class Learning:
         standing = self._approval(known_kind(kind))
         if standing is not None:
             return standing
-        _named(who)
+        _require_name(who)
         refuse_late_clock(self._space)
         decision = self.gate(kind)
         if not decision.awaits_only_approval:
@@ -284,7 +284,7 @@ class Learning:
             LearningError: an unknown scope or kind, a missing or superfluous value, an invalid moment, or no
                 name.
         """
-        _named(who)
+        _require_name(who)
         preview = self.preview_rollback(scope, value, kind=kind)
         rollback = preview.rollback
         detail = {"scope": rollback.scope, "value": rollback.value, "kind": kind}
@@ -367,7 +367,7 @@ class Learning:
         moment = at or self._space.now()
         through = {"through": self._principal}
         event = write_event(
-            self._space.journal, self._namespace, action, who=_named(who), why=why.strip(), at=moment,
+            self._space.journal, self._namespace, action, who=_require_name(who), why=why.strip(), at=moment,
             detail={**detail, **through},
         )  # fmt: skip
         log_acts(self._space.store, self._acts())
@@ -388,7 +388,7 @@ def _by_reason(rows: pl.DataFrame) -> dict[str, int]:
     return dict(rows["reason"].value_counts().sort("count", "reason", descending=True).iter_rows())
 
 
-def _named(who: str) -> str:
+def _require_name(who: str) -> str:
     if not who.strip():
         raise LearningError("Say who decides: --who NAME. It is recorded.")
     return who.strip()

@@ -81,8 +81,8 @@ class KeyIndex:
         )
         names = keys["memory_id"].unique().sort().to_list()
         self._memories: list[str] = names
-        self._asked: list[str] = keys["query_id"].unique(maintain_order=True).to_list()
-        rows = [questions.number[query_id] for query_id in self._asked]
+        self._query_ids: list[str] = keys["query_id"].unique(maintain_order=True).to_list()
+        rows = [questions.number[query_id] for query_id in self._query_ids]
         self._texts = [questions.texts[row] for row in rows]
         self._place = np.full(len(questions.names), -1, dtype=np.int64)
         self._place[rows] = np.arange(len(rows))
@@ -91,7 +91,7 @@ class KeyIndex:
 
     def __len__(self) -> int:
         """Return the number of past questions."""
-        return len(self._asked)
+        return len(self._query_ids)
 
     def led(self, vector: npt.NDArray[np.float32]) -> dict[str, LedTo]:
         """Return the query boost of each memory for a question.
@@ -109,7 +109,7 @@ class KeyIndex:
             strict=True,
         ):
             led_to[self._memories[memory]] = LedTo(
-                lift, count, cosine[at], self._asked[at], self._texts[at], self._when(at, memory)
+                lift, count, cosine[at], self._query_ids[at], self._texts[at], self._when(at, memory)
             )
         return led_to
 
@@ -127,7 +127,7 @@ class KeyIndex:
             for row in range(keys.starts[at], keys.starts[at + 1]):
                 memory, taken = int(keys.memory[row]), float(keys.taken[row])
                 if taken > 0 and memory in lift:
-                    rows.append((memory, self._asked[at], near * taken))
+                    rows.append((memory, self._query_ids[at], near * taken))
         whole: dict[int, float] = {}
         for memory, _, weight in rows:
             whole[memory] = whole.get(memory, 0.0) + weight

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def logged(
     ranking: Ranking,
-    found: SearchCandidates,
+    retrieved: SearchCandidates,
     policy: RankingPolicy,
     *,
     query: str,
@@ -42,7 +42,7 @@ def logged(
 
     Args:
         ranking: Ranking of the candidates.
-        found: The candidates.
+        retrieved: The candidates.
         policy: Policy in force.
         query: Text of the query.
         limit: Requested results.
@@ -50,7 +50,7 @@ def logged(
         filters: Given filters.
         turns: The interleaving, if any.
     """
-    candidates, results = found.candidates, ranking.results
+    candidates, results = retrieved.candidates, ranking.results
     origins = candidates.origins([result.best for result in results], [result.chunks for result in results])
     payload = SearchPayload(
         query=query,

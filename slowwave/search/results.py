@@ -165,16 +165,16 @@ class SearchResponse:
         return data
 
 
-def present(ranking: Ranking, found: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
+def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
     """Return the memories of a ranking as results.
 
     Args:
         ranking: Ranking of the candidates.
-        found: The candidates.
+        retrieved: The candidates.
         teams: Team labels of an interleaved ranking.
     """
     wanted = positions(ranking.results)
-    rows = dict(zip(wanted.tolist(), found.shown.take(pa.array(wanted)).to_pylist(), strict=True))
+    rows = dict(zip(wanted.tolist(), retrieved.shown.take(pa.array(wanted)).to_pylist(), strict=True))
     labels = teams or [""] * len(ranking.results)
     return tuple(_result(memory, rows, team) for memory, team in zip(ranking.results, labels, strict=True))
 

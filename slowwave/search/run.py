@@ -91,8 +91,8 @@ def search(
     warnings = candidates.warnings
     if log and as_of is None and space.settings.journal.log_searches:
         payload = logged(
-            ranking, candidates, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
-            turns=turns,
+            ranking, candidates, policy, query=query, limit=limit, as_of=moment,
+            filters=_given_filters(filters), turns=turns,
         )  # fmt: skip
         # One warning is enough for a journal that can be neither read nor written.
         doubts = _journal(space, search_id, namespace, payload, moment, principal, project) or doubts
@@ -217,41 +217,41 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
 
 
 def read_by_cross_encoder(
-    space: Workspace, found: SearchCandidates, policy: RankingPolicy, query: str, moment: datetime
+    space: Workspace, retrieved: SearchCandidates, policy: RankingPolicy, query: str, moment: datetime
 ) -> SearchCandidates:
     """Add cross-encoder scores of the best candidates, if the policy uses them.
 
     Args:
         space: Workspace with the cross-encoder.
-        found: The candidates.
+        retrieved: The candidates.
         policy: Decides how many candidates are scored.
         query: Text of the query.
         moment: Moment of the search.
     """
-    if not policy.rerank_weight or not policy.rerank_top or not len(found.candidates):
-        return found
+    if not policy.rerank_weight or not policy.rerank_top or not len(retrieved.candidates):
+        return retrieved
     first = rank(
-        found.candidates, replace(policy, abstention_floor=0.0, sparse_recall=False),
+        retrieved.candidates, replace(policy, abstention_floor=0.0, sparse_recall=False),
         as_of=moment, limit=policy.rerank_top,
     )  # fmt: skip
     best = [memory.best for memory in first.results]
-    rows = found.shown.select(["title", "headings", "text"]).take(best).to_pylist()
+    rows = retrieved.shown.select(["title", "headings", "text"]).take(best).to_pylist()
     texts = [indexed_text(row["title"], row["headings"] or (), row["text"]) for row in rows]
-    scores = np.full(len(found.candidates), np.nan)
+    scores = np.full(len(retrieved.candidates), np.nan)
     scores[best] = np.round(space.reranker.scores(query, texts), 6)
-    return replace(found, candidates=replace(found.candidates, rerank=scores))
+    return replace(retrieved, candidates=replace(retrieved.candidates, rerank=scores))
 
 
 def _explained(
     results: tuple[Result, ...],
     ranking: Ranking,
-    found: SearchCandidates,
+    retrieved: SearchCandidates,
     policies: Sequence[RankingPolicy],
     terms: Mapping[str, Mapping[str, float]],
     recent: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> tuple[Result, ...]:
     """Add explanations to the results, down to the words of the query."""
-    candidates: Candidates = found.candidates
+    candidates: Candidates = retrieved.candidates
     return tuple(
         replace(
             result,
@@ -259,7 +259,7 @@ def _explained(
                 memory,
                 candidates,
                 policy,
-                _by_term(memory, found, terms),
+                _by_term(memory, retrieved, terms),
                 ranking.injections,
                 recent.get(memory.memory_id, ()),
             ),
@@ -268,40 +268,46 @@ def _explained(
     )
 
 
-def _with_questions(space: Workspace, namespace: str, found: SearchCandidates) -> SearchCandidates:
+def _with_questions(space: Workspace, namespace: str, retrieved: SearchCandidates) -> SearchCandidates:
     """Add the past questions behind the candidates, except those that returned a secret memory."""
-    if not found.led and not found.rated:
-        return found
+    if not retrieved.led and not retrieved.rated:
+        return retrieved
     closed = closed_queries(space.store, namespace)
 
     def text(of: LedTo | RatedFor) -> str:
         return "" if of.question in closed else of.text
 
-    candidates = found.candidates
-    led = {name: replace(entry, query=text(found.led[name])) for name, entry in candidates.led.items()}
-    rated = {name: replace(entry, query=text(found.rated[name])) for name, entry in candidates.rated.items()}
-    return replace(found, candidates=replace(candidates, led=led, rated=rated))
+    candidates = retrieved.candidates
+    led = {name: replace(entry, query=text(retrieved.led[name])) for name, entry in candidates.led.items()}
+    rated = {
+        name: replace(entry, query=text(retrieved.rated[name])) for name, entry in candidates.rated.items()
+    }
+    return replace(retrieved, candidates=replace(candidates, led=led, rated=rated))
 
 
 def _by_term(
-    memory: RankedMemory, found: SearchCandidates, terms: Mapping[str, Mapping[str, float]]
+    memory: RankedMemory, retrieved: SearchCandidates, terms: Mapping[str, Mapping[str, float]]
 ) -> tuple[Contribution, ...]:
     """Split a result's contributions by query words and learned terms."""
-    rows = split_by_term(memory.contributions, BM25, terms.get(found.candidates.chunk_ids[memory.best], {}))
-    learned = found.learned.get(memory.memory_id)
+    rows = split_by_term(
+        memory.contributions, BM25, terms.get(retrieved.candidates.chunk_ids[memory.best], {})
+    )
+    learned = retrieved.learned.get(memory.memory_id)
     return rows if learned is None else split_by_term(rows, LEARNED, learned.terms)
 
 
-def _not_shown(ranking: Ranking, found: SearchCandidates) -> tuple[NotShown, ...]:
+def _not_shown(ranking: Ranking, retrieved: SearchCandidates) -> tuple[NotShown, ...]:
     listed = ranking.unshown[:NOT_SHOWN]
-    titles = dict(zip(found.candidates.memory_ids, found.shown.column("title").to_pylist(), strict=True))
+    titles = dict(
+        zip(retrieved.candidates.memory_ids, retrieved.shown.column("title").to_pylist(), strict=True)
+    )
     return tuple(
         NotShown(memory.memory_id, titles[memory.memory_id], memory.score, memory.place, memory.reason)
         for memory in listed
     )
 
 
-def _given(filters: Filters) -> dict[str, Any]:
+def _given_filters(filters: Filters) -> dict[str, Any]:
     """Return the given filters for the journal."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value

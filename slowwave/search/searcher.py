@@ -1,9 +1,9 @@
 """Candidates of one search: results of two channels, with signals of their memories.
 
-If the channels wait for a disk, full text runs in a thread while the query is embedded. Two kinds of memory
-cost another read: those found only by a trigger phrase or by learning, and long ones whose title may be their
-own first line. Otherwise the candidates carry everything that a result shows. A memory found only by a
-learned term or search key contributes its nearest chunk.
+If the channels wait for a disk, full text runs in a thread while the query is embedded. Memories found only
+by a trigger phrase or by learning cost another read. So do long ones whose title may be their own first line.
+Otherwise the candidates carry everything that a result shows. A memory found only by a learned term or search
+key contributes its nearest chunk.
 """
 
 from __future__ import annotations
@@ -145,13 +145,13 @@ class Searcher:
         merged = chunks.merged(nearest, text.result(), others, vector)
         channels, shown = merged.channels, merged.shown
         channels |= _words(query, channels, shown)
-        channels["title"] = self._given(channels["title"], shown, chunks)
+        channels["title"] = self._without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         candidate_ids = set(ids)
         phrases, learned, led = (
-            _of(phrases, candidate_ids),
-            _of(learned, candidate_ids),
-            _of(led, candidate_ids),
+            _only(phrases, candidate_ids),
+            _only(learned, candidate_ids),
+            _only(led, candidate_ids),
         )
         if not candidate_ids.isdisjoint(promoted):
             own_tiers = shown.column(COLUMN).to_pylist()
@@ -196,14 +196,18 @@ class Searcher:
             return vector
         return self._embedder.embed_query(plain).astype(np.float32, copy=False)
 
-    def _given(self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]) -> np.ndarray:
+    def _without_derived_titles(
+        self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]
+    ) -> np.ndarray:
         """Set the title share to 0 where the title is only the text's first words."""
         titled = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
         # A vault note always has a title or file name.
         rows = [row for row in titled.to_pylist() if not row["origin"]]
         title = {row["memory_id"]: row["title"] for row in rows}
         first = {row["memory_id"]: row["text"] for row in rows if row["ordinal"] == 0}
-        derived = {memory for memory, said in title.items() if memory not in first and is_cut(said)}
+        derived = {
+            memory for memory, title_text in title.items() if memory not in first and is_cut(title_text)
+        }
         if unread := sorted(title.keys() - first.keys() - derived):
             first |= chunks.first_texts(unread)
         derived |= {memory for memory, text in first.items() if is_from_first_words(title[memory], text)}
@@ -239,7 +243,7 @@ def _raised(
     return states
 
 
-def _of(by_memory: Mapping[str, T], memories: Collection[str]) -> dict[str, T]:
+def _only(by_memory: Mapping[str, T], memories: Collection[str]) -> dict[str, T]:
     """Return the entries of some memories."""
     return {name: value for name, value in by_memory.items() if name in memories}
 

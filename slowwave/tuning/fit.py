@@ -143,7 +143,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     rounds, with abstention off. If a collection has unanswerable queries, the floor becomes the highest that
     leaves `MIN_ANSWERED` of the answerable queries of every collection. Otherwise it stays.
     """
-    halves = [one.halves() for one in collections]
+    halves = [item.halves() for item in collections]
     fitting, judging = [half[0] for half in halves], [half[1] for half in halves]
     start = replace(present, name=name, abstention_floor=0.0)
     cached: dict[str, np.ndarray] = {}
@@ -169,7 +169,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
                 if quality(candidate).mean() >= quality(best).mean() + MIN_GAIN:
                     best = candidate
     floor = present.abstention_floor
-    if any(one.unanswerable for one in fitting):
+    if any(item.unanswerable for item in fitting):
         floor = highest_floor(fitting)
     best = replace(best, abstention_floor=floor)
     policies = {
@@ -185,7 +185,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     lines = tuple(
         line
         for half in judging
-        for line in judge(half, {one: replace(p, abstention_floor=0.0) for one, p in policies.items()})
+        for line in judge(half, {item: replace(p, abstention_floor=0.0) for item, p in policies.items()})
     )
     return Fitted(
         best,

@@ -135,7 +135,7 @@ def _filled(store: Store, path: Path, connect: Connect, made: Mapping[str, pl.Da
                 for name in set(mart.reads) - registered:  # once, so that all tables see the same rows
                     connection.register(f"lance_{name}", _read(store, name, made).to_arrow())
                 registered.update(mart.reads)
-                rows[mart.name] = _made(connection, mart)
+                rows[mart.name] = _create_table(connection, mart)
                 for name in mart.reads:
                     if last[name] is mart:
                         connection.unregister(f"lance_{name}")
@@ -154,7 +154,7 @@ def _read(store: Store, name: str, made: Mapping[str, pl.DataFrame]) -> pl.DataF
     return made[name] if name in made else pl.DataFrame(schema=MADE[name])
 
 
-def _made(connection: DuckDBPyConnection, mart: Mart) -> int:
+def _create_table(connection: DuckDBPyConnection, mart: Mart) -> int:
     """Build one table with its comments; return its number of rows."""
     columns = ", ".join(f"{column.name} {column.type}" for column in mart.columns)
     connection.execute(f"CREATE TABLE {mart.name} ({columns})")

@@ -78,7 +78,10 @@ def described(path: Path) -> list[Described]:
         columns = connection.execute(_COLUMNS).fetchall()
         of = {name: tuple(tuple(row[1:]) for row in rows) for name, rows in groupby(columns, itemgetter(0))}
         tables = connection.execute(_TABLES).fetchall()
-        return [Described(name, connection.table(name).shape[0], about, of[name]) for name, about in tables]
+        return [
+            Described(name, connection.table(name).shape[0], description, of[name])
+            for name, description in tables
+        ]
 
 
 def query(path: Path, sql: str, *, most: int | None = None) -> QueryResult:

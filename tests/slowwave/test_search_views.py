@@ -150,7 +150,7 @@ def test_where_keys_are_off_every_selection_is_refused_for_it(open_memory, setti
     found = life.take(QUESTION, "deploy", when=at(5))
     rows = life.view(1, 5)
     assert of(rows, found.search_id, life.id("deploy"))["refusal"] == "feature_disabled"
-    assert Evidence(life.space, name(5)).seen.views.filter("selected").is_empty()
+    assert Evidence(life.space, name(5)).decided_views.views.filter("selected").is_empty()
 
 
 def test_a_memory_is_taught_three_keys_in_eight_hours(life):
@@ -158,7 +158,7 @@ def test_a_memory_is_taught_three_keys_in_eight_hours(life):
         life.take(f"{QUESTION} {turn}", "deploy", when=at(5, 8 + turn))
     life.take(f"{QUESTION} later", "deploy", when=at(5, 17))
     life.view(1, 5)
-    reasons = Evidence(life.space, name(5)).seen.reasons["reason"].value_counts()
+    reasons = Evidence(life.space, name(5)).decided_views.reasons["reason"].value_counts()
     assert dict(reasons.rows()) == {PROPOSED: 4, "rate_limited": 2}
 
 

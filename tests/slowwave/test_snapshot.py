@@ -185,7 +185,7 @@ def test_words_that_are_only_asked_for_are_not_kept_for_ever(indexed, monkeypatc
     words.of_texts(pl.Series(["a boat"]), indexed)
     for number in range(9):
         assert words.of_query(f"boats {number} nothing{number}", indexed)[1] == 2
-    assert len(words._asked) <= 6
+    assert len(words._query_words) <= 6
     assert (
         words.of_texts(pl.Series(["nothing8"]), indexed)[0].tolist() == words.of_query("nothing8", indexed)[0]
     )

@@ -312,13 +312,13 @@ if where == "replace":
 elif where == "look":
     module._verify = die
 else:
-    made, left = module._made, [int(where)]
+    made, left = module._create_table, [int(where)]
     def counted(connection, mart):
         left[0] -= 1
         if left[0] < 0:
             die()
         return made(connection, mart)
-    module._made = counted
+    module._create_table = counted
 module.build(Store(sys.argv[1], model="hash-8", dimension=8), Path(sys.argv[2]))
 """
 

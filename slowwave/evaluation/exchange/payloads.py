@@ -23,12 +23,12 @@ def search_payload(search: forms.SearchLine, namespace: str) -> dict[str, Any]:
         **search.extra,
         "query": search.query,
         "limit": len(search.shown) if search.limit is None else search.limit,
-        "shown": [_shown(row, rank, namespace) for rank, row in enumerate(search.shown, start=1)],
+        "shown": [_result_payload(row, rank, namespace) for rank, row in enumerate(search.shown, start=1)],
     }
 
 
-def _shown(row: forms.ShownResultLine, rank: int, namespace: str) -> dict[str, Any]:
-    result = {**row.extra, "memory_id": row.memory(namespace), "rank": rank, **_given(row, _OF_SHOWN)}
+def _result_payload(row: forms.ShownResultLine, rank: int, namespace: str) -> dict[str, Any]:
+    result = {**row.extra, "memory_id": row.memory(namespace), "rank": rank, **_given_fields(row, _OF_SHOWN)}
     # A payload that Slowwave wrote is unchanged.
     if "chunk" in row.model_fields_set or not row.extra:
         result["best"] = row.chunk_id(namespace)
@@ -69,10 +69,10 @@ def _about(
     chunk = row.extra.get("chunk_id", best.get(memory))
     if "chunk" in row.model_fields_set:
         chunk = row.chunk_id(namespace)
-    return {"memory_id": memory, "chunk_id": chunk, **_given(row, ("object",))}
+    return {"memory_id": memory, "chunk_id": chunk, **_given_fields(row, ("object",))}
 
 
-def _given(row: forms.ResultLine, names: tuple[str, ...]) -> dict[str, Any]:
+def _given_fields(row: forms.ResultLine, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names if name in row.model_fields_set}
 
 

@@ -46,14 +46,14 @@ ACTIONS = {
 _QUERY, _ASKED = "query", "asked"
 
 
-def parse_actions(given: Sequence[str]) -> dict[str, str]:
+def parse_actions(options: Sequence[str]) -> dict[str, str]:
     """Merge the known actions with the given ones (``NAME=VERDICT``).
 
     Raises:
         ExchangeError: one has another form.
     """
     actions = dict(ACTIONS)
-    for option in given:
+    for option in options:
         name, equals, verdict = option.rpartition("=")
         if not (name.strip() and equals) or verdict not in VERDICTS:
             raise ExchangeError(
@@ -168,7 +168,7 @@ class Ubi:
             "query": next(filter(None, texts), ""),
             "limit": len(results),
             "shown": [{**row, "rank": rank} for rank, row in enumerate(results.values(), start=1)],
-            "client": _given(first.content, "query_id", "application"),
+            "client": _nonempty(first.content, "query_id", "application"),
             ORIGIN: NAME,
         }
         return _entry(first, "search", first.fact.search, payload)
@@ -198,7 +198,7 @@ class Ubi:
         row = self._row(content)
         target = {"memory_id": row["memory_id"], "chunk_id": None}
         target |= {"object": row["object"]} if "object" in row else {}
-        payload: dict[str, Any] = {"client": _given(content, "action", "application"), ORIGIN: NAME}
+        payload: dict[str, Any] = {"client": _nonempty(content, "action", "application"), ORIGIN: NAME}
         actor = (content["query_id"], content["principal"])
         event_id = ids.digest(
             NAME, self._namespace, *actor, content["action"], content["object"], str(part.fact.at)
@@ -222,7 +222,7 @@ def _entry(part: _UbiPart, kind: str, event_id: str, payload: dict[str, Any]) ->
     return act_of(fact, kind, event_id, fact.search, from_microseconds(fact.at), principal, payload)
 
 
-def _given(content: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _nonempty(content: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: content[name] for name in names if content[name]}
 
 

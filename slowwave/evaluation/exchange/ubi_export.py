@@ -48,7 +48,7 @@ def _query(entry: Entry) -> dict[str, Any]:
     objects = [_object(row) for row in results]
     all_by_id = not any("object" in row for row in results)
     return {
-        **_who(entry, entry),
+        **_common_fields(entry, entry),
         "user_query": entry.payload["query"],
         "query_attributes": {"project": entry.origin} if entry.origin else {},
         **({"object_id_field": MEMORY_FIELD} if all_by_id else {}),
@@ -69,10 +69,10 @@ def _event(
     attributes: dict[str, Any] = {"object": _object(row if place is None else place)}
     if place is not None:
         attributes["position"] = {"ordinal": place["rank"]}
-    return {**_who(entry, search), **name, "event_attributes": attributes}
+    return {**_common_fields(entry, search), **name, "event_attributes": attributes}
 
 
-def _who(entry: Entry, search: Entry | None) -> dict[str, Any]:
+def _common_fields(entry: Entry, search: Entry | None) -> dict[str, Any]:
     """Return the fields common to queries and events: application, search, user and time."""
     is_ubi = entry.payload.get(ORIGIN) == NAME
     application = entry.payload.get("client", {}).get("application", "" if is_ubi else APPLICATION)

@@ -113,8 +113,12 @@ def judge_again(
 
 def drift(journal: Journal, namespace: str, judge_name: str) -> list[Drift]:
     """Compute the drift of a judge in each cycle, earliest first."""
-    entries = [one for one in _anchors(journal, namespace, judge_name) if _is_grade(one.payload.get("grade"))]
-    first = {one.payload["anchor_id"]: one for one in entries if one.payload["cycle_id"] == FIRST}
+    entries = [
+        anchor
+        for anchor in _anchors(journal, namespace, judge_name)
+        if _is_grade(anchor.payload.get("grade"))
+    ]
+    first = {anchor.payload["anchor_id"]: anchor for anchor in entries if anchor.payload["cycle_id"] == FIRST}
     cycles: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.payload["cycle_id"] != FIRST and entry.payload["anchor_id"] in first:

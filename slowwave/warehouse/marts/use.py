@@ -47,7 +47,7 @@ MARTS = (
             count("promoted", "Memories promoted at the end of this day"),
         ),
         """
-        WITH told AS (
+        WITH feedback AS (
           SELECT
             namespace, search_id, coalesce(bool_or(verdict = 'used'), false) AS used,
             coalesce(bool_or(verdict = 'helpful'), false) AS helpful,
@@ -60,11 +60,11 @@ MARTS = (
         asked AS (
           SELECT
             s.day, s.namespace, count(*) AS searches, count(*) FILTER (s.shown > 0) AS shown,
-            count(*) FILTER (s.shown > 0 AND told.search_id IS NOT NULL) AS with_feedback,
-            count(*) FILTER (s.shown > 0 AND told.used) AS used,
-            count(*) FILTER (s.shown > 0 AND told.helpful) AS helpful,
-            count(*) FILTER (s.shown > 0 AND told.unhelpful) AS unhelpful
-          FROM lance_searches AS s LEFT JOIN told USING (namespace, search_id) GROUP BY ALL
+            count(*) FILTER (s.shown > 0 AND feedback.search_id IS NOT NULL) AS with_feedback,
+            count(*) FILTER (s.shown > 0 AND feedback.used) AS used,
+            count(*) FILTER (s.shown > 0 AND feedback.helpful) AS helpful,
+            count(*) FILTER (s.shown > 0 AND feedback.unhelpful) AS unhelpful
+          FROM lance_searches AS s LEFT JOIN feedback USING (namespace, search_id) GROUP BY ALL
         ),
         touched AS (
           SELECT day, namespace, count(DISTINCT memory_id) AS memories_touched
