@@ -77,7 +77,8 @@ def _judged(space: Workspace, since: str, before: str) -> pl.DataFrame:
 def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -> list[Drift]:
     """Have the judge grade its anchors for a cycle, and return its drift (rule 6.2).
 
-    If the judge is off or cannot be reached, the result is empty or an earlier drift.
+    The result is empty if the judge is off or cannot be loaded. If it does not answer, it is the drift so
+    far.
     """
     settings = space.settings.judge
     if settings.kind == "off" or not settings.anchors:
