@@ -457,9 +457,9 @@ def test_a_search_that_cannot_be_journalled_answers_and_takes_no_feedback(memory
     monkeypatch.setattr(memory.journal, "append", broken)
     found = memory.search("when do we deploy?")
     assert len(found) == 3
-    assert "feedback on it cannot be taken" in found.warnings[0]
+    assert "feedback on it is not possible" in found.warnings[0]
     monkeypatch.undo()
-    with pytest.raises(NotFoundError, match="could not be written to the journal"):
+    with pytest.raises(NotFoundError, match="missing in the journal"):
         memory.feedback(found.search_id, 1, "helpful")
     monkeypatch.setattr(memory.journal, "append", broken)
     kept = memory.journal.read(kinds=["search"])
