@@ -76,7 +76,7 @@ def show(
     """Show again what a search showed, with ids, or one memory; without an id, your last search."""
     from slowwave.cli.memories import memory_shown
     from slowwave.errors import NotFoundError
-    from slowwave.home.id_resolution import LEAST, resolve_either
+    from slowwave.home.id_resolution import MIN_PREFIX, resolve_either
     from slowwave.search.log import shown_by
 
     with open_namespace(namespace) as memory:
@@ -84,7 +84,7 @@ def show(
         if kind is None:
             raise NotFoundError(
                 f"Namespace {memory.namespace!r} has no search and no memory {what!r}. Say last, an id from "
-                f"search or save, or at least {LEAST} characters of one."
+                f"search or save, or at least {MIN_PREFIX} characters of one."
             )
         if kind == "memory":
             return memory_shown(memory, found)

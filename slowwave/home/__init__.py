@@ -1,1 +1,1 @@
-"""One home: its tables, its journal, its model, its policies, opened when they are first needed."""
+"""Home (data directory): its tables, journal, embedding model and policies, opened lazily."""

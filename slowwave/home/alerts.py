@@ -1,4 +1,4 @@
-"""Telling people that something went wrong: a line in the log, and a message to a webhook if one is set."""
+"""Alerts: a warning in the log, and a message to a webhook if one is set."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from slowwave.settings import Settings
 
 LOG = logging.getLogger("slowwave.alerts")
-TIMEOUT: Final = 10.0  # for the server to answer (seconds)
+TIMEOUT: Final = 10.0  # for the webhook to answer (seconds)
 ATTEMPTS: Final = 2  # (count)
-PAUSE = 1.0  # between them (seconds)
+PAUSE = 1.0  # between attempts (seconds)
 _SCHEMES: Final = ("http", "https")
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """A message goes where the settings say, and nowhere else."""
+    """Redirect handler that follows no redirect: a message goes to the configured address only."""
 
     def redirect_request(self, *_: Any) -> None:  # noqa: ANN401 - of no interest
         """Do not follow."""
@@ -32,21 +32,20 @@ def alert(
 ) -> bool:  # fmt: skip
     """Log a warning and send it to the webhook of the settings; never raises because of the webhook.
 
-    The message is JSON: ``text`` is title and text in one, as chat programs show it, ``title`` and ``facts``
-    are for programs. Where the webhook fails, that is logged too.
+    The message is JSON. ``text`` is title and text in one, as chat programs show it; ``title`` and ``facts``
+    are for programs. A failure of the webhook is logged as an error.
 
     Args:
-        settings: of the home.
-        title: what happened, in a line.
-        text: what it means and what to do.
-        facts: whatever else is known; values that JSON does not know become text.
-        timeout: for the webhook to answer (seconds).
+        title: Failure, in one line.
+        text: Consequence, and what to do.
+        facts: Details; values that JSON cannot represent become text.
+        timeout: Per attempt (seconds).
 
     Returns:
-        Whether a webhook took it.
+        Whether the webhook accepted it.
     """
-    told = ", ".join(f"{name}: {value}" for name, value in facts.items())
-    LOG.warning("%s. %s%s", title, text, f" ({told})" if told else "")
+    details = ", ".join(f"{name}: {value}" for name, value in facts.items())
+    LOG.warning("%s. %s%s", title, text, f" ({details})" if details else "")
     url = settings.alerts.webhook.strip()
     if not url:
         return False
@@ -60,7 +59,7 @@ def alert(
             failure = error
         else:
             return True
-    # The address may hold a secret: only its host is told.
+    # The address may hold a secret: log its host only.
     LOG.error("The alert %r did not reach the webhook at %s: %s", title, _host(url), failure)
     return False
 
@@ -74,8 +73,8 @@ def _message(title: str, text: str, facts: Mapping[str, Any]) -> bytes:
 
 def _post(url: str, body: bytes, timeout: float) -> None:
     if urlsplit(url).scheme.lower() not in _SCHEMES:
-        raise ValueError("alerts.webhook has to begin with http:// or https://")
-    request = Request(  # noqa: S310 - the scheme was looked at
+        raise ValueError("alerts.webhook must begin with http:// or https://")
+    request = Request(  # noqa: S310 - the scheme was checked
         url, data=body, headers={"Content-Type": "application/json", "User-Agent": "slowwave"}, method="POST"
     )
     with build_opener(_NoRedirect).open(request, timeout=timeout):

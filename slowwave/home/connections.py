@@ -1,4 +1,4 @@
-"""Tables and journal of a home: their files, and connections that leave them as they are."""
+"""Files of a home's tables and journal, and connections that do not change them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ if TYPE_CHECKING:
 
 
 def table_folders(uri: str) -> list[Path]:
-    """Folders of tables at a place and of their write-ahead log; none in an object store."""
+    """Return the folders of the tables and of their write-ahead log; empty for an object store."""
     return [Path(uri), Path(f"{uri.rstrip('/')}.wal")] if uri and "://" not in uri else []
 
 
 def journal_files(journal: Path) -> list[Path]:
-    """The file of a journal, and those that SQLite keeps beside it while it is open."""
+    """Return the journal file and the files that SQLite keeps beside it while open."""
     return [journal, *(journal.with_name(f"{journal.name}{end}") for end in ("-wal", "-shm"))]
 
 
 def bare_store(settings: Settings, embedder: Embedder | None = None) -> Store:
-    """The tables of a home in whatever state they are; none is made or read.
+    """Return a store on the tables in whatever state they are; creates and reads none.
 
     Args:
-        settings: of the home.
-        embedder: whose vectors they are said to have; None: nobody asks for vectors.
+        embedder: Its name and dimension become the store's; None if no vectors are needed.
     """
     from slowwave.store import Store
     from slowwave.store.connection import Identity
@@ -40,7 +39,7 @@ def bare_store(settings: Settings, embedder: Embedder | None = None) -> Store:
 
 
 def open_journal(settings: Settings, durability: Durability) -> Journal:
-    """Open the journal that settings name; one is made where there is none."""
+    """Open the journal that the settings name; create it if it is missing."""
     from slowwave.journal import Journal
 
     if settings.journal.url:

@@ -1,4 +1,4 @@
-"""Which embedding model a home has: what was said, else what its tables were made with, else the default."""
+"""Embedding model of a home: the configured one, else that of its tables, else the default."""
 
 from __future__ import annotations
 
@@ -16,63 +16,61 @@ if TYPE_CHECKING:
     from slowwave.settings import InForce, Settings
 
 RESTORING = "restoring.json"
-"""In a home that is just being made out of a backup; see `slowwave.backup.restoring`."""
+"""Marker file of a home that is being restored from a backup; see `slowwave.backup.restoring`."""
 MOVED_FROM = "moved-from.json"
-"""Where a home was before it was moved; it is about this folder, and not about a copy of it."""
+"""File with the previous places of a moved home; applies to this folder, not to a copy of it."""
 STORE = "the store"
-"""Where a model comes from that nobody names and the tables know."""
+"""Origin of a model that no setting names and the tables record."""
 
 
 def chosen(settings: Settings) -> str:
-    """The model that an argument, a variable or the settings file names; empty where none does."""
+    """Return the model that an argument, variable or settings file names; empty if none does."""
     return settings.embedding.model if "model" in settings.embedding.model_fields_set else ""
 
 
 def model_of(settings: Settings) -> str:
-    """The model of a home: the one that was said; else that of its tables; else the default.
+    """Return the model of a home: the configured one, else that of its tables, else the default.
 
-    The settings file is looked at again, as another process may have made the home since they were loaded.
+    Reads the settings file again: another process may have created the home since the settings were loaded.
     """
     return chosen(settings) or model_said(settings.home) or stored_model(settings) or settings.embedding.model
 
 
 def in_force(settings: Settings) -> list[InForce]:
-    """Each setting as `slowwave.settings.in_force` has it, and the model that the tables were made with."""
+    """Return each setting as `slowwave.settings.in_force` does, with the model of the tables."""
     from slowwave.settings import in_force as named
 
     rows = named(settings)
-    known = "" if chosen(settings) else stored_model(settings)
-    if not known or known == settings.embedding.model:
+    model = "" if chosen(settings) else stored_model(settings)
+    if not model or model == settings.embedding.model:
         return rows
-    return [replace(row, value=known, origin=STORE) if row.name == "embedding.model" else row for row in rows]
+    return [replace(row, value=model, origin=STORE) if row.name == "embedding.model" else row for row in rows]
 
 
 def stored_model(settings: Settings) -> str:
-    """The model that the tables of a home were made with; empty where there are none, or nobody can tell."""
+    """Return the model that the tables were built with; empty if they are missing or unreadable."""
     from slowwave.home.connections import bare_store
     from slowwave.store.integrity import ERRORS, DamageError
 
     uri = settings.store_uri
     if "://" not in uri and not Path(uri).is_dir():
-        return ""  # to connect would make the folder
+        return ""  # connecting would create the folder
     store = bare_store(settings)
     try:
-        known = store.get_meta("embedding") if "meta" in store.db.list_tables().tables else None
-    except (DamageError, *ERRORS):  # opening the tables says what is wrong with them, and what to do
+        identity = store.get_meta("embedding") if "meta" in store.db.list_tables().tables else None
+    except (DamageError, *ERRORS):  # opening the tables reports what is wrong with them, and what to do
         return ""
-    return "" if known is None else str(known["model"])
+    return "" if identity is None else str(identity["model"])
 
 
 def make(settings: Settings, namespace: str, load: Callable[[], object]) -> None:
-    """Make the folder of a home, and let one that is new know what was chosen for it.
+    """Create the folder of a home; in a new one, write down the chosen namespace and model.
 
     Args:
-        settings: of the home.
-        namespace: that was chosen.
-        load: fails for a model that nobody knows, so that none such is written down.
+        load: Raises for an unknown model, so that none such is written down.
 
     Raises:
-        StoreError: the folder cannot be made.
+        StoreError: the folder cannot be created.
         ModelError: as `load` raises it.
     """
     make_home(settings.home)
@@ -80,55 +78,54 @@ def make(settings: Settings, namespace: str, load: Callable[[], object]) -> None
         return
     if chosen(settings):
         load()
-    with suppress(OSError):  # the journal, which comes next, tells what is wrong with the folder
+    with suppress(OSError):  # opening the journal, which comes next, reports what is wrong with the folder
         remember(settings, namespace)
 
 
 def refuse_half_restored(home: Path) -> None:
-    """Refuse a home that is just being made out of a backup.
+    """Refuse a home whose restore from a backup has not ended.
 
     Raises:
-        StoreError: the restore has not ended; says how it is finished.
+        StoreError: The restore has not ended; the message says how to finish it.
     """
     if (home / RESTORING).exists():
         raise StoreError(
-            f"The home {home} is being restored from a backup, and that has not ended. If nobody is doing it "
-            f"any more, run the same `slowwave restore` again: it goes on where it was."
+            f"The home {home} is being restored from a backup, and the restore has not ended. If no process "
+            f"is restoring it, run the same `slowwave restore` again: it continues where it stopped."
         )
 
 
 def is_new(settings: Settings) -> bool:
-    """Whether a home has neither a journal nor tables yet; one that keeps them elsewhere is never new."""
+    """Whether a home has neither journal nor tables; never true if either is elsewhere."""
     elsewhere = settings.journal.url or "://" in settings.store.uri
     return not (elsewhere or settings.journal_file.exists() or Path(settings.store_uri).exists())
 
 
 def is_missing(settings: Settings) -> bool:
-    """Whether there is no home: no folder, or one with neither journal nor tables that no work left so."""
+    """Whether there is no home: no folder, or neither journal, tables, restore nor move."""
     if not settings.home.is_dir():
         return True
-    left = any((settings.home / name).exists() for name in (RESTORING, MOVED_FROM))
-    return is_new(settings) and not left
+    marked = any((settings.home / name).exists() for name in (RESTORING, MOVED_FROM))
+    return is_new(settings) and not marked
 
 
 def remember(settings: Settings, namespace: str) -> None:
-    """Let a new home know what was chosen for it, so that later commands need not say it again.
+    """Write the chosen namespace and model into the settings file of a new home.
 
-    A settings file that a person has written before keeps all it says, and the model is added to it if it
-    names none.
+    Later commands then need no options. A settings file that the user wrote keeps all its values; the model
+    is added if it names none.
 
     Args:
-        settings: of the home, which is there and new.
-        namespace: that was chosen.
+        settings: Of the home, which exists and is new.
 
     Raises:
-        OSError: its folder cannot be written.
+        OSError: Its folder cannot be written.
     """
     from slowwave.settings.file import editing
 
-    known = type(settings).model_fields["namespace"].default
+    default = type(settings).model_fields["namespace"].default
     model = chosen(settings)
-    if write_first(settings.home, namespace=namespace if namespace != known else "", model=model):
+    if write_first(settings.home, namespace=namespace if namespace != default else "", model=model):
         return
     if model and not model_said(settings.home):
         with editing(settings.home) as document:

@@ -1,6 +1,7 @@
-"""One namespace's fault is its own: the work on all is done at once, and where that fails on each by itself.
+"""Per-namespace fault isolation for batch work.
 
-What a namespace's part could not do is left as it was, told, and due again; the others are done.
+A stage runs on all namespaces in one batch. If the batch fails, each namespace runs alone. A failed
+namespace keeps its rows, is reported, and stays stale for the next run.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ONLY = "_only"
 
 @dataclass(frozen=True, slots=True)
 class NamespaceFault:
-    """What went wrong with a namespace: the kind of error and where, and nothing of any text."""
+    """Failure of one namespace: kind of error and code line, never any text of it."""
 
     namespace: str
     error: str
@@ -40,22 +41,22 @@ class NamespaceFault:
 def run_isolated(
     whole: Callable[[], T], namespaces: Callable[[], Iterable[str]], part: Callable[[str], T]
 ) -> tuple[list[T], list[NamespaceFault]]:
-    """Do the work on all namespaces at once; where that fails, on one after the other.
+    """Run the work on all namespaces at once; if that fails, on each one alone.
 
     Args:
-        whole: the work on all.
-        namespaces: those that there are; asked when the whole has failed.
-        part: the work on one; repeats what the whole may have done of it.
+        whole: Work on all namespaces.
+        namespaces: Their names; called only after `whole` failed.
+        part: Work on one; must be safe to repeat.
 
     Returns:
-        What came of it, and the namespaces whose part failed.
+        Results, and the namespaces whose part failed.
 
     Raises:
-        Exception: as the whole raised it, where every part fails, too: then it is no namespace's fault.
+        Exception: That of `whole`, if every part fails too: then it is no namespace's fault.
     """
     try:
         return [whole()], []
-    except Exception:  # whatever it is: whose fault it is shows when each is tried alone, and is told
+    except Exception:  # any error: running each namespace alone shows which one fails
         done, faults = list[T](), list[NamespaceFault]()
         for name in sorted(set(namespaces())):
             try:
@@ -68,7 +69,7 @@ def run_isolated(
 
 
 def _fault_of(error: Exception) -> str:
-    """Kind of an error, and the innermost line of this project that it went through."""
+    """Return an error's type name and its innermost line in this project."""
     ours = [
         frame for frame in traceback.extract_tb(error.__traceback__) if "site-packages" not in frame.filename
     ]
@@ -77,7 +78,7 @@ def _fault_of(error: Exception) -> str:
 
 
 def scoped_to_namespace(space: Workspace, namespace: str) -> Workspace:
-    """The home as one namespace has it: store and journal read and replace its rows alone."""
+    """Return a workspace whose store and journal read and replace one namespace's rows only."""
     own = copy.copy(space)
     own.__dict__ = space.__dict__ | {
         "store": cast("Store", NamespaceScopedStore(space.store, namespace)),
@@ -89,47 +90,47 @@ def scoped_to_namespace(space: Workspace, namespace: str) -> Workspace:
 
 
 def rows_in_scope(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
-    """Those of the rows that the home has: all, or those of the namespace that it is within."""
+    """Return the rows of the workspace's namespace; all rows if it is not scoped to one."""
     only = space.__dict__.get(_ONLY)
     return rows if only is None else rows.filter(pl.col("namespace") == only)
 
 
 class NamespaceScopedStore(StoreOf):
-    """A store with the rows of one namespace, for works on a home.
+    """Store that reads and replaces the rows of one namespace only.
 
-    The row that proves the isolation of what was learned is the home's, and everybody's. What is of no
-    namespace is seen as it is; what is written replaces the rows of the namespace alone.
+    The canary row, which proves the isolation of learned terms, is visible in every scope. Tables without a
+    namespace column are read whole.
     """
 
     def __init__(self, store: Store, namespace: str) -> None:
         super().__init__(store, (namespace, CANARY_NAMESPACE))
-        self._whole, self._mine = store, within_namespace([namespace])
+        self._whole, self._condition = store, within_namespace([namespace])
 
     def _where(self, name: str, where: str | None) -> str | None:
         return where if "namespace" not in self.specs[name].schema.names else super()._where(name, where)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the store has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the store
         return getattr(self._whole, name)
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
-        """Replace the rows of some partitions that belong to the namespace."""
+        """Replace the namespace's rows in some partitions."""
         column = self.specs[name].partition
         assert column is not None
-        return self._whole.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._mine}")
+        return self._whole.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._condition}")
 
 
 class _NamespaceScopedJournal:
-    """A journal with the entries of one namespace."""
+    """Journal that reads the entries of one namespace only."""
 
     def __init__(self, journal: Journal, namespace: str) -> None:
         self._journal = journal
         self._namespace = namespace
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the journal has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the journal
         return getattr(self._journal, name)
 
     def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> pl.DataFrame:
         return self._journal.days(kinds, days).filter(pl.col("namespace") == self._namespace)
 
-    def read(self, **asked: Any) -> pl.DataFrame:  # noqa: ANN401 - as of the journal
-        return self._journal.read(**{**asked, "namespace": self._namespace})
+    def read(self, **filters: Any) -> pl.DataFrame:  # noqa: ANN401 - as the journal
+        return self._journal.read(**{**filters, "namespace": self._namespace})

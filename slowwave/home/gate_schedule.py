@@ -1,4 +1,4 @@
-"""What the journal has of people's words about when the save gate begins to refuse."""
+"""Schedule changes of the save gate, read from the journal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def moved(journal: Journal) -> tuple[Moved, ...]:
-    """What was said, in the order in which it was said."""
+    """Return the changes of the gate's start, in journal order."""
     if not journal.count(EVERYBODY, GATE):
         return ()
     rows = journal.read(kinds=[GATE], namespace=EVERYBODY).select("occurred_at", "payload")
-    told = ((at, begins_in(payload_of(payload))) for at, payload in rows.iter_rows())
-    return tuple(Moved(at, begins) for at, begins in told if begins)
+    changes = ((at, begins_in(payload_of(payload))) for at, payload in rows.iter_rows())
+    return tuple(Moved(at, begins) for at, begins in changes if begins)

@@ -1,4 +1,4 @@
-"""What people said about when the save gate begins: acts in the journal, so that past days replay right."""
+"""Schedule changes of the save gate, journalled so that past days replay correctly."""
 
 from __future__ import annotations
 
@@ -16,61 +16,58 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 POSTPONE, ENFORCE = "postpone", "enforce"
-LONGEST = 3_650  # days that one act may put it off
+MAX_DAYS = 3_650  # by which one event may postpone the gate
 
 
 def postpone(space: Workspace, days: float, *, who: str, why: str = "") -> datetime:
-    """Put off the day from which the gate refuses; also where it has begun.
+    """Postpone the day from which the save gate refuses, even after it has begun.
 
     Args:
-        space: the home.
-        days: from the day on which it would begin, or from now where it has begun.
-        who: says so.
-        why: in words.
+        days: Counted from the scheduled start, or from now if the gate has begun.
 
     Returns:
-        When it begins now.
+        Start of enforcement now.
 
     Raises:
-        ArgumentError: a period that is none.
-        SlowwaveError: the gate's mode is not warn: there is nothing to put off.
+        ArgumentError: `days` is not in (0, 3,650].
+        SlowwaveError: gate.mode is not warn: there is no start to postpone.
     """
-    if not 0 < days <= LONGEST:
-        raise ArgumentError(f"days = {days}: say how many, more than 0 and at most {LONGEST:,}.")
+    if not 0 < days <= MAX_DAYS:
+        raise ArgumentError(f"days = {days}: give a number above 0 and at most {MAX_DAYS:,}.")
     now = space.now()
-    known = _policy_of_mode_warn(space).enforces_from
-    return _say(space, POSTPONE, max(now, known or now) + timedelta(days=days), now, who, why)
+    start = _policy_of_mode_warn(space).enforces_from
+    return _append(space, POSTPONE, max(now, start or now) + timedelta(days=days), now, who, why)
 
 
 def begin(space: Workspace, *, who: str, why: str = "") -> datetime:
-    """Let the gate refuse from now on.
+    """Let the save gate refuse from now on.
 
     Raises:
-        SlowwaveError: the gate's mode is not warn.
+        SlowwaveError: gate.mode is not warn.
     """
     now = space.now()
     policy = _policy_of_mode_warn(space)
     if policy.enforces_at(now) and policy.enforces_from is not None:
         return policy.enforces_from
-    return _say(space, ENFORCE, now, now, who, why)
+    return _append(space, ENFORCE, now, now, who, why)
 
 
 def _policy_of_mode_warn(space: Workspace) -> GatePolicy:
     space.look_at_gate()
     if (mode := space.settings.gate.mode) != "warn":
         raise SlowwaveError(
-            f'The setting gate.mode is "{mode}", so there is no day on which it begins. Set it to "warn" '
-            f"in slowwave.toml: then notes enter and what it would refuse is counted, until that day."
+            f'The setting gate.mode is "{mode}", so the gate has no start to change. Set it to "warn" in '
+            f"slowwave.toml: notes then enter and would-be refusals are counted until the start."
         )
     return space.gate_policy
 
 
-def _say(space: Workspace, act: str, begins: datetime, now: datetime, who: str, why: str) -> datetime:
+def _append(space: Workspace, action: str, begins: datetime, now: datetime, who: str, why: str) -> datetime:
     space.activate_gate()
     event = ids.digest(
-        "gate", act, now.isoformat(), begins.isoformat(), str(space.journal.count(EVERYBODY, GATE))
+        "gate", action, now.isoformat(), begins.isoformat(), str(space.journal.count(EVERYBODY, GATE))
     )
     payload = Gate(begins=begins.isoformat()) | (Gate(why=why) if why else {})
-    space.journal.append([Entry(event, GATE, EVERYBODY, act, now, who, payload=payload)])
+    space.journal.append([Entry(event, GATE, EVERYBODY, action, now, who, payload=payload)])
     space.look_at_gate()
     return begins

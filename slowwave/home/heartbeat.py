@@ -1,7 +1,7 @@
-"""When hooks of assistants last recalled and captured: a small file in the home, one line of it per client.
+"""Heartbeat of the hooks: last recall and last capture of each client, in a small file.
 
-A hook that fails does so where nobody looks. So each leaves a trace here when it has done its work, and
-`slowwave doctor` tells when sessions begin and nothing of them arrives any more.
+A hook that fails does so where nobody looks. So each hook records here that it has done its work, and
+`slowwave doctor` reports a client whose sessions begin while nothing of them is captured any more.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from slowwave.common.shared_file import changing_rows, read_rows
 
 FILE = "hooks.json"
 CAPTURE_LOG = "capture.log"
-"""What the capture that ran last in the background said."""
+"""Output of the last background capture."""
 SILENT_AFTER = timedelta(days=3)
-"""Time over which sessions begin without one being captured, after which capture counts as silent."""
+"""Time of sessions without a capture after which capture counts as silent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What the hooks of one client did.
+    """Heartbeat of the hooks of one client.
 
     Attributes:
-        namespace: of the memory.
-        principal: the client.
-        recalled: when a session last began.
-        captured: when what a person wrote in one was last looked at.
-        since: when the first session after that began.
-        saved: notes that were ever handed to the gate (count).
+        namespace: Namespace of the client.
+        principal: Name of the client.
+        recalled: Last beginning of a session.
+        captured: Last capture of a session.
+        since: Beginning of the first session after that capture.
+        saved: Notes ever handed to the save gate (count).
     """
 
     namespace: str
@@ -43,9 +43,9 @@ class Beat:
 
     @property
     def silent(self) -> bool:
-        """Whether sessions have begun for longer than `SILENT_AFTER` and none was captured.
+        """Whether sessions have begun for longer than `SILENT_AFTER` without a capture.
 
-        One session that lasts for days is none of that: a second one has to have begun.
+        One session that lasts for days does not count: a second one must have begun.
         """
         if self.recalled is None or self.since is None:
             return False
@@ -53,34 +53,34 @@ class Beat:
 
 
 def recalled(beat: Beat, now: datetime) -> Beat:
-    """The same client after a session has begun."""
+    """Return the heartbeat after a session has begun."""
     return replace(beat, recalled=now, since=beat.since or now)
 
 
 def captured(beat: Beat, now: datetime, saved: int) -> Beat:
-    """The same client after a session was captured, with so many notes."""
+    """Return the heartbeat after a session was captured; `saved` is its count of notes."""
     return replace(beat, captured=now, since=None, saved=beat.saved + saved)
 
 
 def beats(home: Path) -> list[Beat]:
-    """What the hooks of every client did, by namespace and client; none where no hook ever ran."""
+    """Return the heartbeat of every client, by namespace and client; empty if no hook ever ran."""
     return [_beat(row) for _, row in sorted(read_rows(home / FILE).items())]
 
 
 def note_recall(home: Path, namespace: str, principal: str, now: datetime) -> None:
-    """Leave the trace of a session's beginning."""
+    """Record that a session of a client began."""
     with changing_rows(home / FILE) as rows:
         _put(rows, recalled(_of(rows, namespace, principal), now))
 
 
 def note_capture(home: Path, namespace: str, principal: str, now: datetime, *, saved: int) -> None:
-    """Leave the trace of a session that was captured, with so many notes for the gate."""
+    """Record that a session of a client was captured; `saved` is its count of notes."""
     with changing_rows(home / FILE) as rows:
         _put(rows, captured(_of(rows, namespace, principal), now, saved))
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """How long ago a moment was, in the largest unit of which it is one at least."""
+    """Return the age of a moment in words, in the largest fitting unit."""
     seconds = max((now - then).total_seconds(), 0.0)
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
@@ -89,13 +89,13 @@ def ago(then: datetime, now: datetime) -> str:
     return "just now"
 
 
-def told(beat: Beat, now: datetime) -> str:
-    """When a client last captured a session, in words; that it has gone silent where it has."""
+def describe_beat(beat: Beat, now: datetime) -> str:
+    """Describe in words when a client last captured a session, and whether capture is silent."""
     last = f"last capture {ago(beat.captured, now)}" if beat.captured else "no capture yet"
-    said = f"{beat.principal} in namespace {beat.namespace}: {last}"
+    status = f"{beat.principal} in namespace {beat.namespace}: {last}"
     if not beat.silent:
-        return said
-    return f"capture has gone silent; {said}, last session {ago(beat.recalled or now, now)}"
+        return status
+    return f"capture has gone silent; {status}, last session {ago(beat.recalled or now, now)}"
 
 
 def _of(rows: Mapping[str, dict[str, Any]], namespace: str, principal: str) -> Beat:

@@ -1,4 +1,4 @@
-"""What a person types for an id: all of it, a beginning that only one has, or `last` of a search."""
+"""Id resolution: a full id, a unique prefix, or `last` for the last search."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 Kind = Literal["search", "memory", "decision", "quarantine"]
 
 LAST: Final = "last"
-"""The last search of whoever asks, in this namespace."""
-LEAST: Final = 4
-"""Characters of a beginning that are enough (count)."""
-SHORT: Final = 8
-"""Characters that are shown of an id, if no other begins so (count)."""
+"""Alias of the user's last search in this namespace."""
+MIN_PREFIX: Final = 4
+"""Minimum length of a prefix (characters)."""
+SHOWN_PREFIX: Final = 8
+"""Length of a shown id if its prefix is unique (characters)."""
 
 _MANY: Final = {
     "search": "searches", "memory": "memories", "decision": "decisions", "quarantine": "notes in quarantine",
@@ -28,111 +28,109 @@ _COLUMNS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "decision": ("decision_id", ("decisions",)),
     "quarantine": ("memory_id", ("quarantine",)),
 }
-_NAMED: Final = 10  # ids that an error lists (count)
+_MAX_LISTED: Final = 10  # ids in an error message (count)
 
 
 def resolve_id(tenant: Tenant, kind: Kind, text: str) -> str:
-    """The whole id that somebody means.
+    """Return the full id that `text` means.
 
     Args:
-        tenant: the namespace, and who asks.
-        kind: of what it is the id; of what is in quarantine, the id of its memory does, too.
-        text: an id, a beginning of `LEAST` characters or more, or of a search ``last``.
+        kind: Kind of id; of a note in quarantine the id of its memory is accepted too.
+        text: A full id, a prefix of `MIN_PREFIX` or more characters, or for a search ``last``.
 
     Returns:
-        The id; the text as it is where none begins so, and whoever looks for it says that it is not there.
+        The id; `text` unchanged if no id begins so, and the later read reports that it is missing.
 
     Raises:
-        ArgumentError: several ids begin so; the message lists them.
-        NotFoundError: ``last``, and there is no search of this principal.
+        ArgumentError: Several ids begin so; the message lists them.
+        NotFoundError: ``last``, and this user has made no search.
     """
     if kind == "search" and text == LAST:
         return last_search(tenant)
-    return _one(text, {kind: prefix_of(tenant, kind, text)})[1] or text
+    return _only_match(text, {kind: prefix_of(tenant, kind, text)})[1] or text
 
 
 def resolve_either(tenant: Tenant, kinds: Collection[Kind], text: str) -> tuple[Kind | None, str]:
-    """What somebody means who may mean several kinds: which it is, and its id; None where nothing begins so.
+    """Return kind and full id that `text` means among several kinds; None if nothing matches.
 
     Raises:
-        ArgumentError: several ids begin so; the message lists them.
-        NotFoundError: ``last``, and there is no search of this principal.
+        ArgumentError: Several ids begin so; the message lists them.
+        NotFoundError: ``last``, and this user has made no search.
     """
     if "search" in kinds and text == LAST:
         return "search", last_search(tenant)
-    kind, found = _one(text, {one: prefix_of(tenant, one, text) for one in kinds})
-    return kind, found or text
+    kind, match = _only_match(text, {name: prefix_of(tenant, name, text) for name in kinds})
+    return kind, match or text
 
 
 def last_search(tenant: Tenant) -> str:
-    """Id of the last search that this principal made in this namespace.
+    """Return the id of the user's last search in this namespace.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: There is none.
     """
-    found = tenant.journal.last("search", tenant.namespace, tenant.principal)
-    if found is None:
+    search_id = tenant.journal.last("search", tenant.namespace, tenant.principal)
+    if search_id is None:
         raise NotFoundError(
-            f"There is no last search: the journal has none that {tenant.principal} made in namespace "
-            f'{tenant.namespace!r}. `slowwave search "…"` makes one.'
+            f"There is no last search: the journal has none by {tenant.principal} in namespace "
+            f'{tenant.namespace!r}. Run `slowwave search "…"` first.'
         )
-    return found
+    return search_id
 
 
 def prefix_of(tenant: Tenant, kind: Kind, text: str) -> list[str]:
-    """Ids of a kind that begin so, sorted; none where the text is shorter than `LEAST` characters."""
-    if len(text) < LEAST or not text.isprintable():
+    """Return the sorted ids of a kind that begin with `text`; empty below `MIN_PREFIX` characters."""
+    if len(text) < MIN_PREFIX or not text.isprintable():
         return []
     if kind == "search":
-        return tenant.journal.named("search", tenant.namespace, text, most=_NAMED)
+        return tenant.journal.named("search", tenant.namespace, text, most=_MAX_LISTED)
     column, tables = _COLUMNS[kind]
     if kind == "quarantine" and ":" in text:
         column = "quarantine_id"
     where = tenant.mine(f"starts_with({column}, {quote(text)})")
-    found = {one for name in tables for one in tenant.store.read(name, where, columns=[column])[column]}
-    return sorted(found)
+    return sorted(set().union(*(tenant.store.read(name, where, columns=[column])[column] for name in tables)))
 
 
-def _one(text: str, found: Mapping[Kind, list[str]]) -> tuple[Kind | None, str]:
-    """The one that is meant, of those that begin so."""
-    for kind, ids in found.items():
+def _only_match(text: str, matches: Mapping[Kind, list[str]]) -> tuple[Kind | None, str]:
+    """Return the only match of a prefix, or the exact id among several matches."""
+    for kind, ids in matches.items():
         if text in ids:
             return kind, text
-    every = [(kind, one) for kind, ids in found.items() for one in ids]
+    every = [(kind, match) for kind, ids in matches.items() for match in ids]
     if len(every) > 1:
-        what = " and ".join(_MANY[kind] for kind, ids in found.items() if ids)
-        listed = ", ".join(one for _, one in every[:_NAMED]) + (", …" if len(every) > _NAMED else "")
-        raise ArgumentError(f"{text!r} begins the ids of several {what}: {listed}. Give more of it.")
+        what = " and ".join(_MANY[kind] for kind, ids in matches.items() if ids)
+        more = ", …" if len(every) > _MAX_LISTED else ""
+        listed = ", ".join(match for _, match in every[:_MAX_LISTED]) + more
+        raise ArgumentError(f"{text!r} begins the ids of several {what}: {listed}. Give more characters.")
     return every[0] if every else (None, "")
 
 
 def shorten(ids: Collection[str], known: Collection[str]) -> dict[str, str]:
-    """Each id as its beginning of `SHORT` characters or more, so many that no two known ids begin alike.
+    """Return each id as its shortest prefix (`SHOWN_PREFIX` or more characters) that is unique.
 
     Args:
-        ids: that are to be shown.
-        known: every id of that kind.
+        known: Every id of that kind.
     """
     whole = set(known) | set(ids)
-    length = SHORT
-    while len({one[:length] for one in whole}) < len(whole):
+    length = SHOWN_PREFIX
+    while len({name[:length] for name in whole}) < len(whole):
         length += 1
-    return {one: one[:length] for one in ids}
+    return {name: name[:length] for name in ids}
 
 
 def short_ids(tenant: Tenant, kind: Kind, ids: Collection[str]) -> dict[str, str]:
-    """Each of these ids as it may be shown: commands take it for the whole one."""
+    """Return each id as the prefix that is shown; commands accept it for the full id."""
     if kind == "search":
-        return {one: one[: _unlike(tenant, one)] for one in ids}
+        return {name: name[: _unique_length(tenant, name)] for name in ids}
     column, tables = _COLUMNS[kind]
-    mine = tenant.mine("true")
-    known = [tenant.store.read(name, mine, columns=[column])[column].to_list() for name in tables]
-    return shorten(ids, [one for part in known for one in part])
+    where = tenant.mine("true")
+    existing = [tenant.store.read(name, where, columns=[column])[column].to_list() for name in tables]
+    return shorten(ids, [name for part in existing for name in part])
 
 
-def _unlike(tenant: Tenant, search_id: str) -> int:
-    """Characters of the id of a search that no other one begins with."""
-    length = SHORT
+def _unique_length(tenant: Tenant, search_id: str) -> int:
+    """Return the length of a search id's shortest prefix that is unique."""
+    length = SHOWN_PREFIX
     while length < len(search_id):
         alike = tenant.journal.named("search", tenant.namespace, search_id[:length], most=2)
         if len(alike) < 2:

@@ -1,4 +1,4 @@
-"""The parts of one home, opened when they are first needed and shared by all who use it."""
+"""Open home: store, journal, embedder and other parts, opened lazily and shared."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ T = TypeVar("T")
 
 
 def utc_now() -> datetime:
-    """The present moment."""
+    """Return the present moment (UTC)."""
     return datetime.now(UTC)
 
 
 class _Turn(threading.local):
-    """What a thread holds and has looked at.
+    """State of one thread's current call.
 
     Attributes:
-        held: whether it is the one writer of the memories.
-        looked: whether it knows, for this call, that the home was not moved.
+        held: Whether the thread holds the writing lock.
+        looked: Whether this call has checked that the home was not moved.
     """
 
     held = False
@@ -50,9 +50,9 @@ class OpenHome:
     """Store, journal, embedder and chunker of one home.
 
     Args:
-        settings: of the home.
-        clock: gives the present moment (aware); for replays and tests.
-        namespace: that a new home's settings file names for the command line; empty: that of the settings.
+        clock: Gives the present moment (aware); for replays and tests.
+        namespace: Namespace that a new home's settings file names for the command line; empty: that of
+            `settings`.
     """
 
     def __init__(
@@ -69,21 +69,21 @@ class OpenHome:
 
     @cached_property
     def model(self) -> str:
-        """Name of the embedding model: that of the settings, else that of the tables, else the default."""
+        """Name of the embedding model: from the settings, else the tables, else the default."""
         from slowwave.home.embedding_model import model_of
 
         return model_of(self.settings)
 
     @cached_property
     def engine(self) -> Engine:
-        """Where long work is computed."""
+        """Engine that runs long computations."""
         from slowwave.engine import open_engine
 
         return open_engine(self.settings.engine)
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The embedding model."""
+        """Embedding model of the home."""
         from slowwave.embedding import load_embedder
         from slowwave.embedding.distributed import distribute
 
@@ -98,10 +98,10 @@ class OpenHome:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """One call of this thread: what it rests on is looked at once.
+        """Run one call of this thread; check once that the home was not moved.
 
-        Whether the home was moved is asked as the call begins, and again by whoever gets the turn to write,
-        opens a part, or fails to read.
+        The check runs when the call begins. It runs again when a caller gets the writing lock, opens a part,
+        or fails to read.
         """
         turn = self._turn
         if turn.looked:
@@ -114,27 +114,27 @@ class OpenHome:
         finally:
             turn.looked = False
 
-    def _look(self) -> None:
-        """Refuse whoever has left this home, unless the call has looked."""
+    def _check_moved(self) -> None:
+        """Refuse a process whose home was moved, unless this call has checked already."""
         if not self._turn.looked:
             self._refuse_stale()
 
     @property
     def store(self) -> Store:
-        """The tables, made when they are not there, and given to nobody whose home has left them.
+        """Tables of the home, created if missing; refused if the home was moved.
 
         Raises:
-            UnfinishedError: a work on them has begun and not ended.
-            StoreError: the home was moved; else see `slowwave.store.Store`.
-            DamageError: one of them is missing, or the journal ends before they do.
-            ModelError: they are of another embedding model.
+            UnfinishedError: A maintenance operation on them has begun and not ended.
+            StoreError: The home was moved; else see `slowwave.store.Store`.
+            DamageError: A table is missing, or the journal ends before the tables do.
+            ModelError: They were built with another embedding model.
         """
-        self._look()
-        store: Store | None = self.__dict__.get("store")  # another thread may take it away just now
+        self._check_moved()
+        store: Store | None = self.__dict__.get("store")  # another thread may remove it meanwhile
         return self.open_store() if store is None else store
 
     def open_store(self, *, during: str = "") -> Store:
-        """The tables, newly opened; while a work is under way only for the command that finishes it."""
+        """Open the tables again; during a maintenance operation only for the command named `during`."""
         from slowwave.home.opening import open_store
 
         self._refuse_stale()
@@ -144,26 +144,26 @@ class OpenHome:
         works = self.journal.count(EVERYBODY, WORK)
         underway.require_none_pending(self.journal, but=during)
         self.__dict__["store"] = store = open_store(self.settings, self.embedder, self.journal, self.now())
-        self._works = works  # not before: who is refused now has to be refused the next time
+        self._works = works  # only now: a caller refused above must be refused the next time too
         return store
 
     def reopen(self) -> None:
-        """Forget the open tables and what was read from them: others may be in their place."""
+        """Drop the open tables and what was read from them: others may be in their place."""
         self._close_parts()
         for name in ("store", "thresholds", "gate_policy"):
             self.__dict__.pop(name, None)
 
     def part(self, name: str, make: Callable[[], T]) -> T:
-        """What another room opens on these tables, made once and kept as long as they are the same.
+        """Return an object that another package opens on these tables; created once per opening.
 
         Args:
-            name: of the part.
-            make: makes it.
+            name: Name of the part.
+            make: Creates it.
         """
         if name not in self._parts:
             self._parts[name] = make()
-        found: T = self._parts[name]
-        return found
+        part: T = self._parts[name]
+        return part
 
     def _close_parts(self) -> None:
         while self._parts:
@@ -172,11 +172,11 @@ class OpenHome:
                 part.close()
 
     def refresh_if_changed(self) -> None:
-        """See whether a work on the tables began or ended since they were opened; then open them again.
+        """Reopen the tables if a maintenance operation began or ended since they were opened.
 
         Raises:
-            UnfinishedError: one has begun and not ended.
-            StoreError: the home was moved.
+            UnfinishedError: One has begun and not ended.
+            StoreError: The home was moved.
         """
         if "store" in self.__dict__ and self._works != self.journal.count(EVERYBODY, WORK):
             underway.require_none_pending(self.journal)
@@ -188,13 +188,13 @@ class OpenHome:
 
     @property
     def journal(self) -> Journal:
-        """The journal, made when it is not there, and given to nobody whose home has left it.
+        """Journal of the home, created if missing; refused if the home was moved.
 
         Raises:
-            StoreError: the home was moved.
-            JournalError: it cannot be opened.
+            StoreError: The home was moved.
+            JournalError: It cannot be opened.
         """
-        self._look()
+        self._check_moved()
         journal: Journal | None = self.__dict__.get("journal")
         if journal is None:
             self.__dict__["journal"] = journal = self._open_journal()
@@ -212,14 +212,14 @@ class OpenHome:
 
     @cached_property
     def chunker(self) -> Chunker:
-        """How notes are cut."""
+        """Chunker that splits notes."""
         from slowwave.notes.chunking import Chunker
 
         return Chunker(self.settings.chunks.min_words, self.settings.chunks.max_words)
 
     @cached_property
     def reranker(self) -> Reranker:
-        """The cross-encoder, for policies that give it a share."""
+        """Cross-encoder for policies that give it a weight."""
         from slowwave.embedding.reranking import load_reranker
 
         return load_reranker(self.settings.embedding.threads)
@@ -230,16 +230,16 @@ class OpenHome:
         waiting: AbstractContextManager[object] | None = None,
         until: Callable[[], bool] | None = None,
     ) -> Iterator[bool]:
-        """The one writer of the memories at a time, over all processes that have this home open.
+        """Hold the writing lock: one writer of the memories at a time, over all processes.
 
-        A thread that is the one writer may ask again.
+        The lock is reentrant: the thread that holds it may enter again.
 
         Args:
-            waiting: entered for as long as another one writes.
-            until: asked meanwhile; once it is true there is nothing to wait for.
+            waiting: Entered while another writer holds the lock.
+            until: Polled while waiting; once it is true, waiting ends without the lock.
 
         Yields:
-            Whether this is the one writer: not, if what `until` asks came true first.
+            Whether the lock is held; false if `until` came true first.
         """
         turn = self._turn
         if turn.held:
@@ -250,7 +250,7 @@ class OpenHome:
             try:
                 if held:
                     self._refuse_stale()
-                    turn.looked = True  # no home is moved under the one writer
+                    turn.looked = True  # no home is moved while the lock is held
                     self.refresh_if_changed()
                 turn.held = held
                 yield held
@@ -259,10 +259,10 @@ class OpenHome:
 
     @contextmanager
     def one_night(self, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:
-        """The one who folds days at a time, over all processes that have this home open.
+        """Hold the night lock: one process at a time aggregates days.
 
         Args:
-            waiting: entered for as long as another one does.
+            waiting: Entered while another process holds it.
         """
         with self.journal.exclusive("night", waiting):
             self.refresh_if_changed()
@@ -270,17 +270,17 @@ class OpenHome:
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Nobody else writes to the tables or folds days, for works that change them as a whole.
+        """Hold all write locks, for maintenance operations that change whole tables.
 
         Raises:
-            StoreError: the home was moved while this one waited.
+            StoreError: The home was moved while this process waited.
         """
         with self.journal.exclusive("night"), self.journal.exclusive():
             self._refuse_stale()
             yield
 
-    def _leave_in_order(self) -> None:
-        """Commit what waits; who saves in a process of its own each time leaves few files, too."""
+    def _commit_waiting(self) -> None:
+        """Commit the rows of the write-ahead log, so that short processes leave few files."""
         from slowwave.store.maintenance import keep_fresh
 
         if self.store.logged():
@@ -289,10 +289,11 @@ class OpenHome:
                 keep_fresh(self.store)
 
     def close(self) -> None:
-        """Commit what waits, release connections and threads of the parts that were opened."""
+        """Commit waiting rows; release connections and threads of the opened parts."""
         if "store" in self.__dict__:
-            with suppress(SlowwaveError, OSError, RuntimeError):  # else whoever opens it next commits it
-                self._leave_in_order()
+            # On failure the next process that opens the home commits them.
+            with suppress(SlowwaveError, OSError, RuntimeError):
+                self._commit_waiting()
         if "journal" in self.__dict__:
             self.__dict__["journal"].close()
         self._close_parts()

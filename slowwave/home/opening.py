@@ -1,4 +1,4 @@
-"""Opening the tables of a home, and seeing that they are whole and the journal is theirs."""
+"""Opening of a home's tables, with checks that they are complete and match the journal."""
 
 from __future__ import annotations
 
@@ -24,22 +24,19 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
     from slowwave.settings import Settings
 
-MEND_JOURNAL = "slowwave rebuild --journal"
+FIX_JOURNAL = "slowwave rebuild --journal"
 
 
 def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: datetime) -> Store:
-    """The tables of a home; new ones where there never were any.
+    """Open the tables of a home; create them if it never had any.
 
     Args:
-        settings: say where they are.
-        embedder: whose vectors they hold.
-        journal: of the home.
-        now: the present moment.
+        embedder: Model of their vectors.
 
     Raises:
-        DamageError: a table is missing or cannot be read, or the journal ends before the tables do.
-        StoreError: they were written by a newer Slowwave.
-        ModelError: they are of another embedding model.
+        DamageError: A table is missing or unreadable, or the journal ends before the tables do.
+        StoreError: They were written by a newer Slowwave.
+        ModelError: They were built with another embedding model.
     """
     bare = bare_store(settings, embedder)
     _never_replace(bare, journal)
@@ -72,23 +69,23 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
 
 
 def _never_replace(bare: Store, journal: Journal) -> None:
-    """Where tables were, no empty ones are made: what they held would seem never to have been."""
-    there = bare.bare_db.list_tables().tables
-    if "meta" in there:  # it is the first that is made
-        for damage in missing_files(bare, {"meta"}) if len(there) > 1 else ():
+    """Refuse to create empty tables where tables were: their content would seem lost."""
+    existing = bare.bare_db.list_tables().tables
+    if "meta" in existing:  # it is created first
+        for damage in missing_files(bare, {"meta"}) if len(existing) > 1 else ():
             raise damage.error()
         return
-    if there:
+    if existing:
         raise Damage("meta", "is missing").error()
     if has_records(journal):
         raise DamageError(
-            f"The tables at {bare.uri} are gone, and the journal has what they held. "
-            f"Make them again: slowwave rebuild"
+            f"The tables at {bare.uri} are missing, and the journal has their content. "
+            f"Run `slowwave rebuild` to recreate them."
         )
 
 
 def _refuse_lost(store: Store, journal: Journal) -> None:
-    """An upgrade makes tables that are new, and none in the place of one that is lost: that is damage."""
+    """Refuse an upgrade while a table is lost: it creates new tables, never replaces lost ones."""
     if lost := missing_files(store):
         existed = recorded_tables(journal)
         for damage in lost:
@@ -97,48 +94,46 @@ def _refuse_lost(store: Store, journal: Journal) -> None:
 
 
 def journal_problem(store: Store, journal: Journal, *, thoroughly: bool = False) -> str | None:
-    """That the journal does not know what the tables do, in words with the command; None where it does.
+    """Describe in words, with the command, why the journal misses events of the tables; else None.
 
     Args:
-        store: the tables.
-        journal: of the home.
-        thoroughly: look at every memory; else at those that were written last.
+        thoroughly: Check every memory, not only those of the last fragment.
     """
     name = "memories"
     with store.explaining(name):
         dataset = store.table(name).to_lance()
         columns = ["memory_id", "revision"]
         if thoroughly:
-            found = dataset.to_table(columns=columns)
+            table = dataset.to_table(columns=columns)
         else:
-            last = max(dataset.get_fragments(), key=lambda one: one.fragment_id, default=None)
-            found = None if last is None else last.to_table(columns=columns)
-    rows = [] if found is None else zip(*(found.column(one).to_pylist() for one in columns), strict=True)
+            last = max(dataset.get_fragments(), key=lambda fragment: fragment.fragment_id, default=None)
+            table = None if last is None else last.to_table(columns=columns)
+    rows = [] if table is None else zip(*(table.column(name).to_pylist() for name in columns), strict=True)
     written = sorted((revision, memory) for memory, revision in rows if revision)
     events = {
         ids.event_of(revision): memory for revision, memory in (written if thoroughly else written[-3:])
     }
     lost = events.keys() - journal.entries(events).keys()
-    if lost:  # an erasure takes a memory out of the journal first; it is finished by its own command
+    if lost:  # an erasure removes a memory from the journal first; its own command finishes it
         erased = _erased(journal)
         lost = {event for event in lost if events[event] not in erased}
-    if lost and not _mended(journal, lost):
+    if lost and not _recorded_as_lost(journal, lost):
         return (
-            f"The journal {journal.where} ends before the tables do: {counted(len(lost), 'act')} that "
-            f"memories came from are not in it. Is it the journal of these tables (journal.url, or the "
-            f"variable SLOWWAVE_JOURNAL__URL)? If so, put a whole copy of it back, or let it know what the "
-            f"tables do: {MEND_JOURNAL}"
+            f"The journal {journal.where} ends before the tables do: {counted(len(lost), 'event')} of "
+            f"memories are missing from it. Is it the journal of these tables (journal.url, or the "
+            f"variable SLOWWAVE_JOURNAL__URL)? If so, restore a complete copy of it, or run "
+            f"`{FIX_JOURNAL}` to restore the events from the tables."
         )
     return None
 
 
-def _mended(journal: Journal, lost: set[str]) -> bool:
-    """Whether the journal has been told of the acts that it lost."""
+def _recorded_as_lost(journal: Journal, lost: set[str]) -> bool:
+    """Whether the journal has a record of the events that it lost."""
     return not lost - lost_acts(journal)
 
 
 def _erased(journal: Journal) -> set[str]:
-    """Every memory that a person erased or began to erase."""
+    """Return every memory that a user erased or began to erase."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import ERASURE
     from slowwave.journal.kinds.erasure import memories_in
@@ -151,13 +146,13 @@ def _erased(journal: Journal) -> set[str]:
 
 
 def lost_acts(journal: Journal) -> set[str]:
-    """Event ids of acts that the journal lost and the tables told it of."""
+    """Return the ids of lost events that the tables restored to the journal."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import EVERYBODY, WORK
     from slowwave.journal.kinds.home import lost_in
 
-    told: set[str] = set()
+    restored: set[str] = set()
     with contextlib.suppress(StoreError):
         for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
-            told |= set(lost_in(payload_of(payload)))
-    return told
+            restored |= set(lost_in(payload_of(payload)))
+    return restored

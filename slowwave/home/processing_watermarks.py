@@ -1,12 +1,11 @@
-"""What the runs have begun and finished with each day, and what failed: facts in the store's ``meta``.
+"""Processing watermarks of days: begun and finished runs, and failures, in the ``meta`` table.
 
-Three kinds of work are done day by day: notes are taken in (`NOTES`), feedback is folded (`FEEDBACK`), and
-the searches are evaluated (`EVALUATION`). A run notes what it is going to rest on (`Ledger.begin`), or up to
-which entry of the journal it has looked (`Ledger.look`); when all of its work is done, each of its days gets
-a record of what it rested on (`Ledger.finish`). What rests on something else by now is due again
-(`Ledger.due`). What a killed run has left there is replaced by the next one, and never taken for finished.
+Three kinds of work run per day: ingesting notes (`NOTES`), aggregating feedback (`FEEDBACK`) and evaluating
+searches (`EVALUATION`). A run records its inputs (`begin`), or the last journal entry that it read (`look`).
+When all of its work is done, each of its days gets a record of its inputs (`finish`). A day whose inputs
+changed since is stale (`due`). The next run replaces the records of a killed run.
 
-A part of the work that failed for a namespace stays due, and is told of until it is done.
+A namespace whose part failed stays stale and is reported until it is done.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Record = dict[str, Any]
-"""What is known of a finished day, or of a run that has begun."""
+"""Record of a finished day, or of a run that has begun."""
 _FAULTS: Final = "faults-"
 _LOOKED_AT: Final = "looked-at-"
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessingWatermarks:
-    """The records of one kind of work, by day.
+    """Records of one kind of work, by day.
 
     Attributes:
-        record: what the names of the records of finished days begin with.
-        begun: name of what the run that is under way has begun; empty where it notes no more than its looks.
-        tables: for which it notes up to which entry it looked.
+        record: Name prefix of the records of finished days.
+        begun: Name of the record of the run under way; empty if the work records only watermarks.
+        tables: Tables with a watermark of their own.
     """
 
     record: str
@@ -45,16 +44,15 @@ class ProcessingWatermarks:
     tables: tuple[str, ...] = ()
 
     def finished(self, store: Store) -> dict[str, Record]:
-        """The record of every finished day."""
+        """Return the record of every finished day."""
         return store.list_meta(self.record)
 
     def due(self, store: Store, grounds: Mapping[str, T], holds: Callable[[Record, T], bool]) -> list[str]:
-        """The days that are not finished, or rest on something else by now; in order.
+        """Return the stale days, sorted: not finished, or with inputs that changed since.
 
         Args:
-            store: has the records.
-            grounds: what each day would rest on now.
-            holds: whether the record of a day still holds for that.
+            grounds: Present inputs of each day.
+            holds: Whether the record of a day matches its present inputs.
         """
         done = self.finished(store)
         return sorted(
@@ -62,37 +60,40 @@ class ProcessingWatermarks:
         )
 
     def begin(self, store: Store, run: str, **rests_on: Any) -> None:  # noqa: ANN401 - JSON
-        """Note what a run is going to rest on."""
+        """Record the inputs of a run."""
         store.put_meta(self.begun, {"run": run, **rests_on})
 
     def begun_by(self, store: Store, run: str) -> Record | None:
-        """What a run has begun; None where it has begun nothing, or has finished."""
+        """Return the record of a run that has begun; None if it has not, or has finished."""
         return _of_run(store, self.begun, run)
 
     def look(self, store: Store, run: str, table: str, last: Mapping[str, int]) -> None:
-        """Note up to which entry a run looked at each day, for a table: not every entry has a row in it."""
+        """Record the last journal entry that a run read of each day, for one table.
+
+        The table's rows alone cannot tell: not every entry has one.
+        """
         store.put_meta(_LOOKED_AT + table, {"run": run, "last": dict(last)})
 
     def seen(self, store: Store, run: str, table: str) -> pl.DataFrame:
-        """What `look` noted for a run, as day and seq; nothing of another run."""
-        found = _of_run(store, _LOOKED_AT + table, run)
-        last = {} if found is None else found["last"]
+        """Return the watermarks that `look` recorded for this run, as day and seq."""
+        record = _of_run(store, _LOOKED_AT + table, run)
+        last = {} if record is None else record["last"]
         return pl.DataFrame(list(last.items()), schema={"day": pl.String, "seq": pl.Int64}, orient="row")
 
     def finish(self, store: Store, records: Mapping[str, Record]) -> None:
-        """Remember that these days are finished, and forget what the run has begun and looked at."""
+        """Record these days as finished, and delete the records of the run."""
         store.put_metas({self.record + day: record for day, record in records.items()})
         begun = [self.begun] if self.begun else []
         store.delete("meta", one_of("name", [*begun, *(_LOOKED_AT + table for table in self.tables)]))
 
 
 def _of_run(store: Store, name: str, run: str) -> Record | None:
-    found = store.get_meta(name)
-    return found if found is not None and found["run"] == run else None
+    record = store.get_meta(name)
+    return record if record is not None and record["run"] == run else None
 
 
 NOTES: Final = ProcessingWatermarks("night-", tables=("staged_notes",))
-"""Of a day: the last of its entries about notes that a night took in (``seq``)."""
+"""Of a day: its last journal entry about notes that a nightly job ingested (``seq``)."""
 FEEDBACK: Final = ProcessingWatermarks("fold-", "folding", ("searches", "events"))
 """See `slowwave.feedback.stale_days.Folded`."""
 EVALUATION: Final = ProcessingWatermarks("evaluated-", "evaluating")
@@ -100,33 +101,33 @@ EVALUATION: Final = ProcessingWatermarks("evaluated-", "evaluating")
 
 
 def notes_due(store: Store, last: Mapping[str, int]) -> list[str]:
-    """The days with entries about notes that no finished night has seen.
+    """Return the days with note entries that no finished nightly job has ingested.
 
     Args:
-        store: has the records.
-        last: seq of the last such entry of each day.
+        last: Seq of the last such entry of each day.
     """
     return NOTES.due(store, last, lambda record, seq: int(record["seq"]) >= seq)
 
 
-# -- what failed ------------------------------------------------------------------------------------
+# -- failures ---------------------------------------------------------------------------------------
 
 
 def note_faults(store: Store, stage: str, days: Sequence[str], faults: Sequence[NamespaceFault]) -> None:
-    """Keep what went wrong at a stage on these days, and forget what did before; see `faults`."""
-    known = {} if (found := store.get_meta(_FAULTS + stage)) is None else found["days"]
-    left = {day: told for day, told in known.items() if day not in set(days)}
-    now = left | ({day: {one.namespace: one.error for one in faults} for day in days} if faults else {})
-    if now != known:
+    """Record the failures of a stage on these days, in place of earlier ones; see `faults`."""
+    recorded = {} if (meta := store.get_meta(_FAULTS + stage)) is None else meta["days"]
+    others = {day: record for day, record in recorded.items() if day not in set(days)}
+    errors = {fault.namespace: fault.error for fault in faults}
+    now = others | (dict.fromkeys(days, errors) if faults else {})
+    if now != recorded:
         store.put_meta(_FAULTS + stage, {"days": now})
 
 
 def faults(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """The faults that stand: stage, day, namespace, and the error."""
+    """Return the open failures: stage, day, namespace, and the error."""
     return {stage: fact["days"] for stage, fact in sorted(store.list_meta(_FAULTS).items()) if fact["days"]}
 
 
 def faulty_days(store: Store, stages: Iterable[str]) -> set[str]:
-    """Days on which a namespace's part of one of these stages is not done."""
+    """Return the days on which one of these stages failed for a namespace."""
     wanted = set(stages)
     return {day for stage, days in faults(store).items() if stage in wanted for day in days}

@@ -1,4 +1,4 @@
-"""One namespace of a home and who acts in it, and what calls about its memories answer."""
+"""Tenant: one namespace of a home and the acting user, with the answers of calls."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Whose memories a call is about.
+    """Namespace and acting user of a call.
 
     Attributes:
-        space: the home.
-        namespace: no call reads or writes another one.
-        principal: who acts, recorded with every act.
+        space: The home.
+        namespace: No call reads or writes another one.
+        principal: Acting user, recorded with every event.
     """
 
     space: Workspace
@@ -30,36 +30,37 @@ class Tenant:
 
     @property
     def store(self) -> Store:
-        """The tables."""
+        """Tables of the home."""
         return self.space.store
 
     @property
     def journal(self) -> Journal:
-        """The journal."""
+        """Journal of the home."""
         return self.space.journal
 
     def mine(self, condition: str) -> str:
-        """The condition, within this namespace only."""
+        """Return the condition, restricted to this namespace."""
         return within(self.namespace, condition)
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of one saved note.
+    """Outcome of one saved note.
 
     Attributes:
-        memory_id: the memory's id, also when it was refused.
-        status: ``live`` (searchable now), ``merged`` (another memory says it now), ``superseded`` (a newer
-            one says otherwise), ``quarantined``, or ``replaced`` (a later note of the call had the same key:
-            the memory has that text now, and `warnings` says which note it is).
-        reasons: why it was quarantined, all of it; of a stored note, why it would be if the gate did more
-            than warn.
-        duplicate_of: the memory that says the same already.
-        outcome: what reconsolidation made of it: merge, supersede, related, duplicate, superseded or nothing.
-        other: the memory that it was merged into, superseded, is related to or was superseded by.
-        decision_id: for `Memory.undo`.
-        quality: the content score of the gate (L2), in [0, 1].
-        warnings: what a person should know.
+        memory_id: Id of the memory, also if the note was refused.
+        status: ``live`` (searchable now), ``merged`` (its content is in another memory now),
+            ``superseded`` (a newer memory contradicts it), ``quarantined``, or ``replaced`` (a later
+            note of the call had the same key: the memory has that text now, and `warnings` names the
+            note).
+        reasons: All reasons why it was quarantined; of a stored note, why it would be if the gate
+            enforced.
+        duplicate_of: Live memory with the same content.
+        outcome: Result of reconsolidation: merge, supersede, related, duplicate, superseded or empty.
+        other: Memory that it was merged into, supersedes, is related to or is superseded by.
+        decision_id: For `Memory.undo`.
+        quality: Content score of the save gate (L2), in [0, 1].
+        warnings: Messages for the user.
     """
 
     memory_id: str
@@ -76,9 +77,10 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One memory, whole; `context` is what it is found by beside its text, `follows` the memory before it.
+    """One memory with all its fields.
 
-    `sources` are its own and those of all that it absorbed, in order.
+    `context` is searchable text beside its content; `follows` is the memory before it. `sources` are its own
+    and those of all memories that it absorbed, in order.
     """
 
     memory_id: str

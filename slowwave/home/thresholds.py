@@ -1,4 +1,4 @@
-"""The cosine thresholds of a home's embedding model (rule 2.4)."""
+"""Cosine thresholds of a home's embedding model (rule 2.4)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from slowwave.store import Store
 
 
 def stored_thresholds(store: Store) -> Thresholds:
-    """The thresholds of the store's model: its calibration, else its profile."""
-    told = store.get_meta(calibration_of(store.identity.model))
-    if told is None:
+    """Return the thresholds of the store's model: its calibration, else its profile."""
+    fitted = store.get_meta(calibration_of(store.identity.model))
+    if fitted is None:
         return profile(store.identity.model).thresholds
     try:
-        return Thresholds(duplicate=told["duplicate"], merge=told["merge"], conflict=told["conflict"])
+        return Thresholds(duplicate=fitted["duplicate"], merge=fitted["merge"], conflict=fitted["conflict"])
     except ValueError as error:
         raise SlowwaveError(
             f"The calibration of {store.identity.model} cannot be used: {error}. "
@@ -23,5 +23,5 @@ def stored_thresholds(store: Store) -> Thresholds:
 
 
 def calibration_of(model: str) -> str:
-    """Where the tables remember the thresholds that were fitted for a model."""
+    """Return the name in ``meta`` of the thresholds fitted for a model."""
     return f"calibration-{model}"

@@ -1,6 +1,6 @@
-"""The parts of one home with its policies: gate, reconsolidation, feedback, learning, keys and ranking.
+"""Workspace: an open home with its policies (gate, reconsolidation, feedback, learning, keys, ranking).
 
-It is one file because it is one list: each policy says in a few lines what it is made of.
+One file because it is one list: each policy takes a few lines.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
 
 
 class Workspace(OpenHome):
-    """The parts of one home, and its policies: what its settings and its tables say together."""
+    """Open home with the policies that its settings and tables define."""
 
     _checkpointed = False
 
     def activate_gate(self) -> None:
-        """Begin the fortnight in which a gate of mode warn only warns, if it has not begun (rule 1).
+        """Start the warning period of a gate of mode warn, unless it started (rule 1).
 
-        Called before notes are judged; the store remembers the moment.
+        Called before notes are judged; ``meta`` keeps the moment.
         """
         self.look_at_gate()
         if self.settings.gate.mode == "warn" and self.gate_policy.activated_at is None:
             self.store.put_meta(GATE_ACTIVATED, {"at": self.now().isoformat()}, keep=True)
-            self.__dict__.pop("gate_policy", None)  # another thread may have been here
+            self.__dict__.pop("gate_policy", None)  # another thread may have stored it first
 
     def look_at_gate(self) -> None:
-        """See whether anybody has said since when the gate is to begin, in this process or another one."""
+        """Reload the gate policy if any process has changed the gate's start since."""
         if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != self.journal.count(
             EVERYBODY, GATE
         ):
@@ -55,7 +55,7 @@ class Workspace(OpenHome):
 
     @cached_property
     def gate_policy(self) -> GatePolicy:
-        """The save gate's settings, when it was activated, and what was said about when it begins."""
+        """Policy of the save gate: its settings, its activation, and changes of its start."""
         from slowwave.home.gate_schedule import moved
 
         gate = self.settings.gate
@@ -70,10 +70,10 @@ class Workspace(OpenHome):
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """Cosine thresholds: the settings, else the calibration of the model, else its profile (rule 2.4).
+        """Cosine thresholds: the settings, else the model's calibration, else its profile (rule 2.4).
 
         Raises:
-            SettingsError: together they are out of order.
+            SettingsError: Together they are out of order.
         """
         from slowwave.home.thresholds import stored_thresholds
 
@@ -82,34 +82,34 @@ class Workspace(OpenHome):
             return replace(stored_thresholds(self.store), **own)
         except ValueError as error:
             raise SettingsError(
-                f"The thresholds of reconsolidation are out of order: {error}. Set are {', '.join(own)}; the "
-                f"others are those of {self.store.identity.model}. Set them all, or none."
+                f"The thresholds of reconsolidation are out of order: {error}. You set {', '.join(own)}; the "
+                f"others are those of {self.store.identity.model}. Set all of them, or none."
             ) from None
 
     def admission(self) -> tuple[AdmissionPolicy, tuple[str, ...]]:
-        """How notes enter, and what a person should know of it.
+        """Return the admission policy of notes, and warnings for the user.
 
-        The first time that reconsolidation is on, every table gets a checkpoint; when that fails it stays off
-        (rule 2.5).
+        Before reconsolidation first runs, every table gets a checkpoint. If that fails, reconsolidation
+        stays off (rule 2.5).
         """
         from slowwave.quality.admission.types import AdmissionPolicy
         from slowwave.store.checkpoints import ensure_checkpoint
 
-        asked = self.settings.reconsolidation
+        chosen = self.settings.reconsolidation
         policy = AdmissionPolicy(
             gate=self.gate_policy.mode != "off",
-            reconsolidation=asked.policy,
+            reconsolidation=chosen.policy,
             thresholds=self.thresholds,
-            neighbours=asked.neighbours,
+            neighbours=chosen.neighbours,
         )
-        if asked.policy == "off" or self._checkpointed:
+        if chosen.policy == "off" or self._checkpointed:
             return policy, ()
         try:
-            with self.writing():  # or two processes would make it at once
+            with self.writing():  # else two processes might create it at once
                 ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, self.now())
         except (StoreError, RuntimeError, OSError, ValueError) as error:
             warning = (
-                f"Reconsolidation stays off: no checkpoint of the tables could be made before it ({error}). "
+                f"Reconsolidation stays off: the checkpoint before it could not be created ({error}). "
                 f"Nothing was merged or superseded."
             )
             return replace(policy, reconsolidation="off"), (warning,)
@@ -118,40 +118,40 @@ class Workspace(OpenHome):
 
     @cached_property
     def feedback_policy(self) -> FeedbackPolicy:
-        """What feedback counts."""
+        """Weights and bounds of feedback."""
         return FeedbackPolicy(**given(self.settings.feedback, FeedbackPolicy))
 
     @cached_property
     def learning_policy(self) -> LearningPolicy:
-        """What selections may teach."""
+        """Bounds of learned terms."""
         from slowwave.scoring.feedback.policy import LearningPolicy
 
         return LearningPolicy(**given(self.settings.learning, LearningPolicy))
 
     @cached_property
     def key_teaching(self) -> KeyTeaching:
-        """What searches teach as keys."""
+        """Bounds of learning search keys."""
         from slowwave.scoring.feedback.policy import KeyTeaching
 
         return KeyTeaching(**given(self.settings.search_keys, KeyTeaching))
 
     @cached_property
     def key_policy(self) -> KeyPolicy:
-        """How keys lift: by what the ranking in force lets them add."""
+        """Policy of query boosts, with the weight of the active ranking."""
         from slowwave.scoring.key_policy import KeyPolicy
 
         return KeyPolicy(weight=self.policy.key_weight, **given(self.settings.search_keys, KeyPolicy))
 
     @cached_property
     def gate_bounds(self) -> GateBounds:
-        """What the learning gate asks for."""
+        """Bounds that the learning gate requires."""
         from slowwave.quality.learning_bounds import GateBounds
 
         return GateBounds(**given(self.settings.learning, GateBounds))
 
     @cached_property
     def usage_policy(self) -> UsagePolicy:
-        """When an answer has used a memory."""
+        """Thresholds for counting a memory as used by an answer."""
         from slowwave.scoring.feedback.policy import UsagePolicy
 
         own = given(self.settings.feedback, UsagePolicy)
@@ -159,7 +159,7 @@ class Workspace(OpenHome):
 
     @cached_property
     def model_policy(self) -> RankingPolicy:
-        """The default ranking with what is known of the embedding model."""
+        """Default ranking with the constants of the embedding model's profile."""
         from slowwave.embedding import profile
 
         model = profile(self.model)
@@ -172,19 +172,19 @@ class Workspace(OpenHome):
         )
 
     def policy_of(self, file: Path) -> RankingPolicy:
-        """The policy of a file that the settings name; what it leaves out is as in `model_policy`."""
+        """Read a ranking policy file named by the settings; `model_policy` fills what it omits."""
         return read_policy(self.settings.in_home(file), self.model_policy)
 
     @cached_property
     def policy(self) -> RankingPolicy:
-        """The ranking in force: the settings, over the policy file, over what is known of the model."""
+        """Active ranking: settings override the policy file, which overrides `model_policy`."""
         ranking = self.settings.ranking
         policy = self.model_policy if ranking.policy_file is None else self.policy_of(ranking.policy_file)
         return replace(policy, **given(ranking, RankingPolicy))
 
     @cached_property
     def interleaved_policy(self) -> RankingPolicy | None:
-        """The ranking whose results searches show in turn with those of the one in force, if any."""
+        """Ranking whose results are interleaved with the active one's, if any."""
         file = self.settings.evaluation.interleave
         other = None if file is None else self.policy_of(file)
         return None if other is None or other.version == self.policy.version else other

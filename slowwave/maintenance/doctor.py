@@ -12,7 +12,7 @@ from slowwave.common.pluralize import counted
 from slowwave.errors import SlowwaveError
 from slowwave.home.connections import bare_store, table_folders
 from slowwave.home.embedding_model import is_missing
-from slowwave.home.opening import MEND_JOURNAL
+from slowwave.home.opening import FIX_JOURNAL
 from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.maintenance import upgrading
@@ -134,12 +134,12 @@ def _journal(space: Workspace) -> Iterator[Finding]:
     try:
         problems = space.journal.check()
     except JournalError as error:
-        yield Finding("journal", False, str(error), MEND_JOURNAL)
+        yield Finding("journal", False, str(error), FIX_JOURNAL)
         return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
     entries, count = int(days["entries"].sum()), days["day"].n_unique()
     seen = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
-    yield Finding.checked("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL)
+    yield Finding.checked("journal", not problems, "; ".join(problems) or seen, FIX_JOURNAL)
 
 
 def _whole(space: Workspace) -> Iterator[Finding]:
@@ -164,7 +164,7 @@ def _whole(space: Workspace) -> Iterator[Finding]:
     for one in damages:
         yield Finding(f"table {one.table}", False, f"{one.table} {one.problem}", one.command)
     if not damages and (problem := journal_problem(store, space.journal, thoroughly=True)):
-        yield Finding("journal", False, problem, MEND_JOURNAL)
+        yield Finding("journal", False, problem, FIX_JOURNAL)
 
 
 def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
@@ -219,13 +219,13 @@ def _gate(space: Workspace) -> Iterator[Finding]:
 
 def _capture(space: Workspace) -> Iterator[Finding]:
     """Whether the hooks of assistants still capture sessions; nothing where none ever ran."""
-    from slowwave.home.heartbeat import CAPTURE_LOG, beats, told
+    from slowwave.home.heartbeat import CAPTURE_LOG, beats, describe_beat
 
     now = space.now()
     for beat in beats(space.settings.home):
         log = space.settings.home / CAPTURE_LOG
         advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
-        yield Finding.checked("capture", not beat.silent, told(beat, now), advice)
+        yield Finding.checked("capture", not beat.silent, describe_beat(beat, now), advice)
 
 
 def _running(home: Path) -> Iterator[Finding]:

@@ -90,7 +90,7 @@ class SearchingMemory(SavingMemory):
             )  # fmt: skip
         return found
 
-    def explain(  # noqa: D417 - the filters are those of `search`
+    def explain(
         self,
         query: str,
         *,

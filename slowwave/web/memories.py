@@ -8,7 +8,7 @@ from typing import Any, Final
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
-from slowwave.home.heartbeat import beats, told
+from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, redact
 from slowwave.lifecycle.correcting import given_title
@@ -245,7 +245,7 @@ def stored(asked: PageRequest) -> ShownPage:
         viewer=asked.lists,
     )  # fmt: skip
     hooks = [
-        (beat.silent, told(beat, asked.now))
+        (beat.silent, describe_beat(beat, asked.now))
         for beat in beats(asked.memory.settings.home)
         if beat.namespace == asked.memory.namespace
     ]
