@@ -148,9 +148,9 @@ def decisions(
     memory = until_printed(open_namespace(namespace, known=True))
     kind, first = _decision_or_memory(memory, first)
     if kind == "decision":
-        from slowwave.lifecycle.decisions import one
+        from slowwave.lifecycle.decisions import get_decision
 
-        row = one(memory.home, memory.namespace, first)
+        row = get_decision(memory.home, memory.namespace, first)
         return Output([row], lambda: _print_decision(row, memory.home.now()))
     asked = outcome if first or waiting else outcome or "changed"
     rows = memory.decisions(memory_id=first, outcome=asked, waiting=waiting, limit=limit)

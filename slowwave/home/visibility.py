@@ -120,8 +120,8 @@ class AccessView:
         """
         if memory_id in self.hidden:
             raise NotFoundError(
-                f"Namespace {namespace!r} has no memory {memory_id!r} that may be shown here. If it "
-                f"exists, `slowwave history {memory_id}` shows it to its owner."
+                f"Namespace {namespace!r} has no memory {memory_id!r} that may be shown here. If there "
+                f"is one, `slowwave history {memory_id}` shows it to a person."
             )
 
 

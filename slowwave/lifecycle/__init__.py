@@ -1,1 +1,1 @@
-"""What becomes of a memory: it is let in, merged, superseded, kept apart, forgotten, and taken back."""
+"""Memory lifecycle: save gate, reconsolidation, quarantine, forgetting and correction."""

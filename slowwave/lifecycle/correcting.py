@@ -1,4 +1,4 @@
-"""Letting a memory say something else: the same memory with another text, its history and labels kept."""
+"""Correction of a memory's text: same id, history and labels kept."""
 
 from __future__ import annotations
 
@@ -23,46 +23,46 @@ _OF_ASSISTANTS: Final = ("memory_type", "tags", "follows")
 
 
 def file_of(tenant: Tenant, record: MemoryRecord) -> str:
-    """The file of a watched folder that a memory is read from; empty where it is none."""
-    mine = tenant.mine(one_of("memory_id", [record.memory_id]))
-    origin = tenant.store.read("memories", mine, columns=["origin"])["origin"]
+    """Return the vault file that a memory is read from; empty if there is none."""
+    where = tenant.mine(one_of("memory_id", [record.memory_id]))
+    origin = tenant.store.read("memories", where, columns=["origin"])["origin"]
     return record.source if origin.fill_null("").ne("").any() else ""
 
 
 def correction(
     tenant: Tenant, record: MemoryRecord, content: str, *, title: str = "", person: bool = True
 ) -> dict[str, Any]:
-    """The arguments of `slowwave.Memory.save` with which a memory says another text.
+    """Return the arguments of `slowwave.Memory.save` that give a memory another text.
 
     Args:
-        tenant: the namespace and who acts.
-        record: of the memory.
-        content: what it is to say.
-        title: empty: the one that it has; where that is the first words of its text, those of the new one.
-        person: whether a person corrects it, who keeps all its labels and is trusted more than an assistant.
+        content: New text.
+        title: New title. Empty keeps the present one; a title made of the first words follows the new
+            text.
+        person: Whether a person corrects it, who keeps all its labels and is trusted more than an
+            assistant.
 
     Raises:
-        SlowwaveError: its text is that of a file, or it is no memory of its own any more.
+        SlowwaveError: Its text is that of a vault file, or it was merged or forgotten.
     """
     if file := file_of(tenant, record):
         raise SlowwaveError(
-            f"Memory {record.memory_id} is read from the file {file}: change it there, and the next night "
-            f"takes it in. Nothing was changed."
+            f"Memory {record.memory_id} is read from the file {file}: change it there, and the next nightly "
+            f"job ingests it. Nothing was changed."
         )
     if record.status in ("merged", "retired"):
-        why = "was forgotten: bring it back" if record.status == "retired" else "was merged: undo that"
+        why = "was forgotten: unforget it" if record.status == "retired" else "was merged: undo that"
         raise SlowwaveError(f"Memory {record.memory_id} {why} before you correct it. Nothing was changed.")
     acts = tenant.journal.about(record.namespace, record.source)
-    saves = [one.payload for one in acts if one.kind == "save" and text_in(one.payload) is not None]
-    said: dict[str, Any] = dict(saves[-1]) if saves else {}
-    kept = {name: said[name] for name in (_KEPT if person else _OF_ASSISTANTS) if said.get(name)}
+    saves = [entry.payload for entry in acts if entry.kind == "save" and text_in(entry.payload) is not None]
+    last: dict[str, Any] = dict(saves[-1]) if saves else {}
+    kept = {name: last[name] for name in (_KEPT if person else _OF_ASSISTANTS) if last.get(name)}
     if person:
         kept["source_kind"] = "manual"
-        if metadata := orjson.loads(said.get("metadata") or "{}"):
+        if metadata := orjson.loads(last.get("metadata") or "{}"):
             kept["metadata"] = metadata
     return {"content": content, "key": record.source, "title": title or given_title(record), **kept}
 
 
 def given_title(record: MemoryRecord) -> str:
-    """The title of a memory where somebody gave it one; empty where it is the first words of its text."""
+    """Return the title that a user gave a memory; empty if it is its first words."""
     return "" if record.title == from_first_words(record.content) else record.title

@@ -1,4 +1,4 @@
-"""What searches showed lately: the gate looks for echoes of it (rule 1)."""
+"""Recently served passages, which the save gate checks for echoes (rule 1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 PRUNE_ABOVE = 10_000
-"""Passages from which it is looked whether most of those known were shown long ago (count)."""
+"""Passages above which old ones may be dropped (count)."""
 
 _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "seq": pl.Int64, "namespace": pl.String, "chunk_id": pl.String, "search_id": pl.String,
@@ -31,19 +31,19 @@ _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 def served_passages(space: Workspace) -> ServedPassages:
-    """What the searches of a home showed."""
+    """Return the served passages of a home."""
     return space.part("served", lambda: ServedPassages(space.journal, space.store))
 
 
 class _Shown:
-    """What searches showed in one namespace, read once.
+    """Passages served in one namespace, read once from the journal.
 
     Attributes:
-        seq: of the last search that was read.
-        looked: up to which entry of the journal there is none after it.
-        rows: `_SHOWN_SCHEMA`.
-        heard: shingles of the passages.
-        seen: passages that were heard, with the revision that their text had.
+        seq: Seq of the last search that was read.
+        looked: Last journal entry up to which no later search exists.
+        parts: Frames of `_SHOWN_SCHEMA`.
+        heard: Shingles of the passages.
+        seen: Passages in `heard`: chunk id and revision of the text.
     """
 
     def __init__(self) -> None:
@@ -52,22 +52,22 @@ class _Shown:
         self.forget()
 
     def forget(self) -> None:
-        """The passages' texts."""
+        """Drop the texts of the passages."""
         self.heard, self.seen = ShingleIndex(), set[tuple[str, str]]()
 
     def since(self, start: datetime) -> pl.DataFrame:
-        """Rows of this moment or later; the others are needed no more."""
+        """Return rows of this moment or later, and drop the older ones."""
         every = pl.concat([pl.DataFrame(schema=_SHOWN_SCHEMA), *self.parts])
         self.parts = [every.filter(pl.col("shown_at") >= start)]
         return self.parts[0]
 
 
 class ServedPassages:
-    """Passages that searches showed, from the journal; each search is read once.
+    """Passages that searches served, from the journal; each search is read once.
 
     Args:
-        journal: has the searches.
-        store: has the passages.
+        journal: Has the searches.
+        store: Has the passages.
     """
 
     def __init__(self, journal: Journal, store: Store) -> None:
@@ -78,59 +78,60 @@ class ServedPassages:
     def recent(
         self, namespace: str, until: datetime, window: timedelta, texts: Sequence[str], share: float, seq: int
     ) -> pl.DataFrame:
-        """Passages shown in this namespace from `until - window` on, as the columns of `SERVED_SCHEMA`.
+        """Return passages served in this namespace from `until - window` on, as `SERVED_SCHEMA`.
 
-        None at all where no text has enough of them for an echo. That is told without looking at each, so it
-        costs as much after ten thousand searches as after one.
+        Empty if no text shares enough shingles for an echo. That check needs no pass over single passages:
+        it costs as much after 10,000 searches as after one.
 
         Args:
-            namespace: the tenant.
-            until: the last moment.
-            window: how long before it.
-            texts: that may be echoes.
-            share: of its shingles that an echo has from passages.
-            seq: of the last of their acts in the journal.
+            until: Last moment.
+            window: Length of the window before it.
+            texts: Texts that may be echoes.
+            share: Share of an echo's shingles that come from passages.
+            seq: Seq of the last event of the texts.
         """
         if not window:
             return pl.DataFrame(schema=SERVED_SCHEMA)
         start = until - window
         with self._lock:
-            mine = self._of.setdefault(namespace, _Shown())
-            if mine.looked < seq - 1:
-                self._listen(mine, namespace, start, until)
-            mine.looked = max(mine.looked, seq)
-            if not mine.heard.may_hold(texts, share):
+            served = self._of.setdefault(namespace, _Shown())
+            if served.looked < seq - 1:
+                self._listen(served, namespace, start, until)
+            served.looked = max(served.looked, seq)
+            if not served.heard.may_hold(texts, share):
                 return pl.DataFrame(schema=SERVED_SCHEMA)
-            known = mine.since(start)
-        return self._with_texts(known)
+            rows = served.since(start)
+        return self._with_texts(rows)
 
-    def _listen(self, mine: _Shown, namespace: str, start: datetime, until: datetime) -> None:
-        """Take in what searches showed since the last time."""
+    def _listen(self, served: _Shown, namespace: str, start: datetime, until: datetime) -> None:
+        """Read the searches since the last call."""
         days = days_from(day_of(start), day_of(until))
-        entries = self._journal.read(kinds=["search"], days=days, namespace=namespace, after_seq=mine.seq)
+        entries = self._journal.read(kinds=["search"], days=days, namespace=namespace, after_seq=served.seq)
         if entries.is_empty():
             return
         new = _shown(entries)
-        mine.parts.append(new)
-        mine.seq = int(entries["seq"].max())  # type: ignore[arg-type]
-        if len(mine.seen) > PRUNE_ABOVE:
-            new = mine.since(start)
-            if len(mine.seen) > 2 * new["chunk_id"].n_unique():  # most of it was shown long ago
-                mine.forget()
+        served.parts.append(new)
+        served.seq = int(entries["seq"].max())  # type: ignore[arg-type]
+        if len(served.seen) > PRUNE_ABOVE:
+            new = served.since(start)
+            if len(served.seen) > 2 * new["chunk_id"].n_unique():  # most passages are older than the window
+                served.forget()
         # A passage may have got another text since it was shown the last time.
         texts = self._texts(new["chunk_id"].unique().to_list())
-        said = texts.select("chunk_id", "revision").iter_rows()
-        fresh = texts.filter(pl.Series([one not in mine.seen for one in said], dtype=pl.Boolean))
-        mine.heard.add(fresh["text"].to_list())
-        mine.seen.update(fresh.select("chunk_id", "revision").iter_rows())
+        versions = texts.select("chunk_id", "revision").iter_rows()
+        fresh = texts.filter(
+            pl.Series([version not in served.seen for version in versions], dtype=pl.Boolean)
+        )
+        served.heard.add(fresh["text"].to_list())
+        served.seen.update(fresh.select("chunk_id", "revision").iter_rows())
 
     def _texts(self, chunk_ids: Sequence[str]) -> pl.DataFrame:
         columns = ["chunk_id", "memory_id", "text", "revision"]
-        # What is secret is no echo: to be refused for it would tell that somebody was shown this very text.
+        # Secret texts count as no echo: a refusal would reveal that a user was shown this very text.
         return self._store.read_by("chunks", "chunk_id", chunk_ids, columns=columns, also=open_where())
 
     def of_days(self, days: list[str], window: timedelta) -> pl.DataFrame:
-        """Passages shown in any namespace on these days and in the window before them."""
+        """Return passages served in any namespace on these days and in the window before."""
         if not window or not days:
             return pl.DataFrame(schema=SERVED_SCHEMA)
         read = days_from(day_of(day_start(min(days)) - window), max(days))
@@ -140,7 +141,7 @@ class ServedPassages:
         if shown.is_empty():
             return pl.DataFrame(schema=SERVED_SCHEMA)
         texts = self._texts(shown["chunk_id"].to_list())
-        # A text that came or was merged since was not what the search showed.
+        # A text that was saved or merged since is not what the search served.
         own = ~pl.col("revision").str.contains("+", literal=True)
         moment = pl.col("revision").str.head(16).str.to_integer(base=16, strict=False)
         saved = moment.cast(pl.Datetime("us", "UTC"))
@@ -152,7 +153,7 @@ class ServedPassages:
 
 
 def _shown(entries: pl.DataFrame) -> pl.DataFrame:
-    """One row per passage that a search showed."""
+    """Return one row per passage that a search served."""
     rows = [
         (seq, namespace, chunk, search, at)
         for seq, namespace, search, at, payload in entries.select(

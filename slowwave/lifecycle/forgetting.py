@@ -1,4 +1,4 @@
-"""To forget is not to lose: a person may take it back, and an assistant may not do it to everything."""
+"""Forgetting and unforgetting, with protection from assistants."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ if TYPE_CHECKING:
 
 
 class ProtectedError(SlowwaveError):
-    """An assistant may not forget or overwrite what a person's word protects: a person has to."""
+    """Refusal of an assistant's change to a memory that only a person may change."""
 
 
 def require_forgettable(tenant: Tenant, record: MemoryRecord) -> None:
-    """Raise where an assistant may not forget this memory.
+    """Raise if an assistant may not forget this memory.
 
     Args:
-        tenant: of who is calling.
-        record: of the memory, its tier as it counts.
+        record: Of the memory, with its effective tier.
 
     Raises:
-        ProtectedError: it is protected (`Labels.protection`), or part of what is.
+        ProtectedError: It is protected (`Labels.protection`), or part of a protected one.
     """
     name = record.memory_id
     if why := _protected(tenant, record):
@@ -44,20 +43,16 @@ def require_forgettable(tenant: Tenant, record: MemoryRecord) -> None:
 
 
 def require_replaceable(tenant: Tenant, key: str) -> None:
-    """Raise where an assistant may not put another text in the place of what has this key.
-
-    Args:
-        tenant: of who is calling.
-        key: that the new text would have.
+    """Raise if an assistant may not replace the text under this key.
 
     Raises:
-        ProtectedError: what has that key, or had it until it was forgotten, is protected
-            (`Labels.protection`) or part of what is, or an assistant may not read it.
+        ProtectedError: The memory with that key, live or forgotten, is protected (`Labels.protection`),
+            part of a protected one, or hidden from assistants.
     """
     try:
         record = record_of(tenant, ids.memory_id(tenant.namespace, sound_text("key", key)))
     except SlowwaveError:
-        return  # no such memory, or no such key: the save says so
+        return  # no such memory, or an invalid key: the save reports it
     why = _protected(tenant, record)
     if not why and not access_view(tenant.store, record.namespace, [record.memory_id], Viewer.ASSISTANT).sees(
         record.memory_id
@@ -66,32 +61,32 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
     if why:
         raise ProtectedError(
             f"The memory with the key {key!r} is {why}, so only a person may replace its text; nothing was "
-            f"changed. Save the new text without a key: both stay, and a person decides what becomes of them."
+            f"changed. Save the new text without a key: both stay, and a person decides between them."
         )
 
 
 def require_undoable(row: Mapping[str, Any]) -> None:
-    """Raise where an assistant may not take a decision back: one that is a person's.
+    """Raise if an assistant may not undo a decision because it is a person's.
 
     Args:
-        row: of ``decisions``.
+        row: Row of ``decisions``.
 
     Raises:
-        ProtectedError: it waits for a person's word, or is one.
+        ProtectedError: It waits for a person, or a person made it.
     """
     if row["proposed"]:
         waits = row["outcome"] == "related"
         raise ProtectedError(
-            f"Decision {row['decision_id']} {'waits for' if waits else 'is the word of'} a person, who alone "
-            f"may settle it; nothing was changed. Tell the user: "
-            + ("`slowwave decisions --waiting` shows it." if waits else "`slowwave undo` takes it back.")
+            f"Decision {row['decision_id']} {'waits for' if waits else 'was made by'} a person, and only "
+            f"a person may settle it; nothing was changed. Tell the user: "
+            + ("`slowwave decisions --waiting` shows it." if waits else "`slowwave undo` undoes it.")
         )
 
 
 def _protected(tenant: Tenant, record: MemoryRecord) -> str:
-    """Why a memory needs a person's word, or nothing."""
-    mine = one_of("memory_id", [record.memory_id])
-    rows = tenant.store.read("memories", mine, columns=["source_of_truth", "state"])
+    """Return why only a person may change a memory; empty if anybody may."""
+    where = one_of("memory_id", [record.memory_id])
+    rows = tenant.store.read("memories", where, columns=["source_of_truth", "state"])
     for truth, state in rows.iter_rows():
         labels = Labels(
             importance_tier=record.importance_tier, source_of_truth=bool(truth), state=state or "accepted"
@@ -105,22 +100,20 @@ def _protected(tenant: Tenant, record: MemoryRecord) -> str:
 
 
 def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) -> Entry:
-    """The act of taking a forgetting back: what the memory said, saved again and let in as it is.
+    """Return the event that unforgets a memory: its text, saved again and released.
 
     Args:
-        space: the home.
-        record: of the memory that was forgotten.
-        principal: who says so.
+        record: Of the forgotten memory.
 
     Raises:
-        NotFoundError: the journal has no text of it.
+        NotFoundError: The journal has no text of it.
     """
     acts = space.journal.about(record.namespace, record.source)
-    saves = [one for one in acts if one.kind == "save" and text_in(one.payload) is not None]
-    said = [one for one in saves if one.payload["content"] == record.content]
+    saves = [entry for entry in acts if entry.kind == "save" and text_in(entry.payload) is not None]
+    same = [entry for entry in saves if entry.payload["content"] == record.content]
     if not saves:
         raise NotFoundError(f"The journal has no text of memory {record.memory_id}, so it cannot come back.")
-    last = (said or saves)[-1]
+    last = (same or saves)[-1]
     return replace(
         last,
         event_id=ids.digest("remember", acts[-1].event_id),

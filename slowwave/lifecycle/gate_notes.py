@@ -1,4 +1,4 @@
-"""The notes that the save gate has judged, each once, with all that it had against it."""
+"""Notes that the save gate has judged, each once, with all reasons against it."""
 
 from __future__ import annotations
 
@@ -27,58 +27,57 @@ _JUDGED: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: datetime) -> pl.DataFrame:
-    """Notes that were saved from a day on, and what the gate said to each.
+    """Return notes saved from a day on, with the gate's verdict on each.
 
-    Those that a night has judged, and direct saves since then, judged now by the same function: a day's saves
-    count at once. Notes of a vault count when a night has taken them in.
+    Direct saves count at once: those that no nightly job has judged are judged now, by the same function.
+    Notes of a vault count once a nightly job has ingested them.
 
     Args:
-        space: the home.
-        namespace: only of this one; None is all.
-        first: the first day (ISO, UTC).
-        as_of: the last day is that of this moment.
+        namespace: None is all.
+        first: First day (ISO, UTC).
+        as_of: Its day is the last one.
 
     Returns:
-        day, namespace, memory_id, revision, score, title, source, sensitivity, occurred_at; reasons: all of
-        them, duplicates with them; refused: whether it was kept out; would: whether it entered and would not
-        have if the gate did more than warn. One row a day and memory.
+        Columns day, namespace, memory_id, revision, score, title, source, sensitivity, occurred_at; reasons:
+        all of them, duplicates included; refused: whether it was quarantined; would: whether it entered and
+        an enforcing gate would have refused it. One row per day and memory.
     """
     last = as_of.date().isoformat()
-    mine = f"day >= {quote(first)} AND day <= {quote(last)}"
-    mine = mine if namespace is None else within(namespace, mine)
-    known = space.store.read("gate_verdicts", mine, columns=_VERDICT)
-    staged = space.store.read("staged_notes", mine, columns=[*_SAME, *_NOTE])
-    known = known.join(staged.unique(_SAME), on=_SAME, how="left").select(*_VERDICT, *_NOTE)
+    where = f"day >= {quote(first)} AND day <= {quote(last)}"
+    where = where if namespace is None else within(namespace, where)
+    nightly = space.store.read("gate_verdicts", where, columns=_VERDICT)
+    staged = space.store.read("staged_notes", where, columns=[*_SAME, *_NOTE])
+    nightly = nightly.join(staged.unique(_SAME), on=_SAME, how="left").select(*_VERDICT, *_NOTE)
     new = _since_the_nights(space, namespace, first, last)
-    judged = pl.concat([known.join(new, on=_SAME, how="anti"), new]).filter(
+    judged = pl.concat([nightly.join(new, on=_SAME, how="anti"), new]).filter(
         pl.col("verdict").is_in([PASS, REFUSE])
     )
     decided = (
-        space.store.read("decisions", mine, columns=[*_SAME, "revision", "reasons", "refused"])
+        space.store.read("decisions", where, columns=[*_SAME, "revision", "reasons", "refused"])
         .filter(pl.col("reasons").list.len() > 0)
         .group_by(*_SAME, "revision")
-        .agg(besides=pl.col("reasons").explode(), kept_out=pl.col("refused").any())
+        .agg(more_reasons=pl.col("reasons").explode(), was_refused=pl.col("refused").any())
     )
-    nothing = pl.lit([], pl.List(pl.String))
+    empty = pl.lit([], pl.List(pl.String))
     judged = judged.join(decided, on=[*_SAME, "revision"], how="left").with_columns(
-        refused=(pl.col("verdict") == REFUSE) | pl.col("kept_out").fill_null(value=False),
+        refused=(pl.col("verdict") == REFUSE) | pl.col("was_refused").fill_null(value=False),
         reasons=pl.concat_list(
-            pl.col("reasons").fill_null(nothing), pl.col("besides").fill_null(nothing)
+            pl.col("reasons").fill_null(empty), pl.col("more_reasons").fill_null(empty)
         ).list.unique(maintain_order=True),
     )
     return judged.with_columns(would=~pl.col("refused") & (pl.col("reasons").list.len() > 0)).drop(
-        "verdict", "besides", "kept_out"
+        "verdict", "more_reasons", "was_refused"
     )
 
 
 def _since_the_nights(space: Workspace, namespace: str | None, first: str, last: str) -> pl.DataFrame:
-    """Direct saves that no finished night has seen, with the gate's verdict."""
+    """Return direct saves that no finished nightly job has ingested, with verdicts."""
     seen = {day: record["seq"] for day, record in NOTES.finished(space.store).items()}
     days = space.journal.days(["save"]).filter(
         pl.col("day").is_between(pl.lit(first), pl.lit(last)),
         True if namespace is None else pl.col("namespace") == namespace,
     )
-    found = []
+    parts = []
     for day, last_seq in days.group_by("day").agg(pl.col("last_seq").max()).sort("day").iter_rows():
         if last_seq <= (after := seen.get(day, 0)):
             continue
@@ -86,5 +85,5 @@ def _since_the_nights(space: Workspace, namespace: str | None, first: str, last:
         staged = staging.stage(acts.filter(pl.col("origin") == ""))
         served = served_passages(space).of_days([day], space.gate_policy.echo_window)
         verdicts = ingest_pipeline.judged(staged, space.gate_policy, served).drop("memory_id")
-        found.append(pl.concat([staged, verdicts], how="horizontal").select(*_VERDICT, *_NOTE))
-    return pl.concat(found) if found else pl.DataFrame(schema=_JUDGED)
+        parts.append(pl.concat([staged, verdicts], how="horizontal").select(*_VERDICT, *_NOTE))
+    return pl.concat(parts) if parts else pl.DataFrame(schema=_JUDGED)

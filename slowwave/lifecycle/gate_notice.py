@@ -1,4 +1,4 @@
-"""What people and assistants are told of the save gate before it begins to refuse, and when it has begun."""
+"""Notices of the save gate for users and assistants, around its start."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 LOUD: Final = 0.05
-"""Share of the notes above which it is said aloud that many are refused, or would be."""
+"""Share of refused (or would-be refused) notes above which the notice is loud."""
 NEAR: Final = timedelta(days=7)
-"""Before the gate begins and after it: for so long assistants are told, too; and what counts as lately."""
+"""Time around the gate's start in which assistants get the notice; also the span of `lately`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Of the notes of some days: how many, how many were refused, how many would have been."""
+    """Counts of notes: all, refused, and refused by an enforcing gate only."""
 
     notes: int
     refused: int
@@ -28,22 +28,23 @@ class Count:
 
     @property
     def share(self) -> float:
-        """Of the notes: those that were refused or would have been, in [0, 1]."""
+        """Share of the notes that were refused or would have been, in [0, 1]."""
         return (self.refused + self.would) / self.notes if self.notes else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """How the gate of a home stands.
+    """State of the save gate of a home.
 
     Attributes:
-        mode: off, warn or enforce, as set.
-        begins: when a gate of mode warn begins to refuse, or has begun; None where that is not known.
-        as_of: the moment.
-        enforced: whether it refuses now.
-        since: notes since it was activated; of the last week where it enforces, or that is not known.
-        lately: notes of the last week.
-        reasons: of those that were refused or would have been since then, the most frequent first.
+        mode: Setting: off, warn or enforce.
+        begins: Start of enforcement of a gate of mode warn, future or past; None if unknown.
+        enforced: Whether it refuses now.
+        since: Notes since the activation; of the last week if the gate enforces or the activation is
+            unknown.
+        lately: Notes of the last week.
+        reasons: Counts of reasons of refused (or would-be refused) notes since then, the most frequent
+            first.
     """
 
     mode: str
@@ -56,12 +57,15 @@ class Notice:
 
     @property
     def near(self) -> bool:
-        """Whether it begins within a week, or began within the last one."""
+        """Whether the gate begins within a week, or began within the last one."""
         return is_near(self.begins, self.as_of)
 
     @property
     def loud(self) -> bool:
-        """Whether many notes (`LOUD`) are or would be refused, and not just one; of no mode that was set."""
+        """Whether many notes (`LOUD`), and not just one, are or would be refused.
+
+        Never for a mode that the user set.
+        """
         counted, notes = (
             (self.lately.refused, self.lately.notes)
             if self.enforced
@@ -71,7 +75,7 @@ class Notice:
 
     @property
     def headline(self) -> str:
-        """How it stands, without a count."""
+        """State of the gate in words, without counts."""
         if self.mode != "warn":
             return {"off": "off: every note that can be read enters"}.get(self.mode, "enforces, as set")
         if self.begins is None:
@@ -82,22 +86,22 @@ class Notice:
 
     @property
     def counted(self) -> str:
-        """How many it refused, or would have refused, and why."""
+        """Counts of refused or would-be refused notes, with the reasons, in words."""
         if not self.since.notes:
             return "no notes were judged yet"
         if self.enforced:
-            told = f"{_of(self.lately.refused, self.lately.notes)} of the last 7 days were refused"
+            text = f"{_of(self.lately.refused, self.lately.notes)} of the last 7 days were refused"
         else:
-            told = (
+            text = (
                 f"{_of(self.since.would, self.since.notes)} since it was activated would have been refused, "
                 f"{_of(self.lately.would, self.lately.notes)} of the last 7 days"
             )
         why = ", ".join(f"{name} {count:,}" for name, count in self.reasons.items())
-        return f"{told} ({why})" if why else told
+        return f"{text} ({why})" if why else text
 
     @property
     def commands(self) -> str:
-        """What a person can do; empty where there is nothing to do."""
+        """Commands that the user can run; empty if there is nothing to do."""
         if self.mode != "warn" or self.begins is None:
             return "slowwave quarantine list" if self.lately.refused else ""
         put_off = "slowwave gate postpone --days 14 puts it off"
@@ -107,7 +111,7 @@ class Notice:
 
     @property
     def words(self) -> str:
-        """All of it in a line for people."""
+        """Whole notice in one line for users."""
         if self.mode == "off":
             return f"The save gate is {self.headline}."
         aloud = "MANY NOTES ARE REFUSED. " if self.enforced else "MANY NOTES WOULD BE REFUSED. "
@@ -117,7 +121,7 @@ class Notice:
 
     @property
     def for_assistants(self) -> str:
-        """What an assistant should tell its user in the week before and after; empty at other times."""
+        """Notice for assistants, in the week before and after the start; else empty."""
         if not self.near or self.begins is None:
             return ""
         put_off = "`slowwave gate postpone --days 14` puts the gate off"
@@ -136,17 +140,15 @@ class Notice:
 
 
 def is_near(begins: datetime | None, as_of: datetime) -> bool:
-    """Whether the gate begins within a week of a moment, or began within the one before it."""
+    """Whether the gate begins within a week of a moment, or began within one."""
     return begins is not None and abs(begins - as_of) <= NEAR
 
 
 def notice(space: Workspace, as_of: datetime, namespace: str | None = None) -> Notice:
-    """How the gate of a home stands at a moment.
+    """Return the state of the save gate of a home at a moment.
 
     Args:
-        space: the home.
-        as_of: the moment.
-        namespace: whose notes are counted; None is all of the home.
+        namespace: Namespace whose notes are counted; None is all.
     """
     from slowwave.lifecycle.gate_notes import judged_notes
 
@@ -157,7 +159,7 @@ def notice(space: Workspace, as_of: datetime, namespace: str | None = None) -> N
         return Notice("off", None, as_of, enforced=False, since=none, lately=none, reasons={})
     week = (as_of - NEAR).date().isoformat()
     enforced, began = policy.enforces_at(as_of), policy.activated_at
-    # What it would have refused matters until it refuses; from then on the last week does.
+    # Until the gate enforces, would-be refusals since its activation matter; then the last week.
     started = week if began is None or enforced else began.date().isoformat()
     notes = judged_notes(space, namespace, min(started, week), as_of)
     since, lately = notes.filter(pl.col("day") >= started), notes.filter(pl.col("day") > week)
@@ -180,5 +182,5 @@ def _counted(notes: pl.DataFrame) -> Count:
 
 
 def _of(part: int, whole: int) -> str:
-    """A part of the notes, with its share."""
+    """Format a part of the notes with its share."""
     return f"{part:,} of {whole:,} notes" + (f" ({part / whole:.1%})" if whole else "")

@@ -1,4 +1,4 @@
-"""What the gate refuses, or would refuse if it did more than warn, by reason (rule 1)."""
+"""Report of refused and would-be refused notes, by reason (rule 1)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """How the gate judged the notes of some days.
+    """Counts of the gate's verdicts on the notes of some days.
 
     Attributes:
-        mode: off, warn or enforce, as set.
-        activated_at: when the gate was first used.
-        enforces_from: when a gate of mode warn begins to refuse; None in the other modes.
-        enforced: whether it refuses now.
-        first: first day that is counted.
-        notes: saved notes that were judged on these days.
-        refused: of them those that were kept out.
-        would: of them those that entered and would not have if the gate did more than warn.
-        reasons: reason, notes (that have it), refused and would (of them), share (of all notes), low, high
-            (95 % Wilson), example.
+        mode: Setting: off, warn or enforce.
+        activated_at: First use of the gate.
+        enforces_from: Start of enforcement of a gate of mode warn; None in other modes.
+        enforced: Whether it refuses now.
+        first: First day that is counted.
+        notes: Saved notes that were judged on these days (count).
+        refused: Of them those that were quarantined (count).
+        would: Of them those that entered and an enforcing gate would have refused (count).
+        reasons: Columns reason, notes (with it), refused and would (of them), share (of all notes), low,
+            high (95 % Wilson), example.
     """
 
     mode: str
@@ -48,21 +48,21 @@ class GateReport:
 
 
 def first_day(days: int, as_of: datetime) -> str:
-    """The first of so many days up to today."""
+    """Return the first of the last `days` days (ISO), today included."""
     return (as_of.date() - timedelta(days=max(days, 1) - 1)).isoformat()
 
 
 def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime) -> GateReport:
-    """Count the gate's verdicts of the last `days` days, today's with them, by reason.
+    """Count the gate's verdicts of the last `days` days, today included, by reason.
 
-    Of vaults only days whose night has run are counted; direct saves count at once.
+    Vault notes count on days whose nightly job has run; direct saves count at once.
     """
     space.look_at_gate()
     policy, first = space.gate_policy, first_day(days, as_of)
     notes = judged_notes(space, namespace, first, as_of)
-    told = notes.with_columns(source=pl.when(open_rows()).then("source")).explode("reasons")
+    exploded = notes.with_columns(source=pl.when(open_rows()).then("source")).explode("reasons")
     counted = (
-        told.drop_nulls("reasons")
+        exploded.drop_nulls("reasons")
         .group_by(reason="reasons")
         .agg(
             notes=pl.len(),
@@ -87,19 +87,16 @@ def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime)
 def would_refuse(
     space: Workspace, namespace: str, *, days: int | None = None, reason: str = "", as_of: datetime
 ) -> pl.DataFrame:
-    """Notes that entered and would not have if the gate did more than warn, the newest first.
+    """Return notes that entered and an enforcing gate would have refused, the newest first.
 
-    Of a secret one no letter of its title or source is there.
+    Title and source of secret notes are hidden.
 
     Args:
-        space: the home.
-        namespace: only of this one.
-        days: the last so many days; None is since the gate was activated.
-        reason: only with this reason.
-        as_of: the moment.
+        days: The last so many days; None is since the gate was activated.
+        reason: Only with this reason.
 
     Returns:
-        memory_id, day, title, source, reasons, score.
+        Columns memory_id, day, title, source, reasons, score.
     """
     began = space.gate_policy.activated_at or as_of
     first = began.date().isoformat() if days is None else first_day(days, as_of)
@@ -113,14 +110,14 @@ def would_refuse(
 
 
 def accepted_notes(store: Store, days: list[str]) -> pl.DataFrame:
-    """The notes that the gate let in on these days, with the columns that its contract is about.
+    """Return accepted notes of these days with the columns of their contract.
 
-    Of a secret note no letter of its title or its source is there.
+    Letters and digits of secret titles and sources are replaced by x.
     """
     wanted = one_of("day", days)
     verdicts = store.read("gate_verdicts", f"{wanted} AND verdict = {quote(PASS)}")
     staged = store.read("staged_notes", wanted)
-    # What the clauses look at stays as it was: whether there is a title, and the marks of a path.
+    # The contract's clauses need only whether there is a title, and the separators of a path.
     masked = [
         pl.when(open_rows())
         .then(name)

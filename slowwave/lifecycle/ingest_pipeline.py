@@ -1,7 +1,7 @@
-"""The stages that a note passes before it is decided about, by night on a day's batch and by day on one note.
+"""Ingest pipeline: the stages of a note before it is decided on, nightly in batches or per save.
 
-``judge (quality.gate) -> cut -> embed``, then ``settle`` (lifecycle.admission), whose chunks are `labelled`.
-Each takes and gives Polars frames; `embed_days` alone writes, and can be repeated.
+``judge (quality.gate) -> cut -> embed``, then ``admit_batch`` (lifecycle.admission), whose chunks are
+`labelled`. Each stage takes and returns Polars frames; only `embed_days` writes, and it is idempotent.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ TO_EMBED = "embedded_text"  # between cut and embed
 
 
 def judged(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame) -> pl.DataFrame:
-    """The gate's verdicts, as `slowwave.quality.gate.judge` gives them; a note that it fails at is refused.
+    """Return the gate's verdicts as `slowwave.quality.gate.judge`; refuse a note on which it fails.
 
-    Whatever a text brings about is about this note alone: it goes to quarantine as `unexpected`.
+    An unexpected error concerns one note only: it is quarantined with the reason `unexpected`.
     """
     try:
         return judge(staged, policy, served)
-    except Exception:  # whatever a text brings about: halves find the note, and it is held as `unexpected`
+    except Exception:  # any error: halving finds the note, and it is quarantined as `unexpected`
         if staged.height > 1:
             half = staged.height // 2
             return pl.concat([judged(part, policy, served) for part in (staged[:half], staged[half:])])
@@ -64,16 +64,15 @@ def judged(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame) -> pl
 
 
 def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
-    """The chunks of each note, without vectors: the columns of ``chunks`` up to ``embedding_hash``.
+    """Split notes into chunks without vectors: the columns of ``chunks`` up to ``embedding_hash``.
 
-    What a chunk is found by (``search_text``) is the text that is embedded; of a note with a context it is
-    that text twice, so that it outweighs what comes after it, and the context. :func:`embed` takes the text
-    to embed from a column of its own, ``embedded_text``, and drops it.
+    ``search_text`` of a chunk is the text that is embedded. For a note with a context it is that text twice,
+    so that it outweighs the context, then the context. :func:`embed` reads the text to embed from a further
+    column, ``embedded_text``, and drops it.
 
     Args:
-        notes: namespace, memory_id, revision, title, content.
-        chunker: how text is cut.
-        model: embedding model that the hashes are for.
+        notes: Columns namespace, memory_id, revision, title, content, context.
+        model: Embedding model that the hashes are for.
     """
     schema = {**_CUT, TO_EMBED: pl.String}
     columns: dict[str, list[Any]] = {name: [] for name in schema}
@@ -94,21 +93,21 @@ def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
 
 
 def no_chunks(embedder: Embedder) -> pl.DataFrame:
-    """No chunks, with vectors."""
+    """Return an empty frame of chunks with vectors."""
     return pl.DataFrame(schema={**_CUT, "vector": pl.Array(pl.Float32, embedder.dimension)})
 
 
-# -- embed: chunks get vectors; equal text is embedded once, ever --------------------------------
+# -- embed: chunks get vectors; equal text is embedded only once --------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What an embedding came to.
+    """Result of an embedding.
 
     Attributes:
-        chunks: how many chunks have vectors now.
-        computed: how many of the vectors were not known before.
-        seconds: time spent in the embedding model.
+        chunks: Chunks that have vectors now (count).
+        computed: Vectors that were computed (count).
+        seconds: Time spent in the embedding model.
     """
 
     chunks: int
@@ -117,7 +116,7 @@ class Embedded:
 
 
 class _Vectors:
-    """Vectors by embedding hash: those the tables have, and those computed since."""
+    """Vectors by embedding hash: stored ones, and those computed since."""
 
     def __init__(
         self, store: Store, embedder: Embedder, hashes: Sequence[str], tables: Sequence[str]
@@ -129,11 +128,11 @@ class _Vectors:
         self.seconds = 0.0
         columns = ["embedding_hash", "vector"]
         for name in tables:
-            found = store.read_by(name, "embedding_hash", hashes, columns=columns)
-            self._known = pl.concat([self._known, found]).unique("embedding_hash", keep="first")
+            stored = store.read_by(name, "embedding_hash", hashes, columns=columns)
+            self._known = pl.concat([self._known, stored]).unique("embedding_hash", keep="first")
 
     def missing(self, chunks: pl.DataFrame) -> pl.DataFrame:
-        """embedding_hash and text of what has to be computed, each once."""
+        """Return embedding_hash and text of the vectors to compute, each once."""
         wanted = chunks.select("embedding_hash", TO_EMBED)
         if wanted.height > 1:
             wanted = wanted.unique("embedding_hash", maintain_order=True)
@@ -144,15 +143,14 @@ class _Vectors:
     def fill(
         self, chunks: pl.DataFrame, missing: pl.DataFrame, advance: Callable[[int], None]
     ) -> pl.DataFrame:
-        """The chunks with a column ``vector``; `missing` is what is missing of them."""
+        """Return the chunks with a column ``vector``; compute those in `missing`."""
         start = time.perf_counter()
         vectors = self._embedder.embed_documents(missing[TO_EMBED].to_list(), advance)
         self.seconds += time.perf_counter() - start
         self.computed += missing.height
         fresh = pl.DataFrame([missing["embedding_hash"], pl.Series("vector", vectors, dtype=self._type)])
         self._known = pl.concat([self._known, fresh])
-        found = chunks.drop(TO_EMBED)
-        return found.join(self._known, on="embedding_hash", how="left", maintain_order="left")
+        return chunks.drop(TO_EMBED).join(self._known, on="embedding_hash", how="left", maintain_order="left")
 
 
 def embed(
@@ -163,18 +161,15 @@ def embed(
     look_up_from: int = LOOK_UP_FROM,
     tables: Sequence[str] = ("chunks",),
 ) -> pl.DataFrame:
-    """The chunks, as from :func:`cut`, with the vector of the text that is embedded.
+    """Return the chunks of :func:`cut` with the vectors of their texts.
 
     Args:
-        store: the memory.
-        embedder: the store's model.
-        chunks: without vectors.
-        look_up_from: for fewer chunks all vectors are computed.
-        tables: where vectors that are known are looked up.
+        look_up_from: Chunks from which stored vectors are looked up (count); fewer are all computed.
+        tables: Tables with stored vectors.
     """
-    # For a few new chunks, asking whether their vectors are known costs about what computing them costs.
-    asked = tables if chunks.height >= look_up_from else ()
-    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), asked)
+    # For a few chunks, looking up stored vectors costs about as much as computing them.
+    sources = tables if chunks.height >= look_up_from else ()
+    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), sources)
     missing = vectors.missing(chunks)
     with progress.task("embedding chunks", missing.height) as advance:
         return vectors.fill(chunks, missing, advance)
@@ -185,15 +180,12 @@ def embed_days(
 ) -> Embedded:
     """Make ``embedded_chunks`` of these days hold exactly the chunks of these notes, with vectors.
 
-    Works in slices, each committed: a rerun after a kill finds the finished ones and goes on. Rows that
-    are right already are not written again.
+    Works in committed slices: a rerun after a kill continues behind the finished ones. Correct rows are not
+    written again.
 
     Args:
-        store: the memory.
-        embedder: the store's model.
-        chunker: how text is cut.
-        notes: rows of ``staged_notes`` that passed.
-        days: the partitions.
+        notes: Rows of ``staged_notes`` that passed.
+        days: Partitions.
     """
     cutter = f"{embedder.name} {chunker.min_words}-{chunker.max_words}"
     heads = ["embedded_id", "day", "memory_id", "revision", "cutter", "chunk_count"]
@@ -222,6 +214,6 @@ def embed_days(
 
 
 def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``chunks``: each chunk of these memories with the labels that searches filter by."""
+    """Return rows of ``chunks``: chunks of these memories with the labels that searches filter by."""
     labels = memories.select("memory_id", "status", *_LABELS, "created_at", "updated_at")
     return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")

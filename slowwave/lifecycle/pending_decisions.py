@@ -1,4 +1,4 @@
-"""Decisions that wait for a person: what would happen, and carrying it out or leaving it (rule 2.5)."""
+"""Decisions that wait for a person: preview, accept or decline (rule 2.5)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ COMMAND = "slowwave decisions --waiting"
 _OPEN = "outcome = 'related' AND proposed IS NOT NULL AND undone_at IS NULL"
 _ACCEPT = {
     "merge": "the lines that it lacks and the labels of the note go into the other memory, which stays",
-    "supersede": "the note takes the place of the other memory, which leaves default search",
+    "supersede": "the note replaces the other memory, which leaves default search",
 }
 _DECLINE = "both stay as they are, and are never asked about again"
 
 
 def waiting(store: Store, namespace: str = "") -> pl.DataFrame:
-    """Rows of ``decisions`` that wait: both memories are live and say what they said when it was proposed.
+    """Return rows of ``decisions`` that wait for a person.
+
+    Both memories are live and have the texts of the proposal.
 
     Args:
-        store: the tables.
-        namespace: of this one only; empty: of all.
+        namespace: Empty: all.
     """
     rows = (store.of(namespace) if namespace else store).read("decisions", _OPEN)
     if rows.is_empty():
@@ -48,7 +49,7 @@ def waiting(store: Store, namespace: str = "") -> pl.DataFrame:
 
 
 def _over(store: Store, rows: pl.DataFrame) -> list[str]:
-    """Of each decision, why it waits no longer; empty if it does."""
+    """Return for each decision why it no longer waits; empty if it does."""
     names = [*rows["memory_id"], *rows["other_memory"]]
     known = store.read_by("memories", "memory_id", names, columns=["memory_id", "revision", "status"])
     now = {name: (ids.note_revision(revision), status) for name, revision, status in known.iter_rows()}
@@ -73,41 +74,39 @@ def _why(row: dict[str, Any], now: dict[str, tuple[str, str]], apart: set[frozen
 
 
 def listed(tenant: Tenant, *, memory_id: str = "", limit: int = 50) -> list[dict[str, Any]]:
-    """What waits in a namespace, the newest first, with what accepting and declining would do."""
+    """Return waiting decisions of a namespace, the newest first, with both possible outcomes."""
     rows = waiting(tenant.store, tenant.namespace)
     if memory_id:
         rows = rows.filter((pl.col("memory_id") == memory_id) | (pl.col("other_memory") == memory_id))
     newest = rows.sort("decided_at", "decision_id", descending=True).head(limit)
-    told = decisions.titled(tenant.space, tenant.namespace, newest, named=[memory_id])
+    rows = decisions.titled(tenant.space, tenant.namespace, newest, named=[memory_id])
     return [
-        row | {"accept": _ACCEPT[row["proposed"]], "decline": _DECLINE} for row in told.iter_rows(named=True)
+        row | {"accept": _ACCEPT[row["proposed"]], "decline": _DECLINE} for row in rows.iter_rows(named=True)
     ]
 
 
 def settle(tenant: Tenant, decision_id: str, *, accept: bool, viewer: Viewer | None = None) -> dict[str, Any]:
-    """Carry out what a decision proposes, or leave the two as they are for good.
+    """Accept a waiting decision and carry it out, or decline it permanently.
 
     Args:
-        tenant: the namespace and who acts.
-        decision_id: of a decision that waits.
-        accept: carry it out.
-        viewer: who asks: a decision about what that one may not see is not there; None is the owner.
+        decision_id: Of a waiting decision.
+        viewer: A decision on memories that this viewer may not see counts as missing; None is the owner.
 
     Returns:
-        The decision that came of it.
+        The resulting decision.
 
     Raises:
-        NotFoundError: this namespace has no such decision.
-        SlowwaveError: it does not wait, or not any more; nothing was changed.
-        StoreError: the checkpoint before the first change cannot be made; nothing was changed.
+        NotFoundError: This namespace has no such decision.
+        SlowwaveError: It does not wait, or no longer; nothing was changed.
+        StoreError: The checkpoint before the first change failed; nothing was changed.
     """
     space = tenant.space
-    with space.writing():  # what waits now waits until this is done
+    with space.writing():  # no other writer settles it meanwhile
         row = decisions.undoable(space, tenant.namespace, decision_id, viewer)
         if not row["proposed"] or row["outcome"] != "related":
             raise SlowwaveError(
-                f"Decision {decision_id} does not wait for anybody: it became {row['outcome']}. "
-                f"`{COMMAND}` lists those that do; `slowwave undo` takes others back."
+                f"Decision {decision_id} does not wait for a person: its outcome is {row['outcome']}. "
+                f"`{COMMAND}` lists those that do; `slowwave undo` undoes others."
             )
         (why,) = _over(space.store, pl.DataFrame([row], infer_schema_length=None))
         if why:
@@ -118,7 +117,7 @@ def settle(tenant: Tenant, decision_id: str, *, accept: bool, viewer: Viewer | N
             ensure_checkpoint(space.store, RECONSOLIDATION_CHECKPOINT, space.now())
         append_and_apply(space, _word(tenant, decision_id, accept=accept))
         made = ids.decision_id(row["memory_id"], row["revision"], decision_id) if accept else decision_id
-        return decisions.one(space, tenant.namespace, made)
+        return decisions.get_decision(space, tenant.namespace, made)
 
 
 def _word(tenant: Tenant, decision_id: str, *, accept: bool) -> Entry:

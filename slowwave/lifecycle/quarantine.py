@@ -1,4 +1,4 @@
-"""Quarantine: what was refused is kept, whole, until a person or a newer text settles it."""
+"""Quarantine: refused notes, kept whole until a user or a newer text settles them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ HELD, RESOLVED = "held", "resolved"
 
 
 def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bool = False) -> int:
-    """Keep notes that were refused or could not be read.
+    """Quarantine notes that were refused or unreadable.
 
     Args:
-        store: the memory.
-        staged: rows of ``staged_notes``.
-        refused: memory_id, revision, reasons of those that were refused; score, parts, details,
-            duplicate_of and duplicate_revision where there are some.
-        again: they may be held already, beside another original.
+        staged: Rows of ``staged_notes``.
+        refused: Columns memory_id, revision, reasons of the refused; score, parts, details, duplicate_of
+            and duplicate_revision if known.
+        again: Whether they may be in quarantine already, with another original.
 
     Returns:
-        How many they are.
+        Count of notes.
     """
     if refused.is_empty():
         return 0
@@ -58,12 +57,11 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bo
 
 
 def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> None:
-    """What is held of memories that have had a newer act, and were not refused again, is settled.
+    """Resolve quarantined notes whose memory has a newer event that was not refused.
 
     Args:
-        store: the memory.
-        acts: memory_id, revision of acts that passed the gate.
-        refused: those of them that were refused after all.
+        acts: memory_id, revision of events that passed the gate.
+        refused: Of them those that were refused after all.
     """
     settled = acts.filter(~pl.col("memory_id").is_in(list(refused))).select("memory_id", by="revision")
     if settled.is_empty():
@@ -81,10 +79,10 @@ def listed(
     space: Workspace, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None,
     skip: int = 0,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """What is in quarantine, the newest first, without the first so many (`skip`).
+    """Return quarantined notes, the newest first; skip the first `skip`.
 
-    A secret note has an id, reasons and numbers here, and nothing that it says. One that could not be read
-    has its source, too, so that it can be mended; `held` gives either whole.
+    Of a secret note only id, reasons and numbers are shown. An unreadable one also has its source, so that
+    the user can fix it. `held` returns either one whole.
     """
     where = [within(namespace)] + ([f"status = {quote(status)}"] if status else [])
     names = space.store.read(
@@ -94,10 +92,12 @@ def listed(
         names = names.filter(pl.col("reasons").list.contains(reason))
     wanted = _newest_first(names).slice(skip, limit)["quarantine_id"].to_list()
     rows = _newest_first(space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)))
-    said = sensitivities(space.journal, rows["revision"])
-    labels = [said.get(revision, UNKNOWN) for revision in rows["revision"]]
-    closed = pl.Series([not may_see(Viewer.REPORT, one, let_in=False) for one in labels], dtype=pl.Boolean)
-    secret = closed & pl.Series([one != UNKNOWN for one in labels], dtype=pl.Boolean)
+    known = sensitivities(space.journal, rows["revision"])
+    labels = [known.get(revision, UNKNOWN) for revision in rows["revision"]]
+    closed = pl.Series(
+        [not may_see(Viewer.REPORT, label, let_in=False) for label in labels], dtype=pl.Boolean
+    )
+    secret = closed & pl.Series([label != UNKNOWN for label in labels], dtype=pl.Boolean)
     rows = redact(rows, pl.lit(secret), "source")
     return redact(rows, pl.lit(closed), "title", "content", "details").to_dicts()
 
@@ -107,32 +107,31 @@ def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
-    """One row, by its id or by the id of its memory (then the newest).
+    """Return one quarantine row by its id, or the newest by its memory's id.
 
     Raises:
-        NotFoundError: this namespace has no such row.
+        NotFoundError: This namespace has no such row.
     """
     column = "quarantine_id" if ":" in quarantine_id else "memory_id"
     where = within(namespace, f"{column} = {quote(quarantine_id)}")
     rows = store.read("quarantine", where).sort("revision")
     if rows.is_empty():
         raise NotFoundError(
-            f"Namespace {namespace!r} holds nothing called {quarantine_id!r} in quarantine. "
-            f"`slowwave quarantine list` shows what there is."
+            f"Namespace {namespace!r} has no note {quarantine_id!r} in quarantine. "
+            f"`slowwave quarantine list` lists them."
         )
     return rows.row(-1, named=True)
 
 
 def lost_originals(store: Store, *, until: str) -> pl.DataFrame:
-    """What is held as a duplicate of a text that is no longer there; the newest of each memory.
+    """Return notes held as duplicates of a lost text, the newest per memory.
 
     Args:
-        store: the memory.
-        until: the day (ISO) that was settled last. What later days hold is not looked at: where a night was
-            killed, their originals are still to come.
+        until: Last settled day (ISO). Later days are not checked: after a killed nightly job their
+            originals are still to come.
 
     Returns:
-        memory_id, revision.
+        Columns memory_id, revision.
     """
     where = f"status = '{HELD}' AND duplicate_of IS NOT NULL AND day <= {quote(until)}"
     held = store.read("quarantine", where)
@@ -145,39 +144,40 @@ def lost_originals(store: Store, *, until: str) -> pl.DataFrame:
 
 
 def without_original(store: Store, held: pl.DataFrame) -> pl.DataFrame:
-    """Those of the rows whose original was forgotten, says something else now, or is not for the same eyes.
+    """Return the rows whose original was forgotten, changed, or has another sensitivity now.
 
-    One that was superseded is there still: what repeats it is as outdated as it is.
+    A superseded original still counts: a note that repeats it is as outdated.
     """
     columns = ["memory_id", "revision", "sensitivity"]
-    there = store.read_by(
+    originals = store.read_by(
         "memories", "memory_id", held["duplicate_of"].to_list(), columns=columns,
         also=one_of("status", ["live", "merged", "superseded"]),
     ).select(
         duplicate_of="memory_id", duplicate_revision=pl.col("revision").str.split("+").list.first(),
-        theirs="sensitivity",
+        original_sensitivity="sensitivity",
     )  # fmt: skip
     notes = store.read_by("staged_notes", "memory_id", held["memory_id"].to_list(), columns=columns)
-    found = held.join(there, on=["duplicate_of", "duplicate_revision"]).join(
+    matches = held.join(originals, on=["duplicate_of", "duplicate_revision"]).join(
         notes.unique(["memory_id", "revision"]), on=["memory_id", "revision"], how="left"
     )
-    # Of a note that no night has seen the sensitivity is not known; it was compared when it was refused.
-    same = found.filter(pl.col("sensitivity").is_null() | pl.col("sensitivity").eq_missing(pl.col("theirs")))
+    # The sensitivity of a note that no nightly job has ingested is null; it was compared at its refusal.
+    same = matches.filter(
+        pl.col("sensitivity").is_null() | pl.col("sensitivity").eq_missing(pl.col("original_sensitivity"))
+    )
     return held.join(same, on="quarantine_id", how="anti")
 
 
 def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str) -> Entry:
-    """The act of letting in a note that was refused: the same note again, marked as released.
+    """Return the event that releases a refused note: the same note, marked as released.
 
     Args:
-        journal: where the note was first written.
-        row: of ``quarantine``.
-        occurred_at: when it is released.
-        principal: who says so.
+        journal: Has the note as first written.
+        row: Row of ``quarantine``.
+        occurred_at: Moment of the release.
 
     Raises:
-        SlowwaveError: it is not held any more, or there is no text that could be let in.
-        NotFoundError: the journal does not have the note.
+        SlowwaveError: It is no longer held, or it has no readable text.
+        NotFoundError: The journal does not have the note.
     """
     from dataclasses import replace
 
@@ -191,8 +191,8 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
         raise NotFoundError(f"The journal has no entry for {name}: it may belong to another home.")
     if entry.kind != "save":
         raise SlowwaveError(
-            f"{name} could not be read ({', '.join(row['reasons'])}), so there is no text to let in. "
-            f"Mend the file; the next night takes it in."
+            f"{name} could not be read ({', '.join(row['reasons'])}), so there is no text to release. "
+            f"Fix the file; the next nightly job ingests it."
         )
     return replace(
         entry,

@@ -1,4 +1,4 @@
-"""One memory, whole, as it is in the tables."""
+"""Reading of one whole memory from the tables."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _COLUMNS = [part.name for part in fields(MemoryRecord) if part.name != "sources"
 
 
 def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
-    """A memory by its id, whatever its status.
+    """Return a memory by its id, whatever its status.
 
     Raises:
-        NotFoundError: the namespace has no such memory.
+        NotFoundError: The namespace has no such memory.
     """
     where = tenant.mine(f"{one_of('memory_id', [memory_id])} AND content_hash IS NOT NULL")
     rows = tenant.store.read("memories", where, columns=_COLUMNS)
@@ -35,12 +35,12 @@ def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
 
 
 def _sources(tenant: Tenant, absorbed: tuple[str, ...]) -> Iterator[str]:
-    """Of memories that were merged away, each followed by those of what it had absorbed before."""
+    """Yield the sources of absorbed memories, each followed by those that it had absorbed."""
     if not absorbed:
         return
-    mine = tenant.mine(one_of("memory_id", absorbed))
-    rows = tenant.store.read("memories", mine, columns=["memory_id", "source", "absorbed"])
-    told = {name: (source, tuple(parts or ())) for name, source, parts in rows.iter_rows()}
-    for source, parts in (told[name] for name in absorbed if name in told):
+    where = tenant.mine(one_of("memory_id", absorbed))
+    rows = tenant.store.read("memories", where, columns=["memory_id", "source", "absorbed"])
+    by_id = {name: (source, tuple(parts or ())) for name, source, parts in rows.iter_rows()}
+    for source, parts in (by_id[name] for name in absorbed if name in by_id):
         yield source
         yield from _sources(tenant, parts)

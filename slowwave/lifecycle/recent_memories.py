@@ -1,4 +1,4 @@
-"""What was stored lately, and by whom: what was saved without a person's saying so is among it."""
+"""Recently stored memories and their authors, including saves without a user's request."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _BEGINNING = 240  # characters of a text that are shown
 
 @dataclass(frozen=True, slots=True)
 class RecentMemories:
-    """Some of what was stored, the newest first.
+    """Page of stored memories, the newest first.
 
     Attributes:
         rows: memory_id, title, beginning (of the text), updated_at, principal, source_kind, status,
             memory_type, tags, origin, source.
-        total: how many there are with these filters (count).
-        principals: all who stored something, by how much (name and count).
-        kinds: all ways by which something came about, by how much (name and count).
+        total: Memories with these filters (count).
+        principals: All users who stored something, by count (name and count).
+        kinds: All source kinds, by count (name and count).
     """
 
     rows: list[dict[str, Any]]
@@ -42,29 +42,28 @@ def recent_memories(
     tenant: Tenant, *, principal: str = "", source_kind: str = "", skip: int = 0, limit: int = 50,
     viewer: Viewer = Viewer.REPORT,
 ) -> RecentMemories:  # fmt: skip
-    """What a namespace was told last.
+    """Return the memories of a namespace that changed last.
 
     Args:
-        tenant: the namespace.
-        principal: only what this one stored.
-        source_kind: only what came about so: manual, generated, imported, ...
-        skip: rows to leave out, the newest (count).
-        limit: rows (count).
-        viewer: who looks: of what is secret a report has no word, and an assistant does not know.
+        principal: Only stored by this user.
+        source_kind: Only of this kind: manual, generated, imported, ...
+        skip: Newest rows to leave out (count).
+        limit: Rows (count).
+        viewer: A report shows no word of secret memories; an assistant does not see that they exist.
     """
-    there = tenant.store.scan("memories", tenant.mine("content_hash IS NOT NULL"), columns=_ORDER)
+    rows = tenant.store.scan("memories", tenant.mine("content_hash IS NOT NULL"), columns=_ORDER)
     if viewer is Viewer.ASSISTANT:
-        there = there.filter(open_rows())
-    principals, kinds = _counts(there, "principal"), _counts(there, "source_kind")
+        rows = rows.filter(open_rows())
+    principals, kinds = _counts(rows, "principal"), _counts(rows, "source_kind")
     if principal:
-        there = there.filter(pl.col("principal") == principal)
+        rows = rows.filter(pl.col("principal") == principal)
     if source_kind:
-        there = there.filter(pl.col("source_kind") == source_kind)
-    names = _newest_first(there).slice(skip, limit)["memory_id"].to_list()
-    rows = tenant.store.read_by("memories", "memory_id", names, columns=_SHOWN, also=tenant.mine("true"))
-    rows = rows.with_columns(beginning=_beginning()).drop("content")
-    rows = redact(_newest_first(rows), ~open_rows(), "title", "beginning", "tags", "source")
-    return RecentMemories(rows.drop("sensitivity").to_dicts(), there.height, principals, kinds)
+        rows = rows.filter(pl.col("source_kind") == source_kind)
+    names = _newest_first(rows).slice(skip, limit)["memory_id"].to_list()
+    page = tenant.store.read_by("memories", "memory_id", names, columns=_SHOWN, also=tenant.mine("true"))
+    page = page.with_columns(beginning=_beginning()).drop("content")
+    page = redact(_newest_first(page), ~open_rows(), "title", "beginning", "tags", "source")
+    return RecentMemories(page.drop("sensitivity").to_dicts(), rows.height, principals, kinds)
 
 
 def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
@@ -78,5 +77,5 @@ def _beginning() -> pl.Expr:
 
 
 def _counts(rows: pl.DataFrame, column: str) -> list[tuple[str, int]]:
-    found = rows.group_by(pl.col(column).fill_null("")).len().sort("len", column, descending=[True, False])
-    return [(name, count) for name, count in found.iter_rows() if name]
+    counts = rows.group_by(pl.col(column).fill_null("")).len().sort("len", column, descending=[True, False])
+    return [(name, count) for name, count in counts.iter_rows() if name]

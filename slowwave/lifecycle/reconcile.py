@@ -1,4 +1,4 @@
-"""Chunks follow their memory: Lance commits are per table, so they are brought into agreement after it."""
+"""Reconciliation of chunks with their memories, since Lance commits are per table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slowwave.store.frames import IDS_PER_FILTER
 
 
 def delete_chunks(store: Store, chunks: pl.DataFrame) -> None:
-    """Take chunks of these revisions out of the search; they can be made again from their memory.
+    """Delete chunks of these revisions from the search table; they can be recreated from their memory.
 
     A chunk that another writer has replaced meanwhile has another revision and stays.
     """
@@ -26,11 +26,11 @@ def delete_chunks(store: Store, chunks: pl.DataFrame) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Where chunks and memories disagree.
+    """Disagreements between chunks and memories.
 
     Attributes:
-        stale: chunk_id and revision of chunks of another revision or status than their memory's.
-        lacking: memories that have fewer chunks of their revision than they should.
+        stale: chunk_id and revision of chunks whose revision or status differs from their memory's.
+        lacking: Memories with fewer chunks of their revision than they should have.
     """
 
     stale: pl.DataFrame
@@ -38,7 +38,7 @@ class Differences:
 
 
 def differences(store: Store, memory_ids: Sequence[str] | None = None) -> Differences:
-    """Compare the chunks with the memories, of all or of these."""
+    """Compare chunks with memories, of all memories or of these."""
     head = ["memory_id", "revision", "status"]
 
     def read(name: str, columns: list[str]) -> pl.DataFrame:
@@ -46,7 +46,7 @@ def differences(store: Store, memory_ids: Sequence[str] | None = None) -> Differ
             return store.read(name, columns=columns)
         return store.read_by(name, "memory_id", memory_ids, columns=columns)
 
-    # Chunks first: what a save finishes between the two reads then looks lacking, never stale.
+    # Chunks first: a save that ends between the two reads then looks incomplete, never stale.
     chunks = read("chunks", ["chunk_id", *head])
     memories = read("memories", [*head, "chunk_count"])
     present = chunks.join(memories, on=head, how="semi").group_by("memory_id").agg(have=pl.len())
@@ -59,7 +59,7 @@ def differences(store: Store, memory_ids: Sequence[str] | None = None) -> Differ
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What had to be brought into agreement; of all memories normally nothing."""
+    """Counts of a reconciliation; normally zero."""
 
     stale_chunks: int
     remade_memories: int
@@ -68,22 +68,22 @@ class Reconciled:
 def reconcile(
     store: Store, chunker: Chunker, embedder: Embedder, *, memory_ids: Sequence[str] | None = None
 ) -> Reconciled:
-    """Make the chunks agree with the memories, which are right: Lance commits are per table.
+    """Make the chunks agree with the memories, which are authoritative.
 
-    A chunk of another revision than its memory's is stale and goes; a memory that lacks chunks gets them
-    made again, with the vectors that its text has already. So the chunks of a memory that was merged,
-    superseded or forgotten follow it, and what a killed writer left between two tables is mended. The caller
-    holds the writing lock.
+    A chunk of another revision than its memory's is stale and is deleted. A memory with missing chunks gets
+    them again, with the vectors that its text has already. So chunks follow a memory that was merged,
+    superseded or forgotten, and what a killed writer left between two tables is fixed. The caller holds the
+    writing lock.
     """
     if memory_ids is not None and not memory_ids:
         return Reconciled(0, 0)
-    found = differences(store, memory_ids)
-    stale = found.stale
-    if found.lacking:
-        whole = store.read_by("memories", "memory_id", found.lacking)
+    difference = differences(store, memory_ids)
+    stale = difference.stale
+    if difference.lacking:
+        whole = store.read_by("memories", "memory_id", difference.lacking)
         chunks = embed(store, embedder, cut(whole, chunker, embedder.name), look_up_from=1)
         rows = labelled(chunks, whole)
         store.upsert("chunks", rows)
         stale = stale.join(rows, on="chunk_id", how="anti")
     delete_chunks(store, stale)
-    return Reconciled(stale.height, len(found.lacking))
+    return Reconciled(stale.height, len(difference.lacking))

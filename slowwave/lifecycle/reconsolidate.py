@@ -1,4 +1,4 @@
-"""Reconsolidating what is live already, or showing what that would do."""
+"""Reconsolidation of live memories, or a dry run of it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reconsolidated:
-    """What became of the live memories, or would become of them.
+    """Outcome of a reconsolidation run, or of a dry run.
 
     Attributes:
         policy: guarded or literal.
-        memories: how many were looked at.
-        counts: decisions by outcome.
-        decisions: all of them, with the titles of both memories.
+        memories: Memories that were checked (count).
+        counts: Decisions by outcome.
+        decisions: All of them, with both titles.
     """
 
     policy: str
@@ -38,16 +38,15 @@ class Reconsolidated:
 
 
 def reconsolidate(tenant: Tenant, *, policy: str = "", dry_run: bool = False) -> Reconsolidated:
-    """Look at the live memories of a namespace as if they came in now, one after the other (rule 2).
+    """Decide on the live memories of a namespace as if they arrived now (rule 2).
 
     Args:
-        tenant: the namespace.
-        policy: guarded or literal; empty: the setting, or guarded while that is off and it is a dry run.
-        dry_run: change nothing.
+        policy: guarded or literal; empty: the setting, or guarded if that is off and it is a dry run.
+        dry_run: Change nothing.
 
     Raises:
-        SlowwaveError: the policy is not known, or is off and this is no dry run.
-        StoreError: the checkpoint before the first change cannot be made; nothing was changed.
+        SlowwaveError: The policy is unknown, or off without a dry run.
+        StoreError: The checkpoint before the first change failed; nothing was changed.
     """
     space = tenant.space
     chosen = policy or space.settings.reconsolidation.policy
@@ -62,21 +61,21 @@ def reconsolidate(tenant: Tenant, *, policy: str = "", dry_run: bool = False) ->
     if not dry_run:
         with space.writing():
             ensure_checkpoint(space.store, f"{RECONSOLIDATION_CHECKPOINT}-{now:%Y%m%dT%H%M%S}", now)
-    given, _ = space.admission()
-    wanted = replace(given, reconsolidation=chosen, gate=False)  # type: ignore[arg-type]
+    configured, _ = space.admission()
+    wanted = replace(configured, reconsolidation=chosen, gate=False)  # type: ignore[arg-type]
     count, _, decisions = reconsider_batch(space, tenant.namespace, wanted, now, dry_run=dry_run)
     look = now.isoformat()
-    told = pl.DataFrame(
+    frame = pl.DataFrame(
         [
-            asdict(one)
-            | {"decision_id": "" if dry_run else ids.decision_id(one.memory_id, one.revision, look)}
-            for one in decisions
+            asdict(decision)
+            | {"decision_id": "" if dry_run else ids.decision_id(decision.memory_id, decision.revision, look)}
+            for decision in decisions
         ],
         infer_schema_length=None,
         schema_overrides={"other": pl.String, "similarity": pl.Float64},
     )
-    if told.is_empty():
+    if frame.is_empty():
         return Reconsolidated(chosen, count, {}, [])
-    rows = titled(space, tenant.namespace, told.rename({"other": "other_memory"})).to_dicts()
-    counts = Counter(str(one.outcome) for one in decisions if one.outcome != "complement")
+    rows = titled(space, tenant.namespace, frame.rename({"other": "other_memory"})).to_dicts()
+    counts = Counter(str(decision.outcome) for decision in decisions if decision.outcome != "complement")
     return Reconsolidated(chosen, count, dict(counts), rows)

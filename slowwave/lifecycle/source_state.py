@@ -1,10 +1,10 @@
 """State of a source, or of a named call, before a save.
 
-The journal has what was said, and the memories what was let in of it. How a memory stands is what the last
-text says that was let in; one that the gate refused decides nothing.
+The journal has every text that was saved, and the memories have those that were let in. A memory's state is
+that of its last text that was let in; a refused text decides nothing.
 
-A save that is asked for again, because nobody knows whether it was done, happens once: who saves names the
-call. The name and who acts make the id of the act, which the journal has once.
+A repeated save is idempotent if the caller names the call. Name and user make the event id, which the
+journal has once.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _STANDS: Final = ["memory_id", "revision", SENSITIVITY, OWN, *SCHEMA]
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What is known of sources before something is saved under them.
+    """State of sources before something is saved under them.
 
     Attributes:
-        newest: the newest act of each that has one, by source.
-        stands: how each memory stands by the last of its texts that was let in: the labels of `KEPT`, by
-            source. A text that was refused since opens nothing: the sensitivity is the more closed one.
-        waiting: sources under which something was saved that is neither in their memories yet nor refused.
+        newest: Newest event per source.
+        stands: Labels of `STANDING` per source, from its last text that was let in. A text refused since
+            opens nothing: the more closed sensitivity counts.
+        waiting: Sources with a save that is neither in their memory yet nor refused.
     """
 
     newest: Mapping[str, Entry]
@@ -44,7 +44,7 @@ class SourceState:
     waiting: Collection[str]
 
     def place(self, source: str) -> int:
-        """Place of the newest act of a source in the journal; 0 where there is none."""
+        """Return the journal seq of a source's newest event; 0 if there is none."""
         newest = self.newest.get(source)
         return (newest.seq or 0) if newest else 0
 
@@ -52,57 +52,57 @@ class SourceState:
 def read_source_state(
     space: Workspace, namespace: str, sources: Collection[str], others: Collection[str] = ()
 ) -> SourceState:
-    """Look at sources, once in the journal and once in the memories.
+    """Read the state of sources, once from the journal and once from the memories.
 
     Args:
-        space: the home.
-        namespace: of the sources.
-        sources: how these stand.
-        others: and what was said last of these.
+        sources: State and newest event of these.
+        others: Newest event only of these.
     """
-    asked = {*sources, *others}
-    newest = space.journal.latest(namespace, asked) if asked else {}
-    there = {ids.memory_id(namespace, source): source for source in sources if source in newest}
-    if not there:
+    names = {*sources, *others}
+    newest = space.journal.latest(namespace, names) if names else {}
+    by_memory = {ids.memory_id(namespace, source): source for source in sources if source in newest}
+    if not by_memory:
         return SourceState(newest, {}, ())
     space.refresh_if_changed()
-    rows = own(space.store.read_by("memories", "memory_id", [*there], columns=_STANDS))
-    by_source = {there[row["memory_id"]]: row for row in rows.iter_rows(named=True)}
+    rows = own(space.store.read_by("memories", "memory_id", [*by_memory], columns=_STANDS))
+    by_source = {by_memory[row["memory_id"]]: row for row in rows.iter_rows(named=True)}
     stands: dict[str, Mapping[str, Any]] = {}
     waiting = []
-    for source in there.values():
+    for source in by_memory.values():
         row = by_source.get(source, {})
         refused: Sequence[Entry] = ()
         if ids.note_revision(row.get("revision", "")) != _revision(newest[source]):
             refused, waits = entries_after(space, namespace, source, space.journal.about(namespace, source))
-            if any(one.kind == "save" for one in waits):  # to forget changes nothing of how it stands
+            if any(entry.kind == "save" for entry in waits):  # a forget does not change the labels
                 waiting.append(source)
-        closed = most_closed([row.get(SENSITIVITY), *(one.payload.get(SENSITIVITY) for one in refused)])
+        closed = most_closed([row.get(SENSITIVITY), *(entry.payload.get(SENSITIVITY) for entry in refused)])
         stands[source] = {**{name: row.get(name) for name in STANDING}, SENSITIVITY: closed}
     return SourceState(newest, stands, waiting)
 
 
 def entries_after(
-    space: Workspace, namespace: str, source: str, said: Sequence[Entry]
+    space: Workspace, namespace: str, source: str, entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[Entry]]:
-    """Of what was said of a source after what its memory says: the saves that were refused, and what waits.
+    """Return a source's events after its memory's revision: refused saves, and those that wait.
 
-    What could not be read says nothing, and waits for nothing.
+    Unreadable files are left out.
     """
-    mine = one_of("memory_id", [ids.memory_id(namespace, source)])
-    known = space.store.read("memories", mine, columns=["revision", "status"])
-    last = max(map(ids.note_revision, known["revision"]), default="")
-    forgotten = "retired" in known["status"]
+    where = one_of("memory_id", [ids.memory_id(namespace, source)])
+    rows = space.store.read("memories", where, columns=["revision", "status"])
+    last = max(map(ids.note_revision, rows["revision"]), default="")
+    forgotten = "retired" in rows["status"]
     later = [
-        one
-        for one in said
-        if one.kind != "unreadable" and _revision(one) > last and not (forgotten and one.kind == "forget")
+        entry
+        for entry in entries
+        if entry.kind != "unreadable"
+        and _revision(entry) > last
+        and not (forgotten and entry.kind == "forget")
     ]
     if not later:
         return [], []
-    held = set(space.store.read("quarantine", mine, columns=["revision"])["revision"])
-    refused = [one for one in later if _revision(one) in held]
-    return refused, [one for one in later if _revision(one) not in held]
+    held = set(space.store.read("quarantine", where, columns=["revision"])["revision"])
+    refused = [entry for entry in later if _revision(entry) in held]
+    return refused, [entry for entry in later if _revision(entry) not in held]
 
 
 def _revision(act: Entry) -> str:
@@ -115,28 +115,26 @@ NAME = "request"
 def source_names(
     notes: Sequence[Mapping[str, Any]], namespace: str, principal: str
 ) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """The notes without the names of their calls, and an event id for each.
+    """Return the notes without the names of their calls, and an event id for each.
 
     Args:
-        notes: arguments of `Memory.save`.
-        namespace: of who saves.
-        principal: who saves.
+        notes: Arguments of `Memory.save`.
 
     Raises:
-        ArgumentError: a name is no text, or is that of two notes of one call.
+        ArgumentError: A name is no text, or two notes of one call share it.
     """
-    names = [one.get(NAME) or "" if isinstance(one, Mapping) else "" for one in notes]
+    names = [note.get(NAME) or "" if isinstance(note, Mapping) else "" for note in notes]
     for at, name in enumerate(names, start=1):
         if not isinstance(name, str):
-            raise ArgumentError(f"Note {at}: {NAME} = {shown(name)}: it has to be text.")
+            raise ArgumentError(f"Note {at}: {NAME} = {shown(name)}: it must be text.")
         within(NAME, name, f"Note {at}: {NAME}")
         sound_text(f"Note {at}: {NAME}", name)
-    given = [name for name in names if name]
-    if len(set(given)) < len(given):
+    used = [name for name in names if name]
+    if len(set(used)) < len(used):
         raise ArgumentError(f"Two notes of one call have the same {NAME}; give each its own.")
     bare: list[Mapping[str, Any]] = [
-        {key: value for key, value in one.items() if key != NAME} if isinstance(one, Mapping) else one
-        for one in notes
+        {key: value for key, value in note.items() if key != NAME} if isinstance(note, Mapping) else note
+        for note in notes
     ]
     events = [
         ids.digest("asked to save", namespace, principal, name) if name else ids.new_event_id()
@@ -148,27 +146,27 @@ def source_names(
 def stored_spelling(
     journal: Journal, notes: Sequence[Mapping[str, Any]], entries: Sequence[Entry]
 ) -> list[Entry]:
-    """The acts, those that were written under the same name before as they are in the journal.
+    """Return the events; repeated ones as the journal has them.
 
     Args:
-        journal: has what was saved.
-        notes: arguments of the call, with the names.
-        entries: their acts, as they would be written now.
+        journal: Has what was saved.
+        notes: Arguments of the call, with the names.
+        entries: Events, as they would be written now.
 
     Raises:
-        JournalConflictError: under that name something else was saved.
+        JournalConflictError: Another note was saved under that name.
     """
-    asked = {
+    requests = {
         act.event_id: note[NAME]
         for act, note in zip(entries, notes, strict=True)
         if isinstance(note, Mapping) and note.get(NAME)
     }
-    known = journal.entries(list(asked)) if asked else {}
+    known = journal.entries(list(requests)) if requests else {}
     for act in entries:
         before = known.get(act.event_id)
         if before is not None and _labels_of(before) != _labels_of(act):
             raise JournalConflictError(
-                f"{NAME} = {shown(asked[act.event_id])} was used before for another note; nothing was "
+                f"{NAME} = {shown(requests[act.event_id])} was used before for another note; nothing was "
                 f"saved. Give each note a name of its own."
             )
     return [known.get(act.event_id, act) for act in entries]

@@ -1,12 +1,12 @@
-"""Acts of the day are taken in, when they happen, by the functions that the night runs on a day of them.
+"""Write path of direct events: applied at once, by the functions that the nightly job runs on days.
 
-One writer changes the memories at a time. Who finds the memories free takes in what it wrote; who has to wait
-stands in a queue, and whoever has the next turn takes in all that waits, in the order of the journal. The
-others find theirs done and fetch what became of it. So however many write at once, an act waits for the turn
-that there is and the one after it, and a turn costs its commits once.
+One writer changes the memories at a time. A writer that finds the lock free applies its own events. A writer
+that finds it taken enqueues their ids; the next lock holder commits its own events and everything queued, in
+journal order (group commit). The others find theirs done and fetch the outcomes. So an event waits for at
+most two turns, and a turn commits once, however many writers there are.
 
-All of it was in the journal before. What a turn did not come to, because it was killed, the next one or the
-night takes in; what it had done already is known to be done.
+Every event was in the journal before. What a killed turn did not apply, the next turn or the nightly job
+applies; what it did apply is recognised.
 """
 
 from __future__ import annotations
@@ -42,37 +42,38 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("slowwave.lifecycle")
 MAX_ATTEMPTS = 16
-"""Times that one who acts on a source looks at it anew, because another one spoke of it (count)."""
+"""Attempts of an optimistic write while other processes write to the same source (count)."""
 
 MAX_ENTRIES_PER_CALL = 64
-"""Acts of a call that may stand in the queue; of more the vectors are made before the turn (count)."""
+"""Events of a call that may be queued; larger calls embed before their turn (count)."""
 
 MAX_ENTRIES_PER_TURN = 256
-"""Acts of others that one turn takes in (count)."""
+"""Queued events that one turn applies (count)."""
 
 MAX_LOGGED = 128
-"""Turns whose rows wait in the write-ahead log; one of more than `MAX_ENTRIES_PER_CALL` is committed."""
+"""Turns whose rows may wait in the write-ahead log (count).
 
-_RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
+A turn with more than `MAX_ENTRIES_PER_CALL` events is committed at once.
+"""
+
+_RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide the outcome of a note
 
 T = TypeVar("T")
 
-Became = dict[str, Any]
-"""What became of an act, as plain data: of a save the fields of `home.tenant.Saved` but its source."""
+Outcome = dict[str, Any]
+"""Outcome of an event as plain data: of a save the fields of `home.tenant.Saved` but its source."""
 
 
 def append_and_apply(space: Workspace, act: Entry) -> None:
-    """Journal one act, such as a forget or an undo, and carry it out."""
+    """Append one event, such as a forget, to the journal and apply it."""
     apply(space, append(space, [act]))
 
 
 def append(space: Workspace, acts: Sequence[Entry], *, after: Mapping[str, int] | None = None) -> list[Entry]:
-    """Write acts; as they are in the journal now, with the place that each has among all acts.
+    """Append events; return them as the journal has them, with their seqs.
 
     Args:
-        space: the home.
-        acts: what happened.
-        after: they are written only if these are still the last places of these sources, as of `guarded`.
+        after: Write only if these are still the last seqs of these sources (see `locked_write`).
     """
     with span("slowwave.journal.append"):
         return space.journal.append_next(acts, after or {})
@@ -85,129 +86,130 @@ def optimistic_write(
     others: Collection[str],
     act: Callable[[SourceState, Mapping[str, int]], T],
 ) -> T:
-    """Write what rests on how sources stand: all that was said of them before is settled.
+    """Write an event that depends on the state of sources, after all their earlier events.
 
-    Nobody waits for a turn but who speaks of a source that somebody else is speaking of.
+    Uses optimistic concurrency: only a conflict on the same source falls back to `locked_write`.
 
     Args:
-        space: the home.
-        namespace: of the sources.
-        sources: how these stand.
-        others: and what was said last of these.
-        act: is given what is known of both, and acts by `written` with the places that it is given as
-            ``after``; it may be called more than once.
+        sources: State and newest event of these.
+        others: Newest event only of these.
+        act: Gets the state and the seqs to pass to `append` as ``after``; may run more than once.
 
     Raises:
-        JournalMovedError: others keep speaking of one of the sources; nothing was written.
+        JournalMovedError: Other processes keep writing to one of the sources; nothing was written.
     """
-    known = read_source_state(space, namespace, sources, others)
-    if not known.waiting:
+    state = read_source_state(space, namespace, sources, others)
+    if not state.waiting:
         with suppress(JournalMovedError):
-            return act(known, {source: known.place(source) for source in sources})
+            return act(state, {source: state.place(source) for source in sources})
 
-    def look(last: Mapping[str, int]) -> T:
+    def attempt(last: Mapping[str, int]) -> T:
         return act(read_source_state(space, namespace, sources, others), last)
 
-    return locked_write(space, namespace, sources, look)
+    return locked_write(space, namespace, sources, attempt)
 
 
 def locked_write(
     space: Workspace, namespace: str, sources: Collection[str], act: Callable[[Mapping[str, int]], T]
 ) -> T:
-    """Act on sources such that nothing comes between what was looked at and what is written.
+    """Write an event on sources so that nothing changes them after the read.
 
-    Nobody else changes the memories meanwhile, all that was said of the sources is taken in, and what is said
-    of one at this very moment by another process makes this one look again.
+    The writing lock is held meanwhile, and all earlier events of the sources are applied. If another process
+    appends an event on one of them, `act` runs again, up to `MAX_ATTEMPTS` times.
 
     Args:
-        space: the home.
-        namespace: of the sources.
-        sources: which ones.
-        act: looks whether it may, and acts by `written` with the places that it is given as ``after``.
+        act: Reads the state and writes by `append` with the seqs that it gets as ``after``.
 
     Raises:
-        JournalMovedError: others keep saying something of one of the sources; nothing was written.
+        JournalMovedError: Other processes keep writing to one of the sources; nothing was written.
     """
 
-    def look() -> T:
+    def attempt() -> T:
         last: dict[str, int] = {}
         for source in sources:
-            said = space.journal.about(namespace, source)
-            _catch_up(space, namespace, source, said)
-            last[source] = max((one.seq or 0 for one in said), default=0)
+            entries = space.journal.about(namespace, source)
+            _catch_up(space, namespace, source, entries)
+            last[source] = max((entry.seq or 0 for entry in entries), default=0)
         return act(last)
 
     with space.writing():
         for _ in range(MAX_ATTEMPTS - 1):
             with suppress(JournalMovedError):
-                return look()
-        return look()
+                return attempt()
+        return attempt()
 
 
-def _catch_up(space: Workspace, namespace: str, source: str, said: Sequence[Entry]) -> None:
-    """Take in what was said of a source and its memory does not say yet."""
-    apply(space, entries_after(space, namespace, source, said)[1] if said else [])
+def _catch_up(space: Workspace, namespace: str, source: str, entries: Sequence[Entry]) -> None:
+    """Apply the events of a source that its memory does not have yet."""
+    apply(space, entries_after(space, namespace, source, entries)[1] if entries else [])
 
 
-def apply(space: Workspace, acts: Sequence[Entry]) -> list[Became]:
-    """Let acts happen that are in the journal; what became of each, in their order.
+def apply(space: Workspace, acts: Sequence[Entry]) -> list[Outcome]:
+    """Apply journalled events of one call; return their outcomes in order.
 
     Args:
-        space: the home.
-        acts: of one call, as the journal has them.
+        acts: As the journal has them.
     """
     if not acts:
         return []
-    became = (
+    outcomes = (
         _apply_entries(space, _batches(acts)) if len(acts) > MAX_ENTRIES_PER_CALL else _with_turn(space, acts)
     )
-    return [became[act.event_id] for act in acts]
+    return [outcomes[act.event_id] for act in acts]
 
 
-def _with_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Became]:
-    """Take them in when the turn comes, or find that another one's turn did."""
-    queue, mine = space.journal.queue, [act.event_id for act in acts]
+def _with_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Outcome]:
+    """Apply the events in a turn, or return what another writer's turn did."""
+    queue, events = space.journal.queue, [act.event_id for act in acts]
     rules = ids.digest("rules", space.settings.model_dump_json(include=_RULES))
-    became: dict[str, Any] = {}
+    outcomes: dict[str, Any] = {}
     joined = False
 
     @contextmanager
     def standing() -> Iterator[None]:
         nonlocal joined
-        queue.join(mine, rules)
+        queue.join(events, rules)
         joined = True
         yield
 
-    def told() -> bool:
-        became.update(queue.answers(mine))
-        return len(became) == len(mine)
+    def answered() -> bool:
+        outcomes.update(queue.answers(events))
+        return len(outcomes) == len(events)
 
     try:
-        with space.writing(standing(), told) as turn:
-            if turn and not (joined and told()):
-                became = _turn(space, queue, acts, rules)
+        with space.writing(standing(), answered) as turn:
+            if turn and not (joined and answered()):
+                outcomes = _turn(space, queue, acts, rules)
                 _find_lost_entries(space)
     finally:
         if joined:
-            queue.leave(mine)
-    if any(one is None for one in became.values()):  # another one could not; if these cannot be, it shows now
+            queue.leave(events)
+    if any(outcome is None for outcome in outcomes.values()):  # the other writer failed: retry here
         return _apply_entries(space, _batches(acts))
-    return became
+    return outcomes
 
 
 def _find_lost_entries(space: Workspace) -> None:
-    """After a damage or a start of the machine, take in what the tables lack; a failure is told by doctor."""
+    """Recover events that the tables miss after damage or a restart of the machine.
+
+    A failure is logged; `slowwave doctor` reports the missing events.
+    """
     wal = space.store.wal
     if wal is None or not (wal.is_of_another_start() or wal.set_aside()):
         return
     try:
         apply_lost_entries(space)
-    except Exception as error:  # what this turn was for is done
-        LOG.warning("What the tables may lack was not taken in: %s. `slowwave doctor` looks for it.", error)
+    except Exception as error:  # the turn's own events are applied
+        LOG.warning(
+            "Events that the tables may miss were not applied: %s. Run `slowwave doctor` to check.", error
+        )
 
 
 def apply_lost_entries(space: Workspace) -> int:
-    """Take in acts of the journal that the tables lack, forget damaged files of the log; how many (count)."""
+    """Apply journal events that the tables miss; return their count.
+
+    Then drop damaged files of the write-ahead log.
+    """
     wal = space.store.wal
     with space.writing():
         aside = wal.set_aside(look=True) if wal is not None else ()
@@ -219,91 +221,90 @@ def apply_lost_entries(space: Workspace) -> int:
     return len(acts)
 
 
-def _turn(space: Workspace, queue: GroupCommitQueue, acts: Sequence[Entry], rules: str) -> dict[str, Became]:
-    """Take these in, and what waits; tell the others what became of theirs."""
-    mine = {act.event_id for act in acts}
-    waiting = [one for one in queue.waiting(rules, MAX_ENTRIES_PER_TURN) if one not in mine]
+def _turn(space: Workspace, queue: GroupCommitQueue, acts: Sequence[Entry], rules: str) -> dict[str, Outcome]:
+    """Apply these events and the queued ones; answer the queued ones' writers."""
+    own = {act.event_id for act in acts}
+    waiting = [event for event in queue.waiting(rules, MAX_ENTRIES_PER_TURN) if event not in own]
     others = space.journal.entries(waiting) if waiting else {}
     if not others:
         return _apply_entries(space, _batches(acts))
     try:
-        became = _apply_entries(space, _batches([*others.values(), *acts]))
-    except Exception:  # whosever act it is: each is told by its own call, and the others' are taken in
+        outcomes = _apply_entries(space, _batches([*others.values(), *acts]))
+    except Exception:  # whichever event failed: each writer retries its own
         queue.answer(dict.fromkeys(others))
         return _apply_entries(space, _batches(acts))
-    queue.answer({event: became[event] for event in others})
-    return {event: became[event] for event in mine}
+    queue.answer({event: outcomes[event] for event in others})
+    return {event: outcomes[event] for event in own}
 
 
 def _batches(acts: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """The acts in the order of the journal, in pieces that come to the same together as one after the other.
+    """Yield the events in journal order, in pieces whose joint result equals one by one.
 
-    A piece has acts of one kind and one day, and none of a memory twice; a word about a decision stands
-    alone.
+    A piece has events of one kind and one day, and no memory twice; an undo or accept is alone.
     """
     piece: list[Entry] = []
-    about: set[tuple[str, str]] = set()
-    for act in sorted(acts, key=lambda one: one.seq or 0):
+    subjects: set[tuple[str, str]] = set()
+    for act in sorted(acts, key=lambda act: act.seq or 0):
         if piece and (
             act.kind != piece[0].kind
             or act.kind in WORDS
             or act.occurred_at.date() != piece[0].occurred_at.date()
-            or (act.namespace, act.subject) in about
+            or (act.namespace, act.subject) in subjects
         ):
             yield piece
-            piece, about = [], set()
+            piece, subjects = [], set()
         piece.append(act)
-        about.add((act.namespace, act.subject))
+        subjects.add((act.namespace, act.subject))
     if piece:
         yield piece
 
 
 def _apply_entries(
     space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[Entry]]
-) -> dict[str, Became]:
-    """Run the night's stages on these acts, a piece after the other."""
-    became: dict[str, Became] = {}
+) -> dict[str, Outcome]:
+    """Run the nightly job's stages on these events, piece by piece."""
+    outcomes: dict[str, Outcome] = {}
     done = AdmissionReport()
     store, acts = space.store, 0
     for piece in pieces:
         deadline.check()
         acts += len(piece)
         if piece[0].kind == "save":
-            told, settled = _save(space, piece)
-            became |= told
+            saved, settled = _save(space, piece)
+            outcomes |= saved
             done += settled
         else:
             staged = staging.stage(entries_frame(piece))
             admit_batch(space, staged, lambda notes: ingest_pipeline.no_chunks(space.embedder))
-            became |= {act.event_id: {} for act in piece}
+            outcomes |= {act.event_id: {} for act in piece}
     with space.writing():
         if acts > MAX_ENTRIES_PER_CALL or len(store.logged()) >= MAX_LOGGED:
             with span("slowwave.save.commit"):
                 store.settle()
                 store.remove_partial_files()
         keep_fresh(store)
-    _log_superseded(became, done)
-    return became
+    _mark_superseded(outcomes, done)
+    return outcomes
 
 
-def _log_superseded(became: Mapping[str, Became], done: AdmissionReport) -> None:
-    """Say of a note that was let in and is older than what it contradicts that it is superseded."""
+def _mark_superseded(outcomes: Mapping[str, Outcome], done: AdmissionReport) -> None:
+    """Mark notes as superseded that entered and are older than what they contradict."""
     superseding = {
         (row["memory_id"], row["other_memory"]): row["decision_id"]
         for row in done.decisions.iter_rows(named=True)
         if row["outcome"] == "supersede"
     }
-    for one in became.values():
-        status, newer = done.standing.get(one.get("memory_id", ""), ("", None))
-        if status == "superseded" and one["status"] != "quarantined":
-            decision = superseding.get((newer, one["memory_id"]))
-            one |= {"status": status, "outcome": status, "other": newer, "decision_id": decision}
+    for outcome in outcomes.values():
+        status, newer = done.standing.get(outcome.get("memory_id", ""), ("", None))
+        if status == "superseded" and outcome["status"] != "quarantined":
+            decision = superseding.get((newer, outcome["memory_id"]))
+            outcome |= {"status": status, "outcome": status, "other": newer, "decision_id": decision}
 
 
-def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], AdmissionReport]:
-    """Notes pass the gate, are cut and embedded, and enter."""
+def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Outcome], AdmissionReport]:
+    """Judge, cut, embed and admit notes."""
     store = space.store
-    if any(one.kind == "save" for one in entries):
+    if any(entry.kind == "save" for entry in entries):
         space.activate_gate()
     staged = staging.stage(entries_frame(entries))
     with span("slowwave.save.gate", notes=staged.height):
@@ -323,29 +324,29 @@ def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became]
 
 
 def _quarantine(space: Workspace, staged: pl.DataFrame, refused: pl.DataFrame) -> None:
-    """Keep what the gate refuses, but what was erased meanwhile."""
+    """Quarantine what the gate refuses, except notes that were erased meanwhile."""
     if refused.is_empty():
         return
     with space.writing(), space.store.later():
-        for mine in staged.partition_by("namespace", maintain_order=True):
-            hold(space.store, current_entries(space.journal, str(mine["namespace"][0]), mine), refused)
+        for rows in staged.partition_by("namespace", maintain_order=True):
+            hold(space.store, current_entries(space.journal, str(rows["namespace"][0]), rows), refused)
 
 
 def _served_before(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
-    """What searches showed in the namespaces of these notes in the window before each of them."""
+    """Return passages served in these notes' namespaces in the window before each note."""
     first: datetime = staged["occurred_at"].min()  # type: ignore[assignment]
     last: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
     window = space.gate_policy.echo_window
     reach = window + (last - first) if window else window
-    said: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, text in zip(staged["namespace"], staged["content"], strict=True):
-        said.setdefault(name, []).append(text or "")
+        by_name.setdefault(name, []).append(text or "")
     share, served, seq = space.gate_policy.echo_share, served_passages(space), int(staged["seq"].max() or 0)  # type: ignore[arg-type]
-    return pl.concat([served.recent(name, last, reach, texts, share, seq) for name, texts in said.items()])
+    return pl.concat([served.recent(name, last, reach, texts, share, seq) for name, texts in by_name.items()])
 
 
 def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -> dict[str, dict[str, Any]]:
-    """The decision about each memory, by its id; also of what a turn that was killed had come to."""
+    """Return the decision on each memory by its id, also decisions of a killed turn."""
     decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
     if settled.unchanged:
         pairs = passed.select("memory_id", "revision").iter_rows()
@@ -355,14 +356,14 @@ def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -
     return decided
 
 
-def _events_of(decision: Mapping[str, Any]) -> tuple[str, ...]:
-    """What who saved a note should know of the decision about it."""
+def _messages_of(decision: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the messages of a decision for the user who saved the note."""
     if decision.get("skipped"):
         return (decision["evidence"],)
     if decision.get("proposed") and decision["outcome"] == "related":
-        done = {"merge": "merged into", "supersede": "put in the place of"}[decision["proposed"]]
+        action = {"merge": "merged into", "supersede": "put in the place of"}[decision["proposed"]]
         return (
-            f"Whether it is {done} the memory that it is related to waits for a person: "
+            f"Whether it is {action} the memory that it is related to waits for a person: "
             f"`slowwave decisions --waiting` shows both.",
         )
     return ()
@@ -373,9 +374,9 @@ def _outcomes(
     verdicts: pl.DataFrame,
     settled: AdmissionReport,
     decided: Mapping[str, dict[str, Any]],
-) -> dict[str, Became]:
+) -> dict[str, Outcome]:
     by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
-    outcomes: dict[str, Became] = {}
+    outcomes: dict[str, Outcome] = {}
     for entry in entries:
         memory = ids.memory_id(entry.namespace, entry.subject)
         verdict, decision = by_id[memory], decided.get(memory, {})
@@ -390,6 +391,6 @@ def _outcomes(
             "other": decision.get("other_memory"),
             "decision_id": decision.get("decision_id"),
             "quality": verdict["score"],
-            "warnings": settled.warnings + _events_of(decision),
+            "warnings": settled.warnings + _messages_of(decision),
         }
     return outcomes

@@ -291,7 +291,7 @@ class Memory(SearchingMemory):
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:
             append_and_apply(self._space, self._undo_entry(decision_id, self._space.now()))
-        return decisions.one(self._space, self.namespace, decision_id)
+        return decisions.get_decision(self._space, self.namespace, decision_id)
 
     def quarantine(
         self, *, status: str = "held", reason: str = "", limit: int | None = None

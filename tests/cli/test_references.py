@@ -45,7 +45,7 @@ def asked(journal: Journal, event_id: str, principal: str = "ann", namespace: st
 
 
 def test_last_is_the_last_search_of_whoever_asks_in_this_namespace(journal):
-    with pytest.raises(NotFoundError, match="no last search: the journal has none that ann made"):
+    with pytest.raises(NotFoundError, match="no last search: the journal has none by ann"):
         resolve_id(tenant(journal), "search", "last")
     asked(journal, "aaaa1111")
     asked(journal, "bbbb1111")

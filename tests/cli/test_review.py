@@ -130,7 +130,7 @@ def test_a_quarantined_note_is_released(said, data, memory, twin):
 @pytest.mark.slow
 def test_what_is_not_held_is_refused(refused, said, twin):
     for what in ("show", "release"):
-        assert "holds nothing called 'nothing'" in refused("quarantine", what, "nothing")
+        assert "has no note 'nothing'" in refused("quarantine", what, "nothing")
     said("quarantine", "release", twin)
     assert "is resolved, not held" in refused("quarantine", "release", twin)
 
@@ -359,12 +359,12 @@ def test_pairs_of_several_files_and_rates_of_ones_own(data, memory, tmp_path):
     ("write", "message"),
     [
         (lambda path: None, "No such file"),
-        (lambda path: path.write_text(""), "cannot be read as tab-separated text"),
-        (lambda path: path.write_bytes(b"a\tb\tlabel\n\xff\xfe\t\xff\tsame\n"), "cannot be read"),
+        (lambda path: path.write_text(""), "as tab-separated text"),
+        (lambda path: path.write_bytes(b"a\tb\tlabel\n\xff\xfe\t\xff\tsame\n"), "Cannot read"),
         (lambda path: path.write_text("left\tright\nx\ty\n"), "It needs a, b, and label"),
-        (lambda path: pairs(path, bad="x\ty\tperhaps"), "line 4: label 'perhaps' or a text cannot be read"),
-        (lambda path: pairs(path, bad="x"), "line 4: label None or a text cannot be read"),
-        (lambda path: pairs(path, label="score_0_5"), "line 2: score_0_5 'same' or a text cannot be read"),
+        (lambda path: pairs(path, bad="x\ty\tperhaps"), "line 4: cannot read label 'perhaps' or a text"),
+        (lambda path: pairs(path, bad="x"), "line 4: cannot read label None or a text"),
+        (lambda path: pairs(path, label="score_0_5"), "line 2: cannot read score_0_5 'same' or a text"),
         (lambda path: pairs(path, count=9), "18 pairs are too few; give at least 20"),
         (
             lambda path: path.write_text("a\tb\tlabel\n" + "x\tx\tdifferent\n" * 30),

@@ -153,8 +153,8 @@ def test_who_is_told_by_a_variable_or_a_program_hears_what_to_change(
     before = load(home)
     switch(home, str(tmp_path / "new"))
     for settings in (before, load(home, store={"uri": old})):
-        assert "the program that gives store.uri" in behind(settings)
+        assert "the program that sets store.uri" in behind(settings)
     monkeypatch.setenv("SLOWWAVE_STORE", json.dumps({"storage_options": {"region": "x"}}))
     assert "SLOWWAVE_STORE" not in behind(before)
     monkeypatch.setenv("SLOWWAVE_STORE", json.dumps({"uri": old}))
-    assert "without the variable SLOWWAVE_STORE, which says the old place" in behind(load(home))
+    assert "without the variable SLOWWAVE_STORE, which has the old place" in behind(load(home))

@@ -1,4 +1,4 @@
-"""Sound notes enter the memory: what is known around them, the decision log, and the memories."""
+"""Admission of notes that passed the gate: context, decision log, memories."""
 
 from slowwave.lifecycle.admission.apply import admit_batch, reconsider_batch
 from slowwave.lifecycle.admission.unmerge_cross_sensitivity import (

@@ -1,9 +1,9 @@
-"""Sound notes enter the memory: decided one after the other, logged, then written.
+"""Admission of events that passed the gate: decided one after the other, logged, then written.
 
-``quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
-lock, so two processes that save at once come to the same memory as one that saves twice. The decision log is
-written first and the memories in one commit, so a run that is killed leaves either the old memories or the
-new ones; chunks follow their memory (`slowwave.lifecycle.reconcile`).
+``quality.admission`` decides; this module carries the decisions out, behind the home's writing lock. So two
+processes that save at once get the same memories as one that saves twice. The decision log is written first,
+and the memories in one commit: a killed run leaves either the old memories or the new ones. Chunks follow
+their memory (`slowwave.lifecycle.reconcile`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 BATCH_SIZE = 4_096
-"""Acts decided and committed together (count)."""
+"""Events decided and committed together (count)."""
 
 ChunksOf = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -56,78 +56,78 @@ ChunksOf = Callable[[pl.DataFrame], pl.DataFrame]
 def admit_batch(
     space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool = False, later: bool = False
 ) -> AdmissionReport:
-    """Let acts that passed the gate happen: notes enter, forgotten ones retire, decisions are undone.
+    """Apply events that passed the gate: notes enter, forgets hide, undos reverse decisions.
 
     Args:
-        space: the home.
-        acts: rows of ``staged_notes`` (save, forget, undo) of any days and namespaces, in any order.
-        chunks_of: gives the embedded chunks of notes (rows of `acts`).
-        again: whether these acts may have been settled before, as in a rerun of a night.
-        later: rows that are new may wait in the store's log for a commit.
+        acts: Rows of ``staged_notes`` (save, forget, undo, accept) of any days and namespaces, in any
+            order.
+        chunks_of: Returns the embedded chunks of notes (rows of `acts`).
+        again: Whether these events may have been applied before, as in a rerun of a nightly job.
+        later: Whether new rows may wait in the write-ahead log for a commit.
     """
     policy, warnings = space.admission()
     done = AdmissionReport(warnings=warnings)
     with progress.task("deciding and writing", acts.height) as advance:
-        for mine in acts.partition_by("namespace", maintain_order=True):
-            namespace = str(mine["namespace"][0])
-            for run in _consecutive(mine):
+        for events in acts.partition_by("namespace", maintain_order=True):
+            namespace = str(events["namespace"][0])
+            for run in _consecutive(events):
                 with space.writing():
-                    said = current_entries(space.journal, namespace, run)
+                    current = current_entries(space.journal, namespace, run)
                     around = ContextLoader(space, namespace, policy)
-                    done += _admit(around, said, chunks_of, again=again, later=later)
+                    done += _admit(around, current, chunks_of, again=again, later=later)
                 advance(run.height)
     _follow_texts(space, acts)
     return done
 
 
 def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
-    """What use has taught of a memory is of its text: another one begins anew, an old one has its own."""
+    """Move feedback state with the text: a new text starts fresh, an old one regains its own."""
     sources: dict[str, list[str]] = {}
     for namespace, act, source in zip(acts["namespace"], acts["act"], acts["source"], strict=True):
         if act == "save" and not source.startswith(KEYLESS):
             sources.setdefault(namespace, []).append(source)
-    again = {name: space.journal.rewritten(name, mine) for name, mine in sources.items()}
-    if not any(again.values()):  # most say what they said ever
+    rewritten = {name: space.journal.rewritten(name, names) for name, names in sources.items()}
+    if not any(rewritten.values()):  # most sources never change their text
         return
     from slowwave.feedback.apply_state import follow_texts
     from slowwave.feedback.text_attribution import texts_in
 
     saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
     memories = [
-        saved.filter(pl.col("namespace") == name, pl.col("source").is_in(mine))
-        for name, mine in again.items()
+        saved.filter(pl.col("namespace") == name, pl.col("source").is_in(names))
+        for name, names in rewritten.items()
     ]
     follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
 
 
 def current_entries(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataFrame:
-    """The acts of one namespace without the saves that the journal does not have any more.
+    """Return the events of one namespace without saves that the journal has no more.
 
-    What was erased on its way into the memory does not enter it: this is asked behind the lock that an
-    erasure takes, too. A namespace of which nothing was ever erased is asked for that alone.
+    A save that was erased before admission must not enter. The caller holds the lock that an erasure takes.
+    A namespace without any erasure costs one count.
     """
     if not journal.count(namespace, ERASURE):
         return acts
     saves = acts.filter(pl.col("act") == "save")
     event = pl.col("revision").str.splitn("-", 2).struct[1]
-    known = journal.entries(saves.select(event).to_series().to_list())
-    there = [name for name, entry in known.items() if entry.kind == "save"]
-    return acts.filter((pl.col("act") != "save") | event.is_in(there))
+    entries = journal.entries(saves.select(event).to_series().to_list())
+    existing = [name for name, entry in entries.items() if entry.kind == "save"]
+    return acts.filter((pl.col("act") != "save") | event.is_in(existing))
 
 
 def reconsider_batch(
     space: Workspace, namespace: str, policy: AdmissionPolicy, as_of: datetime, *, dry_run: bool
 ) -> tuple[int, AdmissionReport, list[AdmissionDecision]]:
-    """Reconsolidate what is live already: how many memories, what became of them, and every decision."""
+    """Reconsolidate live memories; return their count, the report and every decision."""
     with space.writing():
         return _reconsider(ContextLoader(space, namespace, policy), as_of, dry_run=dry_run)
 
 
 def _consecutive(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Acts in the order in which they happen, in pieces of one day.
+    """Yield events in the order in which they apply, in pieces of one day.
 
-    A day is forgets, direct saves, notes of vaults by their turn, then people's words about decisions, each
-    a piece of its own: what it is about has to be in the log.
+    A day is forgets, direct saves, vault notes by their moments, then undos and accepts. Each undo or accept
+    is a piece of its own: the decision that it is about must be in the log.
     """
     if acts.height == 1:
         yield acts
@@ -136,14 +136,14 @@ def _consecutive(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     acts = acts.with_columns(order=order).sort(
         "day", "order", pl.col("origin").fill_null("") != "", moment_of_acts(), "revision", "memory_id"
     )
-    for (_, word), part in acts.group_by("day", pl.col("order") == ORDER["undo"], maintain_order=True):
-        yield from part.drop("order").iter_slices(1 if word else BATCH_SIZE)
+    for (_, alone), part in acts.group_by("day", pl.col("order") == ORDER["undo"], maintain_order=True):
+        yield from part.drop("order").iter_slices(1 if alone else BATCH_SIZE)
 
 
 def _admit(
     around: ContextLoader, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool, later: bool
 ) -> AdmissionReport:
-    """Decide, log, write."""
+    """Decide on the events, log the decisions, write the memories."""
     known = around.known_of(acts)
     acts = around.news(acts, known, again=again)
     news = acts.filter("is_news")
@@ -157,35 +157,37 @@ def _admit(
         vectors, on="memory_id", how="left", maintain_order="left"
     )
     matrix = matrix_of(notes["vector"], around.store.identity.dimension)
-    words = around.words(news)
+    settlements = around.words(news)
     neighbours = around.neighbours(notes, matrix, acts=news.height)
-    taken = _in_batches(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), words)
-    around.look_for_newer([act.note for act in taken if act.note is not None], acts=news.height)
-    admission = admit(taken, around.surroundings(around.touched(news, known, words), neighbours))
-    with around.store.later() if later and _drop_known(admission, news) else nullcontext():
+    events = _events_of(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), settlements)
+    around.look_for_newer([event.note for event in events if event.note is not None], acts=news.height)
+    admission = admit(events, around.surroundings(around.touched(news, known, settlements), neighbours))
+    with around.store.later() if later and _only_new(admission, news) else nullcontext():
         logged = log(around, admission, saves, news, again=again)
         _refuse(around, admission, saves, again=again)
         done = write(around, admission, news, chunks)
     if around.may_be_held(news["memory_id"].to_list()):
-        settle_held(around.store, news, {one.memory_id for one in admission.decisions if one.refused})
+        settle_held(
+            around.store, news, {decision.memory_id for decision in admission.decisions if decision.refused}
+        )
     return done + logged + AdmissionReport(unchanged=unchanged)
 
 
-def _drop_known(admission: AdmissionResult, news: pl.DataFrame) -> bool:
-    """Whether all that is to be written are rows of memories that were not known."""
+def _only_new(admission: AdmissionResult, news: pl.DataFrame) -> bool:
+    """Whether all rows to be written are of memories that were not known before."""
     return (
         not admission.changes
         and not admission.lapses
         and news.filter((pl.col("act") != "save") | pl.col("known_revision").is_not_null()).is_empty()
-        and all(one.record.status == LIVE and not one.parts for one in admission.entered.values())
+        and all(change.record.status == LIVE and not change.parts for change in admission.entered.values())
     )
 
 
 def _reconsider(
     around: ContextLoader, as_of: datetime, *, dry_run: bool
 ) -> tuple[int, AdmissionReport, list[AdmissionDecision]]:
-    """Decide about the live memories, one after the other, and write unless it is a dry run."""
-    rows = around.store.read("memories", around.mine("status = 'live'"), columns=RECORD)
+    """Decide on the live memories in turn; write unless it is a dry run."""
+    rows = around.store.read("memories", around.in_namespace("status = 'live'"), columns=RECORD)
     records = sorted(around.records(rows), key=lambda record: record.turn)
     known = {record.memory_id: record for record in records}
     names = list(known)
@@ -215,22 +217,26 @@ def _reconsider(
         occurred_at=pl.lit(as_of).cast(pl.Datetime("us", "UTC")),
         known_revision="revision",
     )
-    looked = replace(admission, decisions=[one for one in admission.decisions if one.outcome != "complement"])
-    done = log(around, looked, acts, acts, look=as_of.isoformat())
-    done = write(around, looked, acts.clear(), ingest_pipeline.no_chunks(around.space.embedder)) + done
+    decisions = [decision for decision in admission.decisions if decision.outcome != "complement"]
+    logged = replace(admission, decisions=decisions)
+    done = log(around, logged, acts, acts, look=as_of.isoformat())
+    done = write(around, logged, acts.clear(), ingest_pipeline.no_chunks(around.space.embedder)) + done
     return len(names), done, admission.decisions
 
 
-def _in_batches(
-    around: ContextLoader, news: pl.DataFrame, vectors: dict[str, np.ndarray], words: dict[str, AdmissionAct]
+def _events_of(
+    around: ContextLoader,
+    news: pl.DataFrame,
+    vectors: dict[str, np.ndarray],
+    settlements: dict[str, AdmissionAct],
 ) -> list[AdmissionAct]:
-    """The acts, in their order."""
+    """Return the events as admission takes them, in their order."""
     gate = around.space.gate_policy
     acts = []
     for row in news.iter_rows(named=True):
         name = row["memory_id"]
         if row["act"] in WORDS:
-            acts += [words[row["source"]]] if row["source"] in words else []
+            acts += [settlements[row["source"]]] if row["source"] in settlements else []
         elif row["act"] == "forget":
             acts.append(AdmissionAct("forget", name, revision=row["revision"]))
         else:
@@ -243,14 +249,15 @@ _REFUSED = ("memory_id", "revision", "reasons", "duplicate_of", "duplicate_revis
 
 
 def _refuse(around: ContextLoader, admission: AdmissionResult, saves: pl.DataFrame, *, again: bool) -> None:
-    """Keep the refused notes in quarantine, whole, with the scores that they passed the gate with."""
+    """Quarantine the refused notes, with the scores that passed the gate."""
     rows = [
         {
-            "memory_id": one.memory_id, "revision": one.revision, "reasons": list(one.reasons),
-            "duplicate_of": one.other, "duplicate_revision": one.other_revision, "details": one.evidence,
+            "memory_id": decision.memory_id, "revision": decision.revision, "reasons": list(decision.reasons),
+            "duplicate_of": decision.other, "duplicate_revision": decision.other_revision,
+            "details": decision.evidence,
         }
-        for one in admission.decisions
-        if one.refused
+        for decision in admission.decisions
+        if decision.refused
     ]  # fmt: skip
     if not rows:
         return
@@ -260,9 +267,9 @@ def _refuse(around: ContextLoader, admission: AdmissionResult, saves: pl.DataFra
 
 
 def _scores(around: ContextLoader, saves: pl.DataFrame) -> pl.DataFrame:
-    """What the gate counted of these notes, as it came with them or as the night's verdicts have it."""
+    """Return the content scores of these notes, from the rows or the nightly verdicts."""
     columns = ["memory_id", "revision", "score", "parts"]
     if "score" in saves.columns:
         return saves.select(columns)
-    found = around.store.read_by("gate_verdicts", "memory_id", saves["memory_id"].to_list(), columns=columns)
-    return found.unique(["memory_id", "revision"], keep="last", maintain_order=True)
+    rows = around.store.read_by("gate_verdicts", "memory_id", saves["memory_id"].to_list(), columns=columns)
+    return rows.unique(["memory_id", "revision"], keep="last", maintain_order=True)

@@ -1,4 +1,4 @@
-"""What has to be known around a batch of acts of one namespace, read from the tables."""
+"""Context of a batch of events of one namespace, read from the tables."""
 
 from __future__ import annotations
 
@@ -44,37 +44,38 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 QUERIES_UP_TO = 8
-"""From so many acts on, one matrix product is cheaper than a query each (count)."""
+"""Events from which one matrix product is cheaper than a query each (count)."""
 NEAREST_BY_QUERY = 24
-"""Memories that a query gives (count): each of the few acts before a note takes two away at most."""
+"""Memories per query (count): each earlier event of the batch removes two at most."""
 TIME = pl.Datetime("us", "UTC")
 NEAREST_OF_ALL = 512
-"""The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
-_THERE = (LIVE, MERGED, SUPERSEDED)
+"""The same for a late note, superseded and merged memories included (count)."""
+_IN_USE = (LIVE, MERGED, SUPERSEDED)
 
 
 def live_memories(space: Workspace, namespace: str) -> NeighbourCache | None:
-    """What is known of a namespace now; None where its tables have to be asked."""
-    most = int(space.settings.store.snapshot_mb * 2**20)
-    if not most or space.store.in_memory:
+    """Return the namespace's neighbour cache, brought up to date; None if it may not be used."""
+    max_bytes = int(space.settings.store.snapshot_mb * 2**20)
+    if not max_bytes or space.store.in_memory:
         return None
-    followers = space.part(
-        "standing", lambda: CachesByNamespace(lambda name: NeighbourCache(space.store, name, most), most)
+    caches = space.part(
+        "standing",
+        lambda: CachesByNamespace(lambda name: NeighbourCache(space.store, name, max_bytes), max_bytes),
     )
-    found = followers.of(namespace)
-    found.follow()
-    followers.trim()
-    return None if found.too_large else found
+    cache = caches.of(namespace)
+    cache.follow()
+    caches.trim()
+    return None if cache.too_large else cache
 
 
 class ContextLoader:
-    """What is known around one batch.
+    """Loader of what admission needs to know around one batch.
 
     Attributes:
         space: the home.
         store: its tables.
-        namespace: the batch's.
-        policy: the rules.
+        namespace: Namespace of the batch.
+        policy: Rules of admission.
     """
 
     def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
@@ -85,7 +86,7 @@ class ContextLoader:
         self._many: pl.DataFrame | None = None
 
     def surroundings(self, known: Iterable[AdmissionRecord], neighbours: Neighbours) -> AdmissionContext:
-        """These, with what is loaded when it is asked for."""
+        """Return the context of these records; the rest is loaded when it is needed."""
         by_id = {record.memory_id: record for record in known}
         return AdmissionContext(
             by_id, neighbours, self.policy, self.recall, self.embed, self.apart(),
@@ -94,22 +95,22 @@ class ContextLoader:
         )  # fmt: skip
 
     def known_of(self, acts: pl.DataFrame) -> pl.DataFrame:
-        """What is known of the memories of the acts, and of those that say exactly what they say."""
+        """Return the memories of the events, and those with exactly the same content."""
         names = acts["memory_id"].to_list()
         hashes = acts.filter((pl.col("act") == "save") & self.policy.gate)["content_hash"].to_list()
         if self.standing and not self.standing.knows([*names, *hashes]):
             return self.store.empty("memories", RECORD)
-        there = one_of("status", [LIVE, MERGED])
+        in_use = one_of("status", [LIVE, MERGED])
         if acts.height < QUERIES_UP_TO:
-            same = f" OR ({one_of('content_hash', hashes)} AND {there})" if hashes else ""
-            where = self.mine(one_of("memory_id", names) + same)
+            same = f" OR ({one_of('content_hash', hashes)} AND {in_use})" if hashes else ""
+            where = self.in_namespace(one_of("memory_id", names) + same)
             return self.store.read("memories", where, columns=RECORD)
         return pl.concat(
-            [self._rows("memory_id", names), self._rows("content_hash", hashes, also=there)]
+            [self._rows("memory_id", names), self._rows("content_hash", hashes, also=in_use)]
         ).unique("memory_id")
 
     def news(self, acts: pl.DataFrame, around: pl.DataFrame, *, again: bool) -> pl.DataFrame:
-        """The acts with what is known of their memories, and whether they are newer (`is_news`)."""
+        """Return the events with their memories' revisions, and whether they are newer (`is_news`)."""
         if around.is_empty():
             news = acts.with_columns(
                 known_revision=pl.lit(None, pl.String), known_status=pl.lit(None, pl.String),
@@ -128,7 +129,7 @@ class ContextLoader:
             "memory_id",
             known_revision=pl.col("revision").str.split("+").list.first(),
             known_status="status",
-            # A memory that was forgotten before its text was ever seen has no time of its own.
+            # A memory forgotten before its text was seen has no creation time.
             known_created=pl.when(pl.col("content_hash").is_not_null()).then("created_at"),
         )
         joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
@@ -137,7 +138,7 @@ class ContextLoader:
         return joined.with_columns(is_news=pl.col("act").is_in(WORDS) | (newer & ~retired))
 
     def _still_refused(self, acts: pl.DataFrame) -> list[str]:
-        """Notes that were refused as duplicates of what is there still: that is not asked again."""
+        """Return notes refused as duplicates whose original is still live."""
         names = (acts["memory_id"] + ":" + acts["revision"]).to_list()
         held = self.store.read_by(
             "quarantine", "quarantine_id", names, also=f"status = {quote(HELD)} AND duplicate_of IS NOT NULL"
@@ -146,34 +147,34 @@ class ContextLoader:
         return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
 
     def words(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
-        """What people say of decisions, by decision id."""
+        """Return the undos and accepts of decisions, by decision id."""
         return self._undos(news) | self._accepts(news) if set(WORDS) & set(news["act"]) else {}
 
     def _accepts(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
-        """What is to be carried out as it was proposed, by the id of the decision that proposed it."""
-        asked = news.filter(pl.col("act") == "accept")
-        if asked.is_empty():
+        """Return the accepted proposals to carry out, by the id of the proposing decision."""
+        accepts = news.filter(pl.col("act") == "accept")
+        if accepts.is_empty():
             return {}
-        # One that is marked as accepted may belong to an act that was killed before it was carried out.
-        waits = self.mine(
+        # A decision marked as accepted may belong to an event killed before it was applied.
+        waits = self.in_namespace(
             f"outcome = 'related' AND proposed IS NOT NULL "
             f"AND (undone_at IS NULL OR undone_why = {quote(ACCEPTED)})"
         )
-        rows = self.store.read_by("decisions", "decision_id", asked["source"].to_list(), also=waits)
-        who = dict(asked.select("source", "principal").iter_rows())
-        made = [accepted_notes(row, who[row["decision_id"]]) for row in rows.iter_rows(named=True)]
-        names = [ids.decision_id(one.memory_id, one.revision, one.look) for one in made]
+        rows = self.store.read_by("decisions", "decision_id", accepts["source"].to_list(), also=waits)
+        who = dict(accepts.select("source", "principal").iter_rows())
+        made = [accepted_decision(row, who[row["decision_id"]]) for row in rows.iter_rows(named=True)]
+        names = [ids.decision_id(new.memory_id, new.revision, new.look) for new in made]
         over = self.store.read_by(
             "decisions", "decision_id", names, columns=["decision_id"], also="undone_at IS NOT NULL"
         )["decision_id"]
         return {
-            one.look: AdmissionAct("accept", one.memory_id, other=one.other, decision=one)
-            for one, name in zip(made, names, strict=True)
+            new.look: AdmissionAct("accept", new.memory_id, other=new.other, decision=new)
+            for new, name in zip(made, names, strict=True)
             if name not in over
         }
 
     def accepted(self) -> dict[tuple[str, str], AdmissionDecision]:
-        """What people let happen and holds still, by memory and revision of the one that acts."""
+        """Return accepted decisions that still hold, by memory and revision of the acting note."""
         holds = "proposed IS NOT NULL AND outcome IN ('merge', 'supersede') AND undone_at IS NULL"
         rows = self._kept("decisions", holds)
         return {
@@ -190,30 +191,30 @@ class ContextLoader:
         return not set(self._kept("quarantine", f"status = {quote(HELD)}")["memory_id"]).isdisjoint(names)
 
     def _kept(self, name: str, where: str) -> pl.DataFrame:
-        """Few rows of a table, read once while the table is the same."""
+        """Return a few rows of a table, cached while the table is unchanged."""
         store = self.store
 
         def mark(key: tuple[str, str]) -> tuple[int, tuple[str, ...]]:
             version, logged = store.mark(key[0])
-            # Rows that wait in the log are new: of decisions none is what is asked for here.
+            # Rows in the write-ahead log are new; no new decision matches these conditions.
             return version, () if key[0] == "decisions" else logged
 
         kept: TableCache[tuple[str, str], pl.DataFrame] = self.space.part(
             "kept rows", lambda: TableCache(mark, lambda key, *_: store.read(*key))
         )
-        return kept.of((name, self.mine(where)))
+        return kept.of((name, self.in_namespace(where)))
 
     def _undos(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
-        """What is to be undone, by decision id."""
-        asked = news.filter(pl.col("act") == "undo")
-        if asked.is_empty():
+        """Return the decisions to undo, by decision id."""
+        undos = news.filter(pl.col("act") == "undo")
+        if undos.is_empty():
             return {}
-        # One that is marked as undone may belong to an undo that was killed before it was carried out.
+        # A decision marked as undone may belong to an undo killed before it was applied.
         rows = self.store.read_by(
             "decisions",
             "decision_id",
-            asked["source"].to_list(),
-            also=self.mine(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
+            undos["source"].to_list(),
+            also=self.in_namespace(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
         )
         return {
             row["decision_id"]: AdmissionAct(
@@ -223,21 +224,21 @@ class ContextLoader:
         }
 
     def touched(
-        self, news: pl.DataFrame, around: pl.DataFrame, words: dict[str, AdmissionAct]
+        self, news: pl.DataFrame, around: pl.DataFrame, settlements: dict[str, AdmissionAct]
     ) -> list[AdmissionRecord]:
-        """What the acts touch: themselves, what they replaced, and what says the same already."""
-        if around.is_empty() and not words:
+        """Return the memories that the events touch: own, replaced, duplicated and settled ones."""
+        if around.is_empty() and not settlements:
             return []
         known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
-        found = [around]
-        if pairs := [name for act in words.values() for name in (act.memory_id, act.other) if name]:
-            found.append(self._rows("memory_id", pairs))
+        frames = [around]
+        if pairs := [name for act in settlements.values() for name in (act.memory_id, act.other) if name]:
+            frames.append(self._rows("memory_id", pairs))
         if known:
-            found.append(self._rows("replaced_by", known))
-        return self.records(pl.concat(found).unique("memory_id"))
+            frames.append(self._rows("replaced_by", known))
+        return self.records(pl.concat(frames).unique("memory_id"))
 
     def records(self, rows: pl.DataFrame) -> list[AdmissionRecord]:
-        """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
+        """Convert rows of ``memories`` (columns `RECORD`) to records; promoted ones are protected."""
         if rows.is_empty():
             return []
         promoted = states_in(self.space).promoted(self.namespace)
@@ -246,28 +247,25 @@ class ContextLoader:
         ]
 
     def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
-        return self.store.read_by("memories", column, values, columns=RECORD, also=self.mine(also))
+        return self.store.read_by("memories", column, values, columns=RECORD, also=self.in_namespace(also))
 
     def recall(self, names: Iterable[str]) -> list[AdmissionRecord]:
-        """Memories by id, those that a query has brought already without another read."""
+        """Return memories by id; those that a query returned already are not read again."""
         wanted = list(names)
-        found = [self._seen[name] for name in wanted if name in self._seen]
+        cached = [self._seen[name] for name in wanted if name in self._seen]
         rest = [name for name in wanted if name not in self._seen]
-        return found + self.records(self._rows("memory_id", rest)) if rest else found
+        return cached + self.records(self._rows("memory_id", rest)) if rest else cached
 
     def look_for_newer(self, notes: Iterable[AdmissionRecord], *, acts: int) -> None:
-        """Find out whether any of these may come late, so that it has to be put in its turn."""
+        """Check whether any note is older than a stored memory and must be ordered."""
         moments = [note.moment for note in notes]
         if not moments or self.policy.reconsolidation == "off":
             return
         first = min(moments)
-        if self.standing:
-            self._latest = self.standing.latest(first)
-        else:
-            self._latest = self._latest_in_table(first)
+        self._latest = self.standing.latest(first) if self.standing else self._latest_in_table(first)
         if acts >= QUERIES_UP_TO and self._latest > NEVER:
             self._many = self.store.read(
-                "memories", self.mine(f"{one_of('status', _THERE)} AND vector IS NOT NULL"),
+                "memories", self.in_namespace(f"{one_of('status', _IN_USE)} AND vector IS NOT NULL"),
                 columns=["memory_id", "sensitivity", "vector"],
             )  # fmt: skip
 
@@ -275,71 +273,70 @@ class ContextLoader:
         dated = f"CAST({quote(_iso(first))} AS TIMESTAMP)"
         newer = f"(dated >= {dated} OR (dated IS NULL AND revision >= {quote(f'{max(first, 0):016x}')}))"
         rows = self.store.read(
-            "memories", self.mine(f"status != 'retired' AND {newer}"), columns=["dated", "revision"]
+            "memories", self.in_namespace(f"status != 'retired' AND {newer}"), columns=["dated", "revision"]
         )
-        own = (ids.revision_moment(one) for one in rows.filter(pl.col("dated").is_null())["revision"])
-        carried = (to_microseconds(one) for one in rows["dated"].drop_nulls())
+        own = (ids.revision_moment(text) for text in rows.filter(pl.col("dated").is_null())["revision"])
+        carried = (to_microseconds(date) for date in rows["dated"].drop_nulls())
         return max((NEVER, *own, *carried))
 
     def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[AdmissionRecord]:
-        """What was not forgotten and resembles one of these vectors."""
-        found = pl.Series(dtype=pl.String)
+        """Return memories, forgotten ones excepted, that are similar to one of these vectors."""
+        names = pl.Series(dtype=pl.String)
         if self._many is not None:
-            mine = self._many.filter(pl.Series(sensitivities(self._many)) == sensitivity)
-            if len(vectors) and not mine.is_empty():
-                matrix = matrix_of(mine["vector"], self.store.identity.dimension)
+            same = self._many.filter(pl.Series(sensitivities(self._many)) == sensitivity)
+            if len(vectors) and not same.is_empty():
+                matrix = matrix_of(same["vector"], self.store.identity.dimension)
                 close = (matrix @ np.array(vectors, dtype=np.float32).T).max(axis=1)
-                found = mine["memory_id"].filter(pl.Series(close >= self.policy.floor - SLACK))
-            return self.recall(found)
+                names = same["memory_id"].filter(pl.Series(close >= self.policy.floor - SLACK))
+            return self.recall(names)
         rows = [
-            self._nearest(vector, sensitivity, statuses=_THERE, count=NEAREST_OF_ALL)
+            self._nearest(vector, sensitivity, statuses=_IN_USE, count=NEAREST_OF_ALL)
             for vector in vectors if vector.any()
         ]  # fmt: skip
         return self.records(pl.concat(rows).unique("memory_id")) if rows else []
 
     def behind(self, names: Iterable[str]) -> list[AdmissionRecord]:
-        """What these superseded."""
+        """Return the memories that these superseded."""
         wanted = list(names)
         return self.records(self._rows("replaced_by", wanted, also="status = 'superseded'")) if wanted else []
 
-    def mine(self, condition: str) -> str:
-        """The condition, of this namespace only."""
+    def in_namespace(self, condition: str) -> str:
+        """Return the condition, restricted to this namespace."""
         return within(self.namespace, condition)
 
     def neighbours(self, notes: pl.DataFrame, batch: np.ndarray, *, acts: int) -> Neighbours:
-        """The live memories by similarity to notes (memory_id, sensitivity), of the same sensitivity.
+        """Compute similarity of the live memories to notes of the same sensitivity.
 
         Args:
-            notes: as they come, one after the other.
-            batch: their vectors (n, dimension).
-            acts: how many there are besides.
+            notes: Columns memory_id and sensitivity, in their order.
+            batch: Their vectors (n, dimension).
+            acts: Events of the whole batch (count).
         """
         floor = self.policy.floor
         dimension = self.store.identity.dimension
         names = notes["memory_id"].to_list()
         kinds = sensitivities(notes)
-        nobody = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
+        empty = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
         if not np.isfinite(floor) or not batch.any():
-            return nobody
+            return empty
         if acts >= QUERIES_UP_TO and self.standing:
-            there, matrix, theirs = self.standing.live()
-            mine = self.standing.codes_of(kinds)
-            return Neighbours(there, matrix, names, batch, floor, groups=theirs, batch_groups=mine)
+            live, matrix, groups = self.standing.live()
+            codes = self.standing.codes_of(kinds)
+            return Neighbours(live, matrix, names, batch, floor, groups=groups, batch_groups=codes)
         if acts >= QUERIES_UP_TO:
             rows = self.store.read(
-                "memories", self.mine("status = 'live' AND vector IS NOT NULL"),
+                "memories", self.in_namespace("status = 'live' AND vector IS NOT NULL"),
                 columns=["memory_id", "sensitivity", "vector"],
             )  # fmt: skip
         else:
-            found = [
-                self._nearest(vector, kind) for vector, kind in zip(batch, kinds, strict=True) if vector.any()
-            ]
-            rows = pl.concat(found).unique("memory_id")
+            pairs = zip(batch, kinds, strict=True)
+            nearest = [self._nearest(vector, kind) for vector, kind in pairs if vector.any()]
+            rows = pl.concat(nearest).unique("memory_id")
             self._seen = {record.memory_id: record for record in self.records(rows)}
-        theirs, mine = coded(sensitivities(rows), kinds)
+        groups, codes = coded(sensitivities(rows), kinds)
         return Neighbours(
             rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor,
-            groups=theirs, batch_groups=mine,
+            groups=groups, batch_groups=codes,
         )  # fmt: skip
 
     def _nearest(
@@ -357,17 +354,16 @@ class ContextLoader:
         query = (
             search.distance_type("cosine")
             .bypass_vector_index()
-            .where(self.mine(f"{one_of('status', statuses)} AND {known}"))
+            .where(self.in_namespace(f"{one_of('status', statuses)} AND {known}"))
             .limit(count)
             .select([*RECORD, "_distance"])
         )
         with observe_query("vector_search", "memories"), self.store.explaining("memories"):
-            found = query.to_arrow()
-        frame = frame_of(found)
+            frame = frame_of(query.to_arrow())
         return frame.filter(pl.col("_distance") <= 1.0 - self.policy.floor + SLACK).select(RECORD)
 
     def apart(self) -> frozenset[frozenset[str]]:
-        """Pairs that a person has parted."""
+        """Return pairs of memories that a user separated."""
         if self.policy.reconsolidation == "off" and not self.policy.gate:
             return frozenset()
         rows = self._kept("decisions", f"undone_why = {quote(UNDONE_BY_HAND)}")
@@ -375,22 +371,22 @@ class ContextLoader:
         return frozenset(frozenset(pair) for pair in pairs)
 
     def embed(self, title: str, content: str) -> np.ndarray:
-        """Vector (dimension,) of a memory with this title and content; zero where it has no chunk."""
+        """Return the vector (dimension,) of a memory's text; zeros if it has no chunk."""
         chunks = ingest_pipeline.embed(self.store, self.space.embedder, self.cut(title, content))
         vectors = mean_vectors(chunks, self.store.identity.dimension)
-        found: np.ndarray = matrix_of(vectors["vector"], self.store.identity.dimension)
-        return found[0] if len(found) else np.zeros(self.store.identity.dimension, np.float32)
+        matrix = matrix_of(vectors["vector"], self.store.identity.dimension)
+        return matrix[0] if len(matrix) else np.zeros(self.store.identity.dimension, np.float32)
 
     def cut(self, title: str, content: str) -> pl.DataFrame:
-        """Chunks of a memory with this title and content."""
+        """Split a memory with this title and content into chunks."""
         note = pl.DataFrame(
             {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
         ).with_columns(context=pl.lit(None, pl.String))  # which changes neither vectors nor counts
         return ingest_pipeline.cut(note, self.space.chunker, self.space.embedder.name)
 
 
-def accepted_notes(row: dict[str, Any], principal: str) -> AdmissionDecision:
-    """What a waiting decision (row of ``decisions``) comes to when a person accepts it."""
+def accepted_decision(row: dict[str, Any], principal: str) -> AdmissionDecision:
+    """Return the decision that a waiting one (row of ``decisions``) becomes on acceptance."""
     return AdmissionDecision(
         row["memory_id"], row["revision"], row["proposed"], row["other_memory"], row["similarity"],
         evidence=f"accepted by {principal}; {row['evidence']}", other_revision=row["other_revision"],

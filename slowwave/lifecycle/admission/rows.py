@@ -1,4 +1,4 @@
-"""Rows of the tables as admission sees them, and back."""
+"""Conversion between rows of the tables and the records of admission."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from slowwave.scoring.feedback.promotion import effective_tier
 from slowwave.store.labels import labels_of, with_united
 
 ORDER = {"forget": 0, "save": 1, "undo": 2, "accept": 2}
-"""In which acts of one day happen; words about decisions come last, by their moments."""
+"""Order of the events of one day; undos and accepts come last, by their moments."""
 RECORD = (
     "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
     "sensitivity", *LABELS, "own_labels", "context", "replaced_by", "absorbed", "original", "vector",
@@ -35,7 +35,7 @@ RECORD = (
 def note_record(
     row: dict[str, Any], vector: np.ndarray | None = None, *, warned: bool = False
 ) -> AdmissionRecord:
-    """A staged note as admission sees it; without its vector nothing can be decided about it."""
+    """Convert a staged note to a record; without its vector it cannot be decided on."""
     return AdmissionRecord(
         memory_id=row["memory_id"],
         revision=row["revision"],
@@ -55,7 +55,7 @@ def note_record(
 
 
 def memory_record(row: dict[str, Any], promoted: str = "") -> AdmissionRecord:
-    """A row of ``memories`` as admission sees it; `promoted` is the tier that use gave it."""
+    """Convert a row of ``memories`` to a record; `promoted` is its tier from feedback."""
     merged, labels = row["original"] is not None, labels_of(row)
     vector = None if row["vector"] is None else np.asarray(row["vector"], dtype=np.float32)
     return AdmissionRecord(
@@ -83,32 +83,35 @@ def memory_record(row: dict[str, Any], promoted: str = "") -> AdmissionRecord:
 
 
 def _moment(dated: datetime | None, revision: str) -> int:
-    """Microseconds of the date that a text carries, or else of its act (rule 2.1)."""
+    """Return the microseconds of a text's own date, or else of its event (rule 2.1)."""
     return ids.revision_moment(revision) if dated is None else to_microseconds(dated)
 
 
 def moment_of_acts() -> pl.Expr:
-    """The same of rows of ``staged_notes``: acts of one batch happen in this order, then by revision."""
+    """Return the expression of `_moment` for rows of ``staged_notes``.
+
+    Events of one batch apply in this order, then by revision.
+    """
     act = pl.col("revision").str.split("-").list.first().str.to_integer(base=16, strict=False)
     return pl.when("dated").then(pl.col("created_at").dt.epoch("us")).otherwise(act)
 
 
 def _place(source: str) -> str:
-    """Where a note stands, which tells look-alikes apart; a note saved without a key stands nowhere."""
+    """Return the place of a note, which tells look-alikes apart; empty for keyless notes."""
     return "" if source.startswith(KEYLESS) else source
 
 
 def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
-    """Vectors (n, dimension), float32; a missing one is zero."""
+    """Return vectors as a matrix (n, dimension), float32; a missing one is zero."""
     matrix = np.zeros((len(vectors), dimension), dtype=np.float32)
-    there = vectors.is_not_null().to_numpy()
-    if there.any():
-        matrix[there] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
+    present = vectors.is_not_null().to_numpy()
+    if present.any():
+        matrix[present] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
     return matrix
 
 
 def state_rows(changes: Iterable[MemoryChange]) -> pl.DataFrame:
-    """What memories are now: the columns of ``memories`` that come of their text and their standing."""
+    """Return memories' present state: the columns of ``memories`` that admission decides."""
     rows: list[dict[str, Any]] = []
     for change in changes:
         record = change.record
@@ -116,7 +119,7 @@ def state_rows(changes: Iterable[MemoryChange]) -> pl.DataFrame:
         if record.status != LIVE or standing:
             standing = [record.status, record.replaced_by or "", *standing]
         if record.status == RETIRED:
-            standing = []  # what is forgotten has the version of the act
+            standing = []  # a forgotten memory has the revision of its event
         row = {
             "memory_id": record.memory_id, "status": record.status, "replaced_by": record.replaced_by,
             "absorbed": list(record.absorbed), "frequency": 1 + len(record.absorbed),
@@ -136,13 +139,18 @@ def state_rows(changes: Iterable[MemoryChange]) -> pl.DataFrame:
 
 
 def with_state_labels(memories: pl.DataFrame, changes: Iterable[MemoryChange]) -> pl.DataFrame:
-    """Rows of ``memories`` with the labels of all that each absorbed, where they say more than its own."""
-    united = {one.record.memory_id: one.labels for one in changes if one.labels != one.record.labels}
+    """Return rows of ``memories`` with the labels of all that each memory absorbed."""
+    united = {
+        change.record.memory_id: change.labels for change in changes if change.labels != change.record.labels
+    }
     return with_united(memories, united)
 
 
 def tombstones(forgets: pl.DataFrame) -> pl.DataFrame:
-    """Rows for what was forgotten before its text was seen, so that an older text cannot enter later."""
+    """Return rows for memories forgotten before their text was seen.
+
+    They keep an older text from entering later.
+    """
     return forgets.select(
         "memory_id", "namespace", "revision", "source", "origin", "principal", "created_at",
         status=pl.lit(RETIRED), content=pl.lit(""), title="source", chunk_count=pl.lit(0, pl.Int32),

@@ -1,7 +1,7 @@
-"""What was merged or superseded across a difference of sensitivity is parted again (rule 2.5).
+"""Unmerging of memories that were merged or superseded across sensitivities (rule 2.5).
 
-Admission does not do it any more; homes of before may hold some. The decision lapses, as if it was undone by
-nobody, and what it quotes of the other text goes from the log.
+Admission no longer merges them; homes of earlier versions may have some. The decision lapses as if undone,
+without a user, and its quotes of the other text leave the log.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def cross_sensitivity_merges(store: Store) -> pl.DataFrame:
-    """Decisions that hold and are about two memories of different sensitivity.
+    """Return decisions that hold between two memories of different sensitivity.
 
     Returns:
         Rows of ``decisions`` (outcome merge, supersede or related).
@@ -44,13 +44,15 @@ def cross_sensitivity_merges(store: Store) -> pl.DataFrame:
         f"undone_at IS NULL AND refused = false AND {one_of('outcome', ['merge', 'supersede', 'related'])}"
     )
     decisions = store.read("decisions", holds)
-    others = memories.select(other_memory="memory_id", theirs="sensitivity")
+    others = memories.select(other_memory="memory_id", other_sensitivity="sensitivity")
     both = decisions.join(memories, on="memory_id").join(others, on="other_memory")
-    return both.filter(pl.col("sensitivity") != pl.col("theirs")).drop("sensitivity", "theirs")
+    return both.filter(pl.col("sensitivity") != pl.col("other_sensitivity")).drop(
+        "sensitivity", "other_sensitivity"
+    )
 
 
 def unmerge_cross_sensitivity(space: Workspace, as_of: datetime) -> int:
-    """Part what `mixed` finds; how many decisions that were."""
+    """Undo what `cross_sensitivity_merges` returns; return the count of decisions."""
     if cross_sensitivity_merges(space.store).is_empty():
         return 0
     parted = 0
@@ -72,8 +74,8 @@ def _unmerge(around: ContextLoader, rows: pl.DataFrame, as_of: datetime) -> None
     names = pl.concat([rows["memory_id"], rows["other_memory"]]).unique().to_list()
     known = around.records(store.read_by("memories", "memory_id", names, columns=RECORD))
     nothing = np.zeros((0, store.identity.dimension), np.float32)
-    nobody = Neighbours([], nothing, [], nothing, np.inf)
-    admission = admit(acts, around.surroundings(known, nobody))
+    no_neighbours = Neighbours([], nothing, [], nothing, np.inf)
+    admission = admit(acts, around.surroundings(known, no_neighbours))
     moment = pl.lit(as_of).cast(TIME)
     none = pl.DataFrame(
         schema={
@@ -83,7 +85,7 @@ def _unmerge(around: ContextLoader, rows: pl.DataFrame, as_of: datetime) -> None
     )  # fmt: skip
     write(around, admission, none, ingest_pipeline.no_chunks(around.space.embedder))
     store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
-    # The log last: a run that is killed leaves rows that hold still, and are found again.
+    # The log last: a killed run leaves decisions that still hold, and the next run finds them.
     store.upsert(
         "decisions",
         rows.with_columns(

@@ -44,9 +44,9 @@ _HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
 
 @dataclass(frozen=True, slots=True)
 class AdmissionReport:
-    """What became of acts: counts, and the decisions that were made (rows of ``decisions``).
+    """Outcome of events: counts, and the decisions that were made (rows of ``decisions``).
 
-    `standing` has the status and what replaced it of every memory that entered or changed, by its id.
+    `standing` maps the id of every memory that entered or changed to its status and replacement.
     """
 
     added: int = 0
@@ -80,7 +80,7 @@ class AdmissionReport:
 def write(
     around: ContextLoader, admission: AdmissionResult, news: pl.DataFrame, chunks: pl.DataFrame
 ) -> AdmissionReport:
-    """Put the memories as they are now into the store, in one commit, and let their chunks follow."""
+    """Write the memories in one commit, then bring their chunks into agreement."""
     store = around.store
     saves = news.filter(pl.col("act") == "save")
     entered = _states(around, admission.entered, chunks)
@@ -108,7 +108,7 @@ def write(
         follow |= {*entered.join(fresh, on="memory_id", how="anti")["memory_id"]}
     if follow:
         reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
-    outcomes = [one.outcome for one in admission.decisions if not one.refused]
+    outcomes = [decision.outcome for decision in admission.decisions if not decision.refused]
     return AdmissionReport(
         added=entered.height - known,
         changed=known,
@@ -122,7 +122,7 @@ def write(
 
 
 def _rows(store: Store, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
-    """What entered, as rows of ``memories``."""
+    """Return the notes that entered as rows of ``memories``."""
     if entered.is_empty():
         return store.empty("memories")
     return (
@@ -139,7 +139,7 @@ def _rows(store: Store, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFr
 
 
 def _changed(store: Store, changed: pl.DataFrame, news: pl.DataFrame) -> pl.DataFrame:
-    """What was there and is different now, as rows of ``memories``."""
+    """Return the existing memories that changed as rows of ``memories``."""
     rows = store.read_by("memories", "memory_id", changed["memory_id"].to_list())
     gone = news.filter(act="forget").select("memory_id", retired_now="occurred_at")
     return (
@@ -154,20 +154,20 @@ def _changed(store: Store, changed: pl.DataFrame, news: pl.DataFrame) -> pl.Data
 
 
 def _states(around: ContextLoader, changes: Mapping[str, MemoryChange], chunks: pl.DataFrame) -> pl.DataFrame:
-    """What the memories are now: the columns that admission decides, one row each."""
+    """Return the columns of ``memories`` that admission decides, one row per memory."""
     counts = Counter(chunks["memory_id"].to_list())
     every = changes.values()
-    found = [one.vector for one in every]
-    whole = np.array(found) if found and all(one is not None for one in found) else found
-    vectors = pl.Series(whole, dtype=pl.Array(pl.Float32, around.store.identity.dimension))
-    sizes = [_count(around, one.record, one, counts) for one in every]
+    given = [change.vector for change in every]
+    complete = np.array(given) if given and all(vector is not None for vector in given) else given
+    vectors = pl.Series(complete, dtype=pl.Array(pl.Float32, around.store.identity.dimension))
+    sizes = [_count(around, change.record, change, counts) for change in every]
     return state_rows(every).with_columns(vector=vectors, chunk_count=pl.Series(sizes, dtype=pl.Int32))
 
 
 def _count(
     around: ContextLoader, record: AdmissionRecord, change: MemoryChange, counts: Mapping[str, int]
 ) -> int:
-    """Chunks that a memory has in the search table."""
+    """Return the number of chunks that a memory has in the search table."""
     if record.status == MERGED:
         return 0
     if change.content == record.content and record.memory_id in counts:
@@ -184,33 +184,38 @@ def log(
     look: str = "",
     again: bool = False,
 ) -> AdmissionReport:
-    """Write the decisions, the edges and what lapsed; gives the decisions of this batch and what was undone.
+    """Write decisions, edges and lapses; report the decisions and the count of undone ones.
 
     Args:
-        around: the namespace and its tables.
-        admission: what the batch came to.
-        saves: the notes of the batch (memory_id, revision, day, occurred_at).
-        news: all its acts.
-        look: names the look at what is live already that the decisions belong to.
-        again: whether a run that was killed may have left edges of these decisions.
+        admission: Outcome of the batch.
+        saves: Notes of the batch (memory_id, revision, day, occurred_at).
+        news: All events of the batch.
+        look: Name of the reconsolidation run that the decisions belong to; empty for notes.
+        again: Whether a killed run may have left edges of these decisions.
     """
     every = around.policy.reconsolidation != "off"
-    wanted = [one for one in admission.decisions if every or one.reasons or one.skipped or one.proposed]
-    when = {revision: told for revision, *told in _columns(saves, "revision", "day", "occurred_at")}
+    wanted = [
+        decision
+        for decision in admission.decisions
+        if every or decision.reasons or decision.skipped or decision.proposed
+    ]
+    when = {revision: moment for revision, *moment in _columns(saves, "revision", "day", "occurred_at")}
     if "accept" in set(news["act"]):
-        words = _columns(news, "source", "act", "day", "occurred_at")
-        when |= {source: told for source, act, *told in words if act == "accept"}
+        accepts = _columns(news, "source", "act", "day", "occurred_at")
+        when |= {source: moment for source, act, *moment in accepts if act == "accept"}
     made = []
-    for one in wanted:
-        day, at = when.get(one.look or one.revision, (None, None))
+    for decision in wanted:
+        day, at = when.get(decision.look or decision.revision, (None, None))
         made.append(
             {
-                "decision_id": ids.decision_id(one.memory_id, one.revision, look or one.look),
-                "memory_id": one.memory_id, "revision": one.revision, "other_memory": one.other,
-                "other_revision": one.other_revision, "proposed": one.proposed or None,
-                "outcome": one.outcome, "similarity": one.similarity, "reasons": list(one.reasons),
-                "refused": one.refused, "skipped": one.skipped, "evidence": one.evidence,
-                "appended": list(one.appended), "namespace": around.namespace,
+                "decision_id": ids.decision_id(decision.memory_id, decision.revision, look or decision.look),
+                "memory_id": decision.memory_id, "revision": decision.revision,
+                "other_memory": decision.other, "other_revision": decision.other_revision,
+                "proposed": decision.proposed or None,
+                "outcome": decision.outcome, "similarity": decision.similarity,
+                "reasons": list(decision.reasons), "refused": decision.refused,
+                "skipped": decision.skipped, "evidence": decision.evidence,
+                "appended": list(decision.appended), "namespace": around.namespace,
                 "policy": around.policy.reconsolidation, "day": day, "decided_at": at,
             }
         )  # fmt: skip
@@ -241,30 +246,30 @@ def _columns(rows: pl.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _lapse(around: ContextLoader, admission: AdmissionResult, news: pl.DataFrame) -> int:
-    """Note in the log which decisions hold no longer, and take their edges away; how many they are."""
+    """Mark decisions that no longer hold, and delete their edges; return their count."""
     if not admission.lapses and not set(WORDS) & set(news["act"]):
         return 0
-    done = {one.look for one in admission.decisions}
+    accepted = {decision.look for decision in admission.decisions}
     undone = {
         row["source"]: row
         for row in news.filter(pl.col("act").is_in(WORDS)).iter_rows(named=True)
-        if row["act"] == "undo" or row["source"] in done
+        if row["act"] == "undo" or row["source"] in accepted
     }
-    lapsed = {(one.memory_id, one.revision): one for one in admission.lapses}
-    found = [around.store.empty("decisions")]
+    lapsed = {(lapse.memory_id, lapse.revision): lapse for lapse in admission.lapses}
+    frames = [around.store.empty("decisions")]
     if lapsed:
-        about = around.store.read_by(
-            "decisions", "memory_id", [name for name, _ in lapsed], also=around.mine(_HOLDS)
+        holding = around.store.read_by(
+            "decisions", "memory_id", [name for name, _ in lapsed], also=around.in_namespace(_HOLDS)
         )
-        texts = [text in lapsed for text in about.select("memory_id", "revision").iter_rows()]
-        found.append(about.filter(pl.Series(texts, dtype=pl.Boolean)))
+        texts = [text in lapsed for text in holding.select("memory_id", "revision").iter_rows()]
+        frames.append(holding.filter(pl.Series(texts, dtype=pl.Boolean)))
     if undone:
-        found.append(
+        frames.append(
             around.store.read_by(
-                "decisions", "decision_id", list(undone), also=around.mine("undone_at IS NULL")
+                "decisions", "decision_id", list(undone), also=around.in_namespace("undone_at IS NULL")
             )
         )
-    rows = pl.concat(found).unique("decision_id", keep="last", maintain_order=True)
+    rows = pl.concat(frames).unique("decision_id", keep="last", maintain_order=True)
     if rows.is_empty():
         return 0
     times = dict(news.select("memory_id", "occurred_at").iter_rows())
@@ -273,18 +278,18 @@ def _lapse(around: ContextLoader, admission: AdmissionResult, news: pl.DataFrame
     for name, memory, revision in rows.select("decision_id", "memory_id", "revision").iter_rows():
         if name in undone:
             why = UNDONE_BY_HAND if undone[name]["act"] == "undo" else ACCEPTED
-            told = undone[name]["occurred_at"], undone[name]["principal"], why
+            mark = undone[name]["occurred_at"], undone[name]["principal"], why
         else:
             lapse = lapsed[memory, revision]
-            told = times.get(lapse.act, last), None, lapse.by
-        marks.append((name, *told))
+            mark = times.get(lapse.act, last), None, lapse.by
+        marks.append((name, *mark))
     columns = ("decision_id", "undone_at", "undone_by", "undone_why")
     frame = pl.DataFrame(
         marks,
         schema=dict(zip(columns, (pl.String, TIME, pl.String, pl.String), strict=True)),
         orient="row",
     )
-    # Edges first, or a run that is killed after the marks would leave them.
+    # Edges first: a run killed after the marks would leave them.
     around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
     around.store.upsert("decisions", rows.drop(columns[1:]).join(frame, on="decision_id"))
     return rows.height

@@ -1,4 +1,4 @@
-"""What happened up to a day, in the order in which it was taken."""
+"""Events up to a past day, in the order in which they were applied."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STEP = timedelta(microseconds=1)  # between the notes of one save_many()
 
 
 def events_until(journal: Journal, namespace: str, day: date) -> pl.DataFrame:
-    """Every act on the memories of a namespace up to a day, as rows of ``staged_notes``."""
+    """Return every event on memories of a namespace up to a day, as ``staged_notes`` rows."""
     days = journal.days(KINDS).filter((pl.col("namespace") == namespace) & (pl.col("day") <= day.isoformat()))
     entries = journal.read(kinds=KINDS, days=days["day"].to_list(), namespace=namespace)
-    # A stage keeps the last act of a day; of a day of its own each one is the last.
+    # Staging keeps the last event of a day; with a day of its own, each event is the last.
     staged = staging.stage(entries.with_columns(day="event_id"))
     readable = staged.filter(pl.col("act").is_in(KINDS))
     return readable.with_columns(day=pl.col("occurred_at").dt.strftime("%Y-%m-%d"))
@@ -32,11 +32,11 @@ def events_until(journal: Journal, namespace: str, day: date) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class PastEvent:
-    """One act as the journal has it, or a later look at a memory.
+    """Event of the journal, or a later reconsolidation decision.
 
     Attributes:
-        at: its row among the acts; of a look -1.
-        subject: of an undo the decision.
+        at: Row of the event; -1 for a reconsolidation decision.
+        subject: Of an undo the decision.
     """
 
     at: int
@@ -49,11 +49,11 @@ class PastEvent:
 
 
 def batches(acts: pl.DataFrame, looks: list[PastEvent]) -> list[list[PastEvent]]:
-    """The acts as they were taken: one after the other, and what was taken at once as one batch.
+    """Return the events in the order of application; those applied together are one batch.
 
-    The journal's order is the order of arrival. Together went the notes of one save_many(), which are a
-    microsecond apart up to the one whose key came before, and those of one look at a vault, which have its
-    moment; within a batch the order and what counts are those of `slowwave.lifecycle.admission`.
+    The journal's order is the order of arrival. The notes of one save_many() belong together: they are a
+    microsecond apart, up to a repeated key. So do the notes of one vault scan, which share its moment. Order
+    and precedence within a batch are those of `slowwave.lifecycle.admission`.
     """
     vault = pl.col("origin").fill_null("") != ""
     step = pl.when(vault).then(timedelta()).otherwise(_STEP)
@@ -77,14 +77,17 @@ def batches(acts: pl.DataFrame, looks: list[PastEvent]) -> list[list[PastEvent]]
         [PastEvent(*row) for row in part.select(columns).iter_rows()]
         for _, part in rows.group_by("group", maintain_order=True)
     ]
-    for moment in sorted({look.occurred_at for look in looks}):  # each after all that happened before it
+    for moment in sorted({look.occurred_at for look in looks}):  # each after all earlier events
         place = max((at for at, batch in enumerate(batches) if batch[0].occurred_at <= moment), default=-1)
         batches.insert(place + 1, [look for look in looks if look.occurred_at == moment])
     return batches
 
 
 def _numbered(begins: pl.DataFrame) -> Iterator[int]:
-    """The batch of each act (memory_id, act, vault, apart): saved again, a key begins another one."""
+    """Yield the batch number of each event (memory_id, act, vault, apart).
+
+    A repeated key begins a new batch.
+    """
     number, seen = 0, set[str]()
     for name, act, vault, apart in begins.iter_rows():
         again = act == "save" and not vault and name in seen

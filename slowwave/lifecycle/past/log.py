@@ -1,4 +1,4 @@
-"""What was decided then: the verdicts and decisions of the time, of which none is made anew."""
+"""Recorded verdicts and decisions of a past day; none is decided again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REFUSAL = ("memory_id", "revision", "duplicate_of", "duplicate_revision", "statu
 
 @dataclass(frozen=True, slots=True)
 class LoggedDecision:
-    """What was decided about one version of a note, and when that ended: a row of the decision log."""
+    """Recorded decision on one version of a note, and when it ended."""
 
     decision: AdmissionDecision
     undone_at: datetime | None
@@ -29,7 +29,7 @@ class LoggedDecision:
 
 
 class Log:
-    """What is known of the verdicts and decisions of the time."""
+    """Index of the recorded verdicts and decisions."""
 
     def __init__(
         self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame, moments: set[datetime]
@@ -52,11 +52,11 @@ class Log:
             if decided.undone_at is not None and decided.undone_why == REORDERED:
                 self._reordered.setdefault(decided.undone_at, []).append(decided)
                 if decided.undone_at == row["decided_at"] and row["decision_id"] != ids.decision_id(*text):
-                    continue  # made and taken back within one batch
+                    continue  # made and undone within one batch
             if row["decision_id"] == ids.decision_id(*text):
                 self._about[text] = decided
                 entered.add(text)
-            elif row["decided_at"] in moments:  # an act's, not of a person who asked for a look
+            elif row["decided_at"] in moments:  # an event's, not one of a requested reconsolidation
                 self._late.setdefault(row["decided_at"], []).append(decided)
             else:
                 self._looks.append((row["decision_id"], row["decided_at"]))
@@ -69,41 +69,45 @@ class Log:
                 self._refused[name, revision] = None
 
     def refused(self, act: PastEvent) -> bool:
-        """Whether this note was kept out when it came."""
+        """Whether this note was refused when it came."""
         return (act.memory_id, act.revision) in self._refused
 
     def original(self, act: PastEvent) -> tuple[str, str] | None:
-        """Memory and revision that a refused note repeats, if it may have been let in when that was gone."""
+        """Return memory and revision that a refused note repeats, if it may have entered later."""
         return self._refused.get((act.memory_id, act.revision))
 
     def about(self, act: PastEvent) -> LoggedDecision | None:
-        """What was decided about a note that was let in."""
+        """Return the decision on a note that entered."""
         return self._about.get((act.memory_id, act.revision))
 
     def reordered(self, moment: datetime) -> list[LoggedDecision]:
-        """What held no longer from that moment on, since an older note came late."""
+        """Return decisions that ended at that moment because an older note came late."""
         return self._reordered.get(moment, [])
 
     def late(self, moment: datetime) -> list[LoggedDecision]:
-        """What was decided anew because a note of this moment came late."""
+        """Return decisions that were repeated because a note of this moment came late."""
         return self._late.get(moment, [])
 
     def parted(self, memory_id: str, revision: str, moment: datetime) -> bool:
-        """Whether a merge of this text was dissolved because of what the target said from that moment on."""
+        """Whether a merge of this text ended because the target's text changed at that moment."""
         return any(
-            one.decision.outcome == "merge" and one.undone_at == moment and one.undone_why == CHANGED
-            for one in self._happened.get((memory_id, revision), ())
+            logged.decision.outcome == "merge" and logged.undone_at == moment and logged.undone_why == CHANGED
+            for logged in self._happened.get((memory_id, revision), ())
         )
 
     def supersedes(self, memory_id: str, revision: str, other: str) -> list[LoggedDecision]:
-        """The decisions with which this text of a memory superseded the other."""
+        """Return the decisions by which this text of a memory superseded the other."""
         decided = self._happened.get((memory_id, revision), ())
-        return [one for one in decided if (one.decision.outcome, one.decision.other) == ("supersede", other)]
+        return [
+            logged
+            for logged in decided
+            if (logged.decision.outcome, logged.decision.other) == ("supersede", other)
+        ]
 
     def looks(self, before: datetime) -> list[PastEvent]:
-        """Decisions of looks at what was live already, as acts."""
+        """Return the decisions of reconsolidation runs before a moment, as events."""
         return [
-            PastEvent(-1, "look", at.date().isoformat(), one.memory_id, one.revision, name, at)
+            PastEvent(-1, "look", at.date().isoformat(), decision.memory_id, decision.revision, name, at)
             for name, at in self._looks
-            if at < before and (one := self.by_id[name].decision)
+            if at < before and (decision := self.by_id[name].decision)
         ]

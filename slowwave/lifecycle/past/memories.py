@@ -1,4 +1,4 @@
-"""What the acts came to: the memories of one namespace, with the verdicts that the decision log has."""
+"""Past memories of one namespace: its events, applied with the recorded decisions."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def memories_as_of(
     *,
     before: datetime,
 ) -> pl.DataFrame:
-    """What the acts of one namespace came to.
+    """Return the memories that the events of one namespace resulted in.
 
     Args:
-        acts: saves, forgets and undos, as rows of ``staged_notes``.
-        decisions: the decision log as it is now.
-        refusals: the quarantine as it is now.
-        known: memory_id and revision of ``memories`` as they are now.
-        before: looks at what was live already (``slowwave reconsolidate``) count if they were before this.
+        acts: Saves, forgets and undos, as rows of ``staged_notes``.
+        decisions: Present decision log.
+        refusals: Present quarantine.
+        known: Present memory_id and revision of ``memories``.
+        before: Reconsolidation runs (``slowwave reconsolidate``) count if they were before this.
 
     Returns:
         memory_id, namespace, revision, status, replaced_by, the columns of a note, created_at and
-        updated_at, as ``memories`` had them; nothing of what was forgotten before its text was seen.
+        updated_at, as in ``memories``; no memories forgotten before their text was seen.
     """
     past = _Past(acts, Log(decisions, refusals, known, set(acts["occurred_at"])))
     for batch in batches(acts, past.log.looks(before)):
@@ -59,12 +59,12 @@ def memories_as_of(
 
 @dataclass(slots=True)
 class _Text:
-    """What the tables have of a memory's text beside what admission knows.
+    """Columns of a memory's text that admission does not know.
 
     Attributes:
-        at: row of the save that gave it.
-        created_at: when the memory was first said, or the date that its text carries.
-        updated_at: of the act that changed or retired it last.
+        at: Row of its save.
+        created_at: First save of the memory, or the date that its text carries.
+        updated_at: Moment of the last event that changed or hid it.
     """
 
     at: int
@@ -74,21 +74,21 @@ class _Text:
 
 @dataclass(slots=True)
 class _Refused:
-    """A note that was refused as a duplicate and let in when its original was gone."""
+    """Note that was refused as a duplicate and entered when its original was gone."""
 
     act: PastEvent
     original: str
     revision: str
-    there: bool = False
+    existed: bool = False
     lost_on: str = ""
 
 
 class _Past:
-    """The acts of one namespace once more; the source of the machine's verdicts, which were made then.
+    """Replay of one namespace's events; gives the state machine its recorded verdicts.
 
-    What differs from deciding is here: a note that was refused is not asked again until its original is gone;
-    a decision is carried out when both memories are there, in whatever order the journal has them; and what a
-    late note changed is what the log says.
+    It differs from deciding in three ways. A refused note is not judged again until its original is gone. A
+    decision is carried out once both memories exist, in whatever order the journal has them. The effects of
+    a late note are those in the log.
     """
 
     def __init__(self, acts: pl.DataFrame, log: Log) -> None:
@@ -105,11 +105,11 @@ class _Past:
         self._tombstones: dict[str, str] = {}  # forgotten before any text was seen
         self._pending: list[LoggedDecision] = []
         self._refused: dict[str, _Refused] = {}
-        self._came: list[datetime] = []  # moments of what entered since the last looks
-        self._now = datetime.min.replace(tzinfo=UTC)  # of the act that is taken
+        self._came: list[datetime] = []  # moments of the notes that entered since the last `_look_again`
+        self._now = datetime.min.replace(tzinfo=UTC)  # of the event being applied
 
     def happen(self, batch: Sequence[PastEvent]) -> None:
-        """Let one batch happen."""
+        """Apply one batch."""
         day = batch[0].day
         self.ask_again(before=day)
         takes = {"save": self._save, "forget": self._forget, "undo": self._undo, "accept": self._accept,
@@ -124,7 +124,10 @@ class _Past:
             self._watch(refused, day)
 
     def ask_again(self, before: str | None = None) -> None:
-        """Let in what repeated a text that was lost on an earlier day, as the night of that day did."""
+        """Admit refused notes whose original was gone on an earlier day.
+
+        That day's nightly job did the same.
+        """
         for name, refused in list(self._refused.items()):
             if refused.lost_on and (before is None or refused.lost_on < before):
                 del self._refused[name]
@@ -138,25 +141,31 @@ class _Past:
         return not self.log.parted(part.memory_id, part.revision, self._now)
 
     def about(self, note: AdmissionRecord, old: AdmissionRecord | None) -> AdmissionVerdict:
-        """It enters, and what held no longer from then on is taken back; what was decided follows."""
+        """Return the verdict: the note enters, and decisions that ended then are undone.
+
+        The recorded decision on it follows.
+        """
         if old is not None:
             self._pending += self._outlasting(old)
-        lapsed = [one.decision for one in self.log.reordered(self._now)]
-        back = tuple((one.memory_id, one.other or "") for one in lapsed)
+        lapsed = [logged.decision for logged in self.log.reordered(self._now)]
+        back = tuple((decision.memory_id, decision.other or "") for decision in lapsed)
         return AdmissionVerdict(AdmissionDecision(note.memory_id, note.revision, "complement"), back)
 
     def _outlasting(self, old: AdmissionRecord) -> list[LoggedDecision]:
-        """The superseding of a memory that did not end with this act, so it was of the text of this act."""
+        """Return the decisions superseding a memory that did not end with this event.
+
+        They were about the text of this event.
+        """
         actor = self._memories.known(old.replaced_by or "")
         if old.status != SUPERSEDED or actor is None:
             return []
         return [
-            one
-            for one in self.log.supersedes(actor.memory_id, actor.revision, old.memory_id)
-            if one.undone_at is None or one.undone_at > self._now
+            logged
+            for logged in self.log.supersedes(actor.memory_id, actor.revision, old.memory_id)
+            if logged.undone_at is None or logged.undone_at > self._now
         ]
 
-    # -- acts ------------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------
 
     def _save(self, act: PastEvent) -> None:
         if not self.log.refused(act):
@@ -180,10 +189,10 @@ class _Past:
             self._effect(decided)
 
     def _forget(self, act: PastEvent) -> None:
-        name, one = act.memory_id, self._memories.known(act.memory_id)
-        if act.revision <= self._revision(name) or (one is not None and one.status == RETIRED):
+        name, record = act.memory_id, self._memories.known(act.memory_id)
+        if act.revision <= self._revision(name) or (record is not None and record.status == RETIRED):
             return
-        if one is None:
+        if record is None:
             self._tombstones.setdefault(name, act.revision)
             return
         self._machine.forget(name, act.revision)
@@ -193,7 +202,7 @@ class _Past:
         decided = self.log.by_id.get(act.subject)
         if decided is None or decided.undone_why != UNDONE_BY_HAND:
             return
-        self._pending = [one for one in self._pending if one != decided]
+        self._pending = [logged for logged in self._pending if logged != decided]
         self._machine.undo(decided.decision.memory_id, decided.decision.other or "", decided.undone_why)
 
     def _accept(self, act: PastEvent) -> None:
@@ -207,22 +216,22 @@ class _Past:
         self._effect(self.log.by_id[act.subject], look=True)
 
     def _look_again(self) -> None:
-        """What the notes that entered made looked at again, since they came late."""
-        found = [decided for moment in sorted(set(self._came)) for decided in self.log.late(moment)]
+        """Apply the decisions that notes which came late caused."""
+        caused = [decided for moment in sorted(set(self._came)) for decided in self.log.late(moment)]
         self._came = []
-        for decided in sorted(found, key=lambda one: self._turn(one.decision.memory_id)):
+        for decided in sorted(caused, key=lambda logged: self._turn(logged.decision.memory_id)):
             self._effect(decided, look=True)
 
     def _wait_no_longer(self) -> None:
-        """Decisions that waited for a memory take effect, or wait on."""
+        """Apply pending decisions whose memories exist now; keep the others pending."""
         pending, self._pending = self._pending, []
         for decided in pending:
             self._effect(decided)
 
     def _effect(self, decided: LoggedDecision, *, look: bool = False) -> None:
-        """Let a decision take effect; one about a memory that is not there yet waits for it.
+        """Apply a decision, or keep it pending until both memories exist.
 
-        A night takes in yesterday's notes beside those that were saved since midnight.
+        A nightly job ingests yesterday's notes beside those saved since midnight.
         """
         decision = decided.decision
         if decision.outcome not in ("merge", "supersede") or decision.other is None:
@@ -234,10 +243,10 @@ class _Past:
         if actor.revision != decision.revision:
             return
         if other is not None and actor.sensitivity != other.sensitivity:
-            return  # a home of before may have it in its log; nobody is shown what it made
+            return  # an earlier version may have logged it; its result is never shown
         if other is not None and decided.undone_at == self._texts[other.memory_id].updated_at:
-            return  # what the other did since, and what ended this, was journalled before it
-        # What a late note made looked at again may have been superseded itself by then.
+            return  # the other memory's later event, which ended this, was journalled before it
+        # A memory reconsidered for a late note may have been superseded itself by then.
         able = actor.status == LIVE or (
             decision.outcome == "supersede" and actor.status == SUPERSEDED and look
         )
@@ -247,28 +256,28 @@ class _Past:
             self._memories.carry_out(decision)
 
     def _watch(self, refused: _Refused, day: str) -> None:
-        one = self._memories.known(refused.original)
-        there = one is not None and one.status != RETIRED and one.revision == refused.revision
-        if refused.there and not there and not refused.lost_on:
+        record = self._memories.known(refused.original)
+        exists = record is not None and record.status != RETIRED and record.revision == refused.revision
+        if refused.existed and not exists and not refused.lost_on:
             refused.lost_on = day
-        refused.there = refused.there or there
+        refused.existed = refused.existed or exists
 
     def _revision(self, name: str) -> str:
-        one = self._memories.known(name)
-        return one.revision if one is not None else self._tombstones.get(name, "")
+        record = self._memories.known(name)
+        return record.revision if record is not None else self._tombstones.get(name, "")
 
     def _turn(self, name: str) -> tuple[int, str, str]:
-        one = self._memories.known(name)
-        return (0, "", name) if one is None else one.turn
+        record = self._memories.known(name)
+        return (0, "", name) if record is None else record.turn
 
     # -- the outcome -----------------------------------------------------------------------------
 
     def memories(self) -> pl.DataFrame:
-        """Rows of ``memories``, as far as searches need them."""
+        """Return rows of ``memories``, with the columns that searches need."""
         changes = [self._memories.change(record) for record in self._memories.records.values()]
         states = state_rows(changes).drop("absorbed", "frequency", "original")
         texts = pl.DataFrame(
-            [(name, one.at, one.created_at, one.updated_at) for name, one in self._texts.items()],
+            [(name, text.at, text.created_at, text.updated_at) for name, text in self._texts.items()],
             schema={
                 "memory_id": pl.String,
                 "at": pl.UInt32,
