@@ -124,7 +124,7 @@ class OpenHome:
         """Tables of the home, created if missing; refused if the home was moved.
 
         Raises:
-            UnfinishedError: A maintenance operation on them has begun and not ended.
+            PendingOpError: A maintenance operation on them has begun and not ended.
             StoreError: The home was moved; else see `slowwave.store.Store`.
             DamageError: A table is missing, or the journal ends before the tables do.
             ModelError: They were built with another embedding model.
@@ -175,7 +175,7 @@ class OpenHome:
         """Reopen the tables if a maintenance operation began or ended since they were opened.
 
         Raises:
-            UnfinishedError: One has begun and not ended.
+            PendingOpError: One has begun and not ended.
             StoreError: The home was moved.
         """
         if "store" in self.__dict__ and self._works != self.journal.count(EVERYBODY, WORK):

@@ -1,8 +1,8 @@
-"""The journal: an append-only outbox of saves, forgets, searches and feedback.
+"""Journal: an append-only log of saves, forgets, searches and feedback, and the source of truth.
 
-It is the source of truth by day. What a caller was told is saved is on disk in here before the call returns;
-the night reads it by day and folds it into the store. Appending is idempotent by event id, so every
-writer may repeat itself, and several processes may write at once.
+A confirmed event is on disk here before the call returns. The nightly job reads the journal by day and
+updates the tables. Appending is idempotent by event id, so every writer may repeat an append, and several
+processes may write at once.
 
 Importing this package loads neither the database library nor Polars; opening a `Journal` does.
 """

@@ -1,6 +1,7 @@
-"""Encoding of entries as rows of the database, and back.
+"""Encoding of entries as rows of the database, and decoding.
 
-A payload is JSON with sorted keys, compressed when that pays, behind one byte that says which.
+A payload is JSON with sorted keys, compressed if that makes it smaller, behind one byte that names the
+codec.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _LEVEL = 1
 
 
 def encode(payload: Mapping[str, Any], event_id: str) -> bytes:
-    """The stored form of a payload; equal payloads give equal JSON whatever the order of their keys.
+    """Encode a payload as stored bytes; equal payloads give equal JSON.
 
     Raises:
-        JournalEntryError: It holds something that JSON has no type for; the message names `event_id`.
+        JournalEntryError: A value has no JSON type; the message names `event_id`.
     """
     try:
         plain = orjson.dumps(dict(payload), option=orjson.OPT_SORT_KEYS)
@@ -43,7 +44,7 @@ def encode(payload: Mapping[str, Any], event_id: str) -> bytes:
 
 
 def decode(stored: bytes) -> bytes:
-    """The JSON bytes of a stored payload.
+    """Return the JSON bytes of a stored payload.
 
     Raises:
         JournalError: The bytes are damaged, or were written by a newer version.
@@ -65,7 +66,7 @@ def decode(stored: bytes) -> bytes:
 
 
 def payload_of(row_bytes: bytes) -> dict[str, Any]:
-    """The payload of one row of `Journal.read`, from its `payload` column (JSON bytes)."""
+    """Parse the payload of one row of `Journal.read` (JSON bytes)."""
     payload: dict[str, Any] = orjson.loads(row_bytes)
     return payload
 

@@ -22,7 +22,7 @@ from slowwave.journal.errors import JournalError, explain
 Lock = Literal["memories", "night", "backup"]
 
 EXCLUSIVE_TIMEOUT_S = 1_800
-"""How long a writer of the memories waits for another one, or a night for another night, in seconds."""
+"""Longest wait of a writer for another writer, or of a nightly job for another one (seconds)."""
 
 # End of the name of the file beside SQLite, and number of the advisory lock (any will do).
 _LOCKS: dict[Lock, tuple[str, int]] = {
@@ -38,9 +38,9 @@ _LOCK_POLL_S = 0.05
 _OPEN_ENGINES: weakref.WeakSet[sa.Engine] = weakref.WeakSet()
 _WRITES = "slowwave_writes"
 
-# Writers queue at the start of a transaction, so `seq` follows the order of commits: a reader that has seen
-# one `seq` can never meet a smaller one later. PostgreSQL needs a lock of ours for that; any number will do.
-# The place of the row that was inserted last, for a SQLite that cannot return it.
+# Writers queue at the start of a transaction, so `seq` follows the order of commits: a reader that has read
+# one `seq` never meets a smaller new one. PostgreSQL needs an advisory lock for that; any number will do.
+# Place of the last inserted row, for a SQLite without RETURNING.
 _PLACE_OF_LAST = "SELECT event_id, seq, ordered_at FROM journal_entries WHERE seq = last_insert_rowid()"
 _BEGIN = {
     ("sqlite", False): "BEGIN",
@@ -56,17 +56,17 @@ T = TypeVar("T")
 
 
 def batches(values: Sequence[T]) -> list[Sequence[T]]:
-    """Return the values in slices of at most `LOOKUP_IDS`."""
+    """Split values into slices of at most `LOOKUP_IDS`."""
     return [values[at : at + LOOKUP_IDS] for at in range(0, len(values), LOOKUP_IDS)]
 
 
 class Prepared(NamedTuple):
-    """A statement as a driver takes it.
+    """Compiled statement in the driver's own form.
 
     Attributes:
-        text: of the statement.
-        order: what its places hold, where they have no names.
-        fixed: what stands in some of them whatever the row.
+        text: SQL.
+        order: Names of the positional parameters, if they have no names in `text`.
+        fixed: Values of parameters that are the same for every row.
     """
 
     text: str
@@ -75,7 +75,7 @@ class Prepared(NamedTuple):
 
 
 class Connections:
-    """A pool of connections to one database, and transactions on them.
+    """Pool of connections to one database, and transactions on them.
 
     Args:
         url: SQLAlchemy URL with the dialect ``sqlite`` (a file) or ``postgresql``.
@@ -104,33 +104,33 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A transaction that sees one state of the database and does not keep writers waiting."""
+        """Open a read transaction: one state of the database, without blocking writers."""
         with self._transaction(self._engine) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A transaction that is committed, durably, at the end of the block, or rolled back by an error."""
+        """Open a write transaction: committed durably at the end, rolled back on an error."""
         with self._transaction(self._writer) as connection:
             yield connection
 
     def prepare(self, statement: sa.Insert | sa.Select[Any]) -> Prepared:
-        """A statement in the driver's own words: one for one row for `insert`, a query for `number`."""
+        """Compile a statement for the driver: an insert of one row, or a query for `number`."""
         plain = statement.inline() if isinstance(statement, sa.Insert) else statement
         compiled = plain.compile(dialect=self._engine.dialect)
         fixed = {name: value for name, value in compiled.params.items() if value is not None}
         return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()), fixed)
 
     def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> list[Sequence[Any]]:
-        """Insert one row as a transaction of its own, durable when this returns; return what is new of it.
+        """Insert one row durably in a transaction of its own; return the places of new rows.
 
-        The driver does it alone: SQLAlchemy's connection, transaction and result take several times as long
-        as the database does.
+        The driver runs alone: SQLAlchemy's connection, transaction and result take several times as long as
+        the database.
         """
         with self._raw() as raw:
-            if self.dialect == "sqlite":  # takes the lock of BEGIN IMMEDIATE by itself
+            if self.dialect == "sqlite":  # a single INSERT takes the lock of BEGIN IMMEDIATE itself
                 return self._insert(raw, prepared, row)
-            # Two statements: only the second one sees what was committed while the first one waited.
+            # Two statements: only the second sees commits made while the first waited for the lock.
             with raw.transaction():
                 raw.execute(_BEGIN[self.dialect, True])
                 return self._insert(raw, prepared, row)
@@ -138,12 +138,12 @@ class Connections:
     def insert_all(
         self, connection: sa.Connection, prepared: Prepared, rows: Sequence[Mapping[str, Any]]
     ) -> list[Sequence[Any]]:
-        """Insert rows one after the other in a transaction that is open; return what is new of them."""
+        """Insert rows in an open transaction; return the places of new rows."""
         raw: Any = connection.connection.driver_connection
         if self.dialect == "sqlite":
             return [place for row in rows for place in self._insert(raw, prepared, row)]
         new: list[Sequence[Any]] = []
-        with raw.cursor() as cursor:  # sent together: a server may be far away
+        with raw.cursor() as cursor:  # sent together: the server may be remote
             cursor.executemany(prepared.text, [{**row, **prepared.fixed} for row in rows], returning=True)
             more = bool(rows)
             while more:
@@ -158,18 +158,18 @@ class Connections:
         return list(raw.execute(_PLACE_OF_LAST).fetchall()) if done.rowcount else []
 
     def _execute(self, raw: Any, prepared: Prepared, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of a driver
-        given = values if self.dialect != "sqlite" else [values[name] for name in prepared.order]
-        return raw.execute(prepared.text, given)
+        parameters = values if self.dialect != "sqlite" else [values[name] for name in prepared.order]
+        return raw.execute(prepared.text, parameters)
 
     def number(self, prepared: Prepared, values: Mapping[str, Any]) -> int:
-        """Return the one number that a query gives, asked by the driver alone as in `insert`."""
+        """Return the one number that a query gives, by the driver alone as in `insert`."""
         with self._raw() as raw:
             return int(self._execute(raw, prepared, values).fetchall()[0][0])
 
     @contextmanager
     def _raw(self) -> Iterator[Any]:
-        """A connection of the driver, given up if it fails."""
-        with self._told():
+        """Open a connection of the driver; drop it from the pool if it fails."""
+        with self._translating_errors():
             pooled = self._engine.raw_connection()
             try:
                 yield pooled.driver_connection
@@ -180,20 +180,20 @@ class Connections:
                 pooled.close()
 
     def script(self, statements: Sequence[str]) -> Sequence[Any]:
-        """Run statements outside a transaction; the first row of the last one, where it has any."""
-        with self._told():
+        """Run statements outside a transaction; return the first row of the last one."""
+        with self._translating_errors():
             pooled = self._engine.raw_connection()
             raw: Any = pooled.driver_connection
             try:
                 if self.dialect != "sqlite":
                     raw.autocommit = True
-                found: Sequence[Any] = ()
+                rows: Sequence[Any] = ()
                 for statement in statements:
                     done = raw.execute(statement)
-                    found = done.fetchall() if done.description else ()  # an open one would block the next
-                return found[0] if found else ()
+                    rows = done.fetchall() if done.description else ()  # an open cursor would block the next
+                return rows[0] if rows else ()
             finally:
-                pooled.invalidate()  # what was set belongs to this use alone
+                pooled.invalidate()  # its settings must not leak into other uses
                 pooled.close()
 
     @contextmanager
@@ -203,19 +203,18 @@ class Connections:
         waiting: AbstractContextManager[object] | None = None,
         until: Callable[[], bool] | None = None,
     ) -> Iterator[bool]:
-        """Held by one thread of one process at a time, for as long as the block takes; a killed one lets go.
+        """Hold a named lock for one thread of one process; a killed process releases it.
 
         Args:
-            what: is to be changed by one at a time.
-            waiting: entered for as long as another one has it.
-            until: asked again and again while another one has it; once it is true there is nothing to wait
-                for.
+            what: What one process at a time may change.
+            waiting: Entered while another process holds it.
+            until: Polled while waiting; once it is true, waiting ends without the lock.
 
         Yields:
-            Whether it is held: not, if what `until` asks came true first.
+            Whether it is held; false if `until` came true first.
 
         Raises:
-            JournalError: another one has held it for longer than `EXCLUSIVE_TIMEOUT_S`.
+            JournalError: Another process held it for longer than `EXCLUSIVE_TIMEOUT_S`.
         """
         held = self._file_lock if self.dialect == "sqlite" else self._advisory_lock
         with held(what, waiting or nullcontext(), until) as got:
@@ -252,12 +251,12 @@ class Connections:
         self, what: Lock, waiting: AbstractContextManager[object], until: Callable[[], bool] | None
     ) -> Iterator[bool]:
         number = _LOCKS[what][1]
-        with self._told(), self._engine.connect() as connection:
+        with self._translating_errors(), self._engine.connect() as connection:
 
             def free() -> bool:
-                found = connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({number})").scalar_one()
-                connection.commit()  # or it would stand idle in a transaction while it waits
-                return bool(found)
+                got = connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({number})").scalar_one()
+                connection.commit()  # else it would idle in a transaction while it waits
+                return bool(got)
 
             held = free()
             if not held:
@@ -271,7 +270,7 @@ class Connections:
                     connection.commit()
 
     def _wait(self, free: Callable[[], bool], until: Callable[[], bool] | None) -> bool:
-        """Wait for a lock, or for what makes it needless; whether the lock is held."""
+        """Wait for a lock, or until it is not needed; return whether it is held."""
         deadline = time.monotonic() + EXCLUSIVE_TIMEOUT_S
         while True:
             if until is not None and until():
@@ -286,18 +285,18 @@ class Connections:
             time.sleep(_LOCK_POLL_S)
 
     def close(self) -> None:
-        """Close every connection; using this object afterwards is an error."""
+        """Close every connection; later use is an error."""
         self._closed = True
         _OPEN_ENGINES.discard(self._engine)
         self._engine.dispose()
 
     @contextmanager
     def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
-        with self._told(), engine.begin() as connection:
+        with self._translating_errors(), engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         if self._closed:
             raise JournalError(f"journal {self.name} was closed; open it again to use it")
         try:
@@ -312,7 +311,7 @@ class Connections:
 
 
 def _close_idle() -> None:
-    # A forked child would share file locks and sockets with its parent, and damage both.
+    # A forked child would share file locks and sockets with its parent and damage both.
     for engine in list(_OPEN_ENGINES):
         engine.dispose()
 

@@ -1,4 +1,4 @@
-"""Engines of the journal's two databases: what a URL may be, and how SQLite and PostgreSQL are opened."""
+"""Engines of the journal's two databases: accepted URLs, and opening SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slowwave.journal.errors import JournalError
 Durability = Literal["full", "normal"]
 
 LOCK_TIMEOUT_S = 30
-"""How long a writer waits for other writers, in seconds."""
+"""Longest wait of a writer for other writers (seconds)."""
 
 _DRIVERS = {
     "sqlite": "sqlite",
@@ -30,16 +30,16 @@ _WAL_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 def parse(url: str | sa.URL, durability: str) -> sa.URL:
-    """Read a URL and choose its driver."""
+    """Parse a URL and choose its driver."""
     if durability not in ("full", "normal"):
         raise JournalError(f"durability is {durability!r}; use 'full' or 'normal'")
     try:
         parsed = sa.make_url(url)
     except (ArgumentError, ValueError) as error:
-        # What stands before an @ may be a password.
+        # The part before an @ may be a password.
         shown = str(url).rpartition("@")[2]
         raise JournalError(
-            f"journal URL {shown!r} cannot be read ({type(error).__name__}); write for instance "
+            f"cannot parse journal URL {shown!r} ({type(error).__name__}); write for instance "
             "sqlite:///journal.db or postgresql://user@host/database"
         ) from error
     if (driver := _DRIVERS.get(parsed.drivername)) is None:
@@ -50,7 +50,7 @@ def parse(url: str | sa.URL, durability: str) -> sa.URL:
 
 
 def sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
-    """Open an engine on a file in WAL mode, made with its folder if missing."""
+    """Open an engine on a file in WAL mode; create it with its folder if missing."""
     database = str(url.database)
     opened = False
     _make_folder(database)
@@ -63,7 +63,7 @@ def sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
 
     @event.listens_for(engine, "do_connect")
     def find(_dialect: object, _record: object, places: list[Any], options: dict[str, Any]) -> None:
-        # A file that is gone since would be made again, empty, and take acts that no home ever sees.
+        # A file removed meanwhile would be recreated empty, and its events would be lost to every home.
         if opened and not database.startswith("file:"):
             places[0], options["uri"] = f"{Path(database).absolute().as_uri()}?mode=rw", True
 
@@ -91,12 +91,13 @@ def _make_folder(database: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise JournalError(
-            f"journal {database}: its folder {folder} cannot be made ({error.strerror}); choose another place"
+            f"journal {database}: its folder {folder} cannot be created ({error.strerror}); "
+            "choose another place"
         ) from error
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    # The switch does not wait for other processes that open a new file at the same moment, so wait here.
+    # The switch does not wait for other processes that open a new file at the same time, so wait here.
     deadline = time.monotonic() + LOCK_TIMEOUT_S
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What the journal holds: entries, and the vaults that are scanned for them."""
+"""Entries of the journal, and the vaults that are scanned for them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from slowwave.journal.errors import JournalEntryError
 from slowwave.scoring.days import MICROSECOND
 
 SOURCE_KINDS = ("save", "forget", "unreadable")
-"""Kinds that say something about a source: its text, its absence, or that it could not be read."""
+"""Kinds of events on a source: its text, its removal, or that it could not be read."""
 
 WORDS = ("undo", "accept")
-"""Kinds that are a person's word about a decision: it is taken back, or what it proposes is carried out."""
+"""Kinds of a user's settlement of a decision: it is undone, or its proposal is carried out."""
 
 FEEDBACK_KINDS = ("feedback", "observation", "outcome")
-"""Kinds that say how a memory served: a rating, an answer that was looked at, how a project ended."""
+"""Kinds of feedback: a rating, an observed answer, the outcome of a project."""
 
 JUDGMENT = "judgment"
-"""Kind that says how well a memory answers a query, by a person or a judge."""
+"""Kind of a relevance judgment of a memory for a query, by a person or a judge."""
 
 UPGRADE = "upgrade"
-"""Kind that says that the journal itself was changed; of no namespace's memories."""
+"""Kind of a schema upgrade of the journal itself."""
 
 LEARNING = "learning"
-"""Kind that says what was decided about learning: approval, withdrawal, rollback, regression."""
+"""Kind of a learning decision: approval, withdrawal, rollback, regression."""
 
 ERASURE = "erasure"
-"""Kind that says that something was erased, and that this is finished."""
+"""Kind of the beginning and end of an erasure."""
 
 ERASED = "erased"
-"""Kind of an act that was erased: that it was, when and in which namespace, and nothing else."""
+"""Kind of an erased entry: only its moment and namespace are left."""
 
 RECORD = "record"
-"""Kind that says what changed in a table, so that the table can be made again."""
+"""Kind of a change of a table, from which the table can be rebuilt."""
 
 WORK = "work"
-"""Kind that says that a work on the tables has begun or ended, such as a restore."""
+"""Kind of the beginning or end of a maintenance operation, such as a restore."""
 
 GATE = "gate"
-"""Kind that says when the save gate begins to refuse; of the home as a whole."""
+"""Kind of a change of the save gate's start, for the home as a whole."""
 
 KINDS = (
     *SOURCE_KINDS, *WORDS, "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING, ERASURE, ERASED, UPGRADE, RECORD,
@@ -50,43 +50,42 @@ KINDS = (
 """Every kind of entry."""
 
 EVERYBODY = "*"
-"""Namespace of what is about a home and not about a tenant of it; no tenant can have this name."""
+"""Namespace of entries about the home as a whole; no tenant can have this name."""
 
 OF_TENANTS = tuple(kind for kind in KINDS if kind not in (UPGRADE, RECORD, WORK, GATE, ERASED))
-"""Kinds of what is a tenant's, on the day on which it happened; the others are about the home as a whole, or
-say nothing any more."""
+"""Kinds that belong to a tenant; the others are about the home as a whole, or erased."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
 MAX_TEXT_BYTES = {"event_id": 1024, "namespace": 256, "subject": 1024, "origin": 1024}
 """Longest values of the fields that are indexed (bytes of UTF-8), the same for every database."""
 
 LAST_YEAR = 9_000
-"""Of a moment in the journal: what comes after an act is later, so there has to be room."""
+"""Latest year of a moment; later events need room for later moments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One act, as it happened.
+    """Event of the journal.
 
     Attributes:
-        event_id: Unique name of the act; appending it again is a no-op.
+        event_id: Unique name of the event; appending it again is a no-op.
         kind: One of `KINDS`.
         namespace: The tenant it belongs to.
-        subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo: the
-            decision's id; of a search, a feedback or an observation: the search's id; of an outcome: the
-            project; of a judgment: the query's id; of learning: the act; of an erasure: its id; of what was
-            erased: a name that says nothing.
+        subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo:
+            the decision's id; of a search, a feedback or an observation: the search's id; of an outcome:
+            the project; of a judgment: the query's id; of learning: the action; of an erasure: its id;
+            of an erased entry: a name without content.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
-        principal: Who did it.
+        principal: Acting user.
         digest: Hash of a save's raw bytes.
         content_hash: Hash of a save's normalised content.
-        origin: Name of the vault that a save came from, of the project that a search was for, or of what kind
-            of source a judgment is; else empty.
+        origin: Name of the vault that a save came from, of the project that a search was for, or of the
+            kind of source of a judgment; else empty.
         payload: Everything else, as JSON types.
         seq: Place in the journal, given by the database; ignored when appending.
-        ordered_at: The moment that it has among all acts, given by the database; ignored when appending. It
-            is `occurred_at`, or the microsecond after the act before it where the clock stood behind that
-            one. Whatever a later act changes, it is later by this, and `occurred_at` is for people and days.
+        ordered_at: Its moment among all events, given by the database; ignored when appending. It is
+            `occurred_at`, or the microsecond after the previous event if the clock stood behind that
+            one. So a later event is always later by it; `occurred_at` is for people and days.
 
     Raises:
         JournalEntryError: A naive time or one after the year 9000, an unknown kind, an empty event id or
@@ -131,14 +130,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class WatchedVault:
-    """A vault that is scanned for saves.
+    """Vault that is scanned for notes.
 
     Attributes:
-        namespace: The tenant its notes belong to.
-        name: What it is called; its notes' sources begin with it. One of a name per namespace.
-        uri: Where it is.
-        added_at: When it was added (aware, UTC).
-        principal: Who added it.
+        namespace: Tenant that its notes belong to.
+        name: Unique in the namespace; its notes' sources begin with it.
+        uri: Place of the vault.
+        added_at: Aware, UTC.
+        principal: User who added it.
     """
 
     namespace: str
@@ -149,11 +148,11 @@ class WatchedVault:
 
 
 class AppendResult(NamedTuple):
-    """What an append did.
+    """Result of an append.
 
     Attributes:
-        appended: Entries that are new (count).
-        already: Entries that were there before, or repeated within the batch (count).
+        appended: New entries (count).
+        already: Entries that were in the journal before, or repeated within the batch (count).
     """
 
     appended: int
@@ -172,7 +171,7 @@ def require_kinds(kinds: Iterable[str]) -> None:
 
 
 def require_days(days: Iterable[str]) -> None:
-    """Refuse a day that is not written as the journal writes it.
+    """Refuse a day that is not in the journal's format.
 
     Raises:
         JournalEntryError: One of `days` is not YYYY-MM-DD.
@@ -187,9 +186,10 @@ def require_days(days: Iterable[str]) -> None:
 
 
 def not_before(now: datetime, corrected: Entry | None) -> datetime:
-    """The moment of a word that corrects another one: now, or just after that one.
+    """Return the moment of a correction: now, or just after the corrected entry.
 
-    Days of feedback are folded by the moments of what was said, and a clock may stand behind the last word.
+    Days of feedback are aggregated by the moments of their events, and a clock may stand behind the last
+    one.
     """
     return now if corrected is None else max(now, corrected.occurred_at + MICROSECOND)
 

@@ -1,4 +1,4 @@
-"""Notes as journal entries: what an act looks like before anything is decided about it."""
+"""Builders of journal entries from notes and user actions, before anything is decided."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ from slowwave.notes.model import Note, NoteFailure
 from slowwave.scoring.days import day_of
 
 KEYLESS = "saved/"
-"""What the sources of notes begin with that were saved without a key."""
+"""Prefix of the sources of notes saved without a key."""
 
 
 def context_sources(notes: Sequence[Note]) -> set[str]:
-    """Sources from which the notes of one call may get their context, but for earlier ones of the call."""
-    said, asked = set[str](), set[str]()
+    """Return sources outside this call from which its notes may inherit context."""
+    earlier, wanted = set[str](), set[str]()
     for note in notes:
-        if _asks(note) and note.follows not in said:
-            asked.add(note.follows)
-        said.add(note.source)
-    return asked
+        if _inherits(note) and note.follows not in earlier:
+            wanted.add(note.follows)
+        earlier.add(note.source)
+    return wanted
 
 
 def in_context(notes: Sequence[Note], newest: Mapping[str, Entry]) -> list[Note]:
-    """The notes of one call, those that bring no context with what the note that they follow lends them.
+    """Return the notes of one call; those without context inherit it from the note they follow.
 
-    That is the end of what it says: an earlier note of the call, or else what the journal has of it, whether
-    it was let in or not, unless it was forgotten. So a call, its halves and single saves come to the same,
-    and a memory that is not known lends nothing.
+    The inherited context is the end of that note's text: an earlier note of the call, or else its newest
+    save in the journal, let in or not, unless it was forgotten. So a call, its halves and single saves give
+    the same result. An unknown memory gives nothing.
 
     Args:
-        notes: with the sensitivity that they will have.
-        newest: the newest act of each of their `lenders`.
+        notes: With their effective sensitivity.
+        newest: Newest event of each of their `context_sources`.
     """
-    said: dict[str, Note | Entry] = dict(newest)
+    previous: dict[str, Note | Entry] = dict(newest)
     done = []
     for note in notes:
-        lender = said.get(note.follows) if _asks(note) else None
+        lender = previous.get(note.follows) if _inherits(note) else None
         done.append(note if lender is None else replace(note, context=_inherited(lender, note)))
-        said[note.source] = done[-1]
+        previous[note.source] = done[-1]
     return done
 
 
-def _asks(note: Note) -> bool:
+def _inherits(note: Note) -> bool:
     return bool(note.follows) and not note.context and note.follows != note.source
 
 
 def _inherited(before: Note | Entry, note: Note) -> str:
-    """What a note gives to the one after it; nothing, if the journal has no text of it."""
+    """Return the context that a note gives to the next one; empty without a text."""
     if isinstance(before, Note):
         return inherited_context(before.content, before.sensitivity, to=note.sensitivity)
     content = text_in(before.payload)
@@ -70,7 +70,7 @@ def _inherited(before: Note | Entry, note: Note) -> str:
 
 
 class Circumstances(TypedDict):
-    """What an act has beside its kind and what it says: whose it is, when it happened, and who did it."""
+    """Common fields of an event: tenant, moment and acting user."""
 
     namespace: str
     occurred_at: datetime
@@ -78,15 +78,23 @@ class Circumstances(TypedDict):
 
 
 class SourceCircumstances(Circumstances):
-    """The same of an act about a source, with the vault that it is from ("" for none)."""
+    """Common fields of an event on a source, with its vault ("" for none)."""
 
     origin: str
 
 
 def save_entry(
-    note: Note, *, source: str, digest: str = "", event_id: str = "", **found: Unpack[SourceCircumstances]
+    note: Note,
+    *,
+    source: str,
+    digest: str = "",
+    event_id: str = "",
+    **circumstances: Unpack[SourceCircumstances],
 ) -> Entry:
-    """The act of saving a note. Without an event id it gets a fresh one; `digest` is of its raw bytes."""
+    """Build the save event of a note.
+
+    Without `event_id` it gets a fresh one; `digest` is of the note's raw bytes.
+    """
     payload = save_of(note)
     return Entry(
         event_id=event_id or ids.new_event_id(),
@@ -95,14 +103,19 @@ def save_entry(
         digest=digest or payload_digest(payload),
         content_hash=content_hash(note.content),
         payload=payload,
-        **found,
+        **circumstances,
     )
 
 
 def unreadable_entry(
-    failure: NoteFailure, *, source: str, digest: str, event_id: str, **found: Unpack[SourceCircumstances]
+    failure: NoteFailure,
+    *,
+    source: str,
+    digest: str,
+    event_id: str,
+    **circumstances: Unpack[SourceCircumstances],
 ) -> Entry:
-    """The act of finding a file that cannot be read as a note; it is quarantined with the reason."""
+    """Build the event of an unreadable file; it is quarantined with the reason."""
     payload = Unreadable(
         title=source.rsplit("/", 1)[-1],
         content=failure.excerpt,
@@ -110,23 +123,25 @@ def unreadable_entry(
         message=failure.message,
         size_bytes=failure.size_bytes,
     )
-    return Entry(event_id, "unreadable", subject=source, digest=digest, payload=payload, **found)
+    return Entry(event_id, "unreadable", subject=source, digest=digest, payload=payload, **circumstances)
 
 
-def forget_entry(*, source: str, event_id: str = "", **found: Unpack[SourceCircumstances]) -> Entry:
-    """The act of forgetting what `source` says."""
-    return Entry(event_id or ids.new_event_id(), "forget", subject=source, **found)
+def forget_entry(*, source: str, event_id: str = "", **circumstances: Unpack[SourceCircumstances]) -> Entry:
+    """Build the forget event of a source."""
+    return Entry(event_id or ids.new_event_id(), "forget", subject=source, **circumstances)
 
 
-def word_entry(kind: Literal["undo", "accept"], decision_id: str, **said: Unpack[Circumstances]) -> Entry:
-    """A person's word about a decision of the log: it is taken back, or what it proposes is to happen."""
-    return Entry(ids.digest(kind, decision_id), kind, subject=decision_id, **said)
+def word_entry(
+    kind: Literal["undo", "accept"], decision_id: str, **circumstances: Unpack[Circumstances]
+) -> Entry:
+    """Build the event of a user's undo or accept of a logged decision."""
+    return Entry(ids.digest(kind, decision_id), kind, subject=decision_id, **circumstances)
 
 
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
-    """Entries in the form in which :meth:`slowwave.journal.Journal.read` gives them.
+    """Return entries as rows, as :meth:`slowwave.journal.Journal.read` returns them.
 
-    Those that do not come from a journal are ordered by when they happened.
+    Entries that are not from a journal are ordered by `occurred_at`.
     """
     columns: dict[str, list[Any]] = {
         "seq": [entry.seq or 0 for entry in entries],
@@ -147,7 +162,7 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
 
 
 def entries_in(rows: pl.DataFrame) -> list[Entry]:
-    """The entries that rows of :meth:`slowwave.journal.Journal.read` are, in their order."""
+    """Return rows of :meth:`slowwave.journal.Journal.read` as entries, in their order."""
     return [
         Entry(**{**row, "payload": payload_of(row["payload"])})
         for row in rows.drop("day").iter_rows(named=True)

@@ -1,7 +1,7 @@
-"""The one exception to "entries are never changed": what a person erases is taken out of its rows.
+"""Erasure of rows: the one exception to "entries are never changed".
 
-An erased row stays in its place, with its `seq`, day and moments, as an act of kind ``erased``: no reader of
-any other kind meets it, so nothing that is rebuilt from the journal can bring it back.
+An erased row keeps its place, with its `seq`, day and moments, as an entry of kind ``erased``. No reader of
+another kind meets it, so nothing rebuilt from the journal can bring it back.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _RETRY_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What becomes of one row.
+    """Change of one erased row.
 
     Attributes:
-        payload: what it holds from now on.
-        columns: other columns that get a new value.
+        payload: New payload.
+        columns: Other columns that get a new value.
     """
 
     payload: Mapping[str, Any]
@@ -39,14 +39,14 @@ class Redaction:
 
 
 def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str = "") -> Redaction:
-    """The change that leaves of an act nothing but that it was.
+    """Return the redaction that leaves of an event only that it happened.
 
     Args:
-        erasure: id of the act of erasing.
-        kind: that the act had.
-        subject: in place of a subject that may itself be text; None leaves it. Its event id is replaced, too,
-            because that of a look at a vault is a hash of what was read.
-        digest: what is kept to know a file again.
+        erasure: Id of the erasure event.
+        kind: Previous kind of the event.
+        subject: Replaces a subject that may itself be text; None keeps it. The event id is replaced too:
+            that of a vault scan is a hash of the text.
+        digest: Kept to recognise the file in later scans.
     """
     columns = {"kind": ERASED, "digest": digest, "content_hash": ""}
     if subject is not None:
@@ -55,12 +55,11 @@ def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str 
 
 
 def apply(connection: sa.Connection, changes: Mapping[int, Redaction], watched: str | None) -> None:
-    """Change these rows in a transaction that is open; see `Journal.erase`.
+    """Apply redactions in an open transaction; see `Journal.erase`.
 
     Args:
-        connection: to the journal's database.
-        changes: by seq.
-        watched: a namespace whose vaults are watched no more.
+        changes: Redactions by seq.
+        watched: Namespace whose vaults are no longer watched.
     """
     for seq, change in changes.items():
         values: dict[str, Any] = {**change.columns, "payload": encode(change.payload, str(seq))}
@@ -70,7 +69,7 @@ def apply(connection: sa.Connection, changes: Mapping[int, Redaction], watched: 
 
 
 def drop_records(connection: sa.Connection, until: int, erasure: str) -> None:
-    """Leave nothing of the records of tables up to a seq; see `Journal.drop_records`."""
+    """Empty the table records up to a seq; see `Journal.drop_records`."""
     c = entries.c
     payload = encode(ErasedPayload(erased=erasure, was=RECORD), erasure)
     connection.execute(
@@ -79,13 +78,13 @@ def drop_records(connection: sa.Connection, until: int, erasure: str) -> None:
 
 
 def rewrite(connections: Connections) -> str:
-    """Write the database anew, so that no page that was given free and no log keeps what was erased.
+    """Rewrite the database file, so that no free page and no log keeps erased text.
 
     Returns:
-        What could not be done, in a sentence; empty where nothing is left.
+        What could not be done, in a sentence; empty if nothing is left.
 
     Raises:
-        JournalError: SQLite: other processes do not let go of the file.
+        JournalError: SQLite: other processes hold the file open.
     """
     if connections.dialect != "sqlite":
         return _rewrite_postgres(connections)

@@ -1,4 +1,4 @@
-"""What can go wrong with a journal, told so that a person can act on it."""
+"""Errors of the journal, with advice for the user."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ADVICE = (
     ),
     (
         ("not a database", "malformed"),
-        "the file is damaged or is not a journal: put a whole copy of it back, or set it aside and let a new "
-        "one know what the tables do: slowwave rebuild --journal",
+        "the file is damaged or is not a journal: restore a complete copy of it, or set it aside and rebuild "
+        "a new one from the tables: slowwave rebuild --journal",
     ),
     (
         ("connection", "could not translate", "name resolution", "authentication"),
@@ -36,8 +36,8 @@ _ADVICE = (
 
 
 def explain(cause: BaseException, url: str) -> JournalError:
-    """The error to raise in place of a database's own: `url` names the journal (without password)."""
-    # The driver's words alone: the library's wrapper adds the statement with a row of parameters.
+    """Return the error to raise for a database error; `url` names the journal, without password."""
+    # The driver's message only: the library's wrapper adds the statement with its parameters.
     words = " ".join(str(getattr(cause, "orig", None) or cause).split())
     for marks, advice in _ADVICE:
         if any(mark in words.lower() for mark in marks):

@@ -1,6 +1,6 @@
-"""A journal that is left behind takes no more acts: whoever has it open still is told so.
+"""Fencing of a journal that a home has left: a trigger refuses every insert.
 
-It is a trigger of the database, so that it holds for processes of any age and of any machine.
+It is in the database, so that it holds for processes of any version and on any machine.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ import sqlalchemy as sa
 from slowwave.journal.schema import entries
 
 _NAME = "slowwave_moved"
-_WORDS = "this home is moved to another place; start this process again"
+_MESSAGE = "this home is moved to another place; start this process again"
 
-_SET = {
+_CREATE = {
     "sqlite": (
         f"CREATE TRIGGER IF NOT EXISTS {_NAME} BEFORE INSERT ON {entries.name} "
-        f"BEGIN SELECT RAISE(ABORT, '{_WORDS}'); END",
+        f"BEGIN SELECT RAISE(ABORT, '{_MESSAGE}'); END",
     ),
     "postgresql": (
         f"CREATE OR REPLACE FUNCTION {_NAME}() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{_WORDS}'; END $$",
+        f"$$ BEGIN RAISE EXCEPTION '{_MESSAGE}'; END $$",
         f"CREATE OR REPLACE TRIGGER {_NAME} BEFORE INSERT ON {entries.name} "
         f"FOR EACH ROW EXECUTE FUNCTION {_NAME}()",
     ),
 }
-_TAKEN_AWAY = {
+_DROP = {
     "sqlite": (f"DROP TRIGGER IF EXISTS {_NAME}",),
     "postgresql": (f"DROP TRIGGER IF EXISTS {_NAME} ON {entries.name}", f"DROP FUNCTION IF EXISTS {_NAME}()"),
 }
 
 
 def fence(connection: sa.Connection) -> None:
-    """Let the journal take no more acts from the end of this transaction on."""
-    _run(connection, _SET)
+    """Refuse inserts from the end of this transaction on."""
+    _run(connection, _CREATE)
 
 
 def unfence(connection: sa.Connection) -> None:
-    """Let it take acts again."""
-    _run(connection, _TAKEN_AWAY)
+    """Allow inserts again."""
+    _run(connection, _DROP)
 
 
 def _run(connection: sa.Connection, statements: dict[str, tuple[str, ...]]) -> None:

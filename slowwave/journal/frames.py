@@ -45,14 +45,17 @@ SOURCE_SCHEMA = pl.Schema(
 
 
 def entry_frame(parts: Iterable[Sequence[Sequence[Any]]]) -> pl.DataFrame:
-    """Whole rows with their payloads decoded; each part is dropped before the next is asked for."""
+    """Return whole rows with decoded payloads; each part is freed before the next is read."""
     frames = [ENTRY_SCHEMA.to_frame()]
     frames.extend(to_frame(part, ENTRY_SCHEMA) for part in parts)
     return pl.concat(frames)
 
 
 def to_frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:
-    """Rows whose columns are in the order of `schema`, moments as microseconds, payloads as stored."""
+    """Return rows in column order of `schema` as a frame; moments are microseconds.
+
+    Payloads come as stored.
+    """
     columns: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else [()] * len(schema)
     return pl.DataFrame(
         [_series(name, values, dtype) for (name, dtype), values in zip(schema.items(), columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Which acts wait for a turn at the memories, and what became of those that another one's turn took in."""
+"""Group-commit queue: events that wait for a writer's turn, and the outcomes of applied ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from slowwave.journal.connection import Connections, batches
 
 EXPIRES_AFTER_SECONDS = 600
-"""For how long an answer is kept that nobody fetches: its process was killed, in seconds."""
+"""Age at which an unfetched answer of a killed process is deleted (seconds)."""
 
 _metadata = sa.MetaData()
 _queue = sa.Table(
@@ -26,24 +26,22 @@ _queue = sa.Table(
 
 
 class GroupCommitQueue:
-    """Acts that are in the journal and wait to be taken in; it only ever holds what waits now.
+    """Queue of journalled events that wait to be applied.
 
-    Losing it loses nothing: the acts are in the journal, and the night takes in what nobody did by day.
-
-    Args:
-        connections: of the journal.
+    Losing it loses nothing: the events are in the journal, and the nightly job applies those that nobody
+    applied by day.
     """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         with connections.reading() as connection:
-            there = sa.inspect(connection).has_table(_queue.name)
-        if not there:
-            with connections.writing() as connection:  # another process may have made it meanwhile
+            exists = sa.inspect(connection).has_table(_queue.name)
+        if not exists:
+            with connections.writing() as connection:  # another process may have created it meanwhile
                 _metadata.create_all(connection)
 
     def join(self, event_ids: Sequence[str], policy: str) -> None:
-        """Let these acts wait for a turn by the rules `policy`; an answer that they had is forgotten."""
+        """Enqueue events for a turn under the rules `policy`; their earlier answers are dropped."""
         now = int(time.time())
         rows = [{"event_id": event, "policy": policy, "joined_at": now} for event in event_ids]
         with self._connections.writing() as connection:
@@ -52,38 +50,38 @@ class GroupCommitQueue:
             connection.execute(sa.insert(_queue), rows)
 
     def waiting(self, policy: str, limit: int) -> list[str]:
-        """Event ids that wait for a turn by these rules, those that joined first first, at most `limit`."""
+        """Return event ids that wait for a turn under these rules, oldest first."""
         query = sa.select(_queue.c.event_id).where(_queue.c.policy == policy, _queue.c.answer.is_(None))
         with self._connections.reading() as connection:
             return list(connection.execute(query.order_by(_queue.c.joined_at).limit(limit)).scalars())
 
     def answer(self, answers: Mapping[str, Any]) -> None:
-        """Say what became of acts (plain data), in one transaction; the answers of the dead go."""
-        rows = [{"event": event, "said": orjson.dumps(said)} for event, said in answers.items()]
+        """Store the outcomes of events (plain data), and delete expired ones, in one transaction."""
+        rows = [{"event": event, "outcome": orjson.dumps(outcome)} for event, outcome in answers.items()]
         old = _queue.c.joined_at < int(time.time()) - EXPIRES_AFTER_SECONDS
-        told = sa.update(_queue).where(_queue.c.event_id == sa.bindparam("event"))
+        update = sa.update(_queue).where(_queue.c.event_id == sa.bindparam("event"))
         with self._connections.writing() as connection:
             connection.execute(sa.delete(_queue).where(_queue.c.answer.is_not(None), old))
-            connection.execute(told.values(answer=sa.bindparam("said")), rows)
+            connection.execute(update.values(answer=sa.bindparam("outcome")), rows)
 
     def answers(self, event_ids: Sequence[str]) -> dict[str, Any]:
-        """What became of those of these acts that another one's turn took in."""
-        found: dict[str, Any] = {}
+        """Return the outcomes of those of these events that another writer applied."""
+        outcomes: dict[str, Any] = {}
         with self._connections.reading() as connection:
             for part in batches(event_ids):
                 query = sa.select(_queue.c.event_id, _queue.c.answer).where(
                     _queue.c.event_id.in_(part), _queue.c.answer.is_not(None)
                 )
-                found |= {event: orjson.loads(said) for event, said in connection.execute(query)}
-        return found
+                outcomes |= {event: orjson.loads(answer) for event, answer in connection.execute(query)}
+        return outcomes
 
     def clear(self) -> None:
-        """Nothing waits any more, and no answer is kept; who waits does it by itself when its turn comes."""
+        """Delete all queued events and answers; waiting writers apply their own events."""
         with self._connections.writing() as connection:
             connection.execute(sa.delete(_queue))
 
     def leave(self, event_ids: Collection[str]) -> None:
-        """These acts wait no more."""
+        """Remove these events from the queue."""
         with self._connections.writing() as connection:
             for part in batches(list(event_ids)):
                 connection.execute(sa.delete(_queue).where(_queue.c.event_id.in_(part)))

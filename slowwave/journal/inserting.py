@@ -1,4 +1,4 @@
-"""Inserting entries: their rows, the statement that orders them, and the refusal of conflicting event ids."""
+"""Inserting entries: rows, the ordering statement, and the refusal of conflicting event ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slowwave.journal.errors import JournalConflictError
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, entries
 
 Row = Mapping[str, Any]
-"""The columns of `entries` without ``seq`` and ``ordered_at``, which the database gives."""
+"""Columns of `entries` without ``seq`` and ``ordered_at``, which the database sets."""
 
 GIVEN = [column for column in entries.c if column.name not in ("seq", "ordered_at")]
 _COMPARED = ("kind", "namespace", "subject", "digest", "payload")
@@ -22,9 +22,9 @@ _PLACE = (entries.c.event_id, entries.c.seq, entries.c.ordered_at)
 
 
 def insert_entry(connections: Connections) -> sa.Insert:
-    """Build the insert of one new row: later than all others, also where the clock stands behind them.
+    """Build the insert of one new row, ordered after all others whatever the clock says.
 
-    It returns event id, seq and `ordered_at` of a row that is new, and no row for an event id that is there.
+    It returns event id, seq and `ordered_at` of a new row, and no row for an event id that exists.
     """
     last = sa.select(entries.c.ordered_at).order_by(entries.c.seq.desc()).limit(1).scalar_subquery()
     latest = sa.func.greatest if connections.dialect == "postgresql" else sa.func.max
@@ -36,7 +36,7 @@ def insert_entry(connections: Connections) -> sa.Insert:
 
 
 def insert_new(table: sa.Table, dialect: str) -> sa.Insert:
-    """Build an insert that leaves out rows whose key is there."""
+    """Build an insert that skips rows whose key exists."""
     # Only the dialect in use: the other one is loaded with each of its drivers.
     if dialect == "postgresql":
         from sqlalchemy.dialects import postgresql
@@ -46,10 +46,10 @@ def insert_new(table: sa.Table, dialect: str) -> sa.Insert:
 
 
 def refuse_conflicts(connection: sa.Connection, rows: Sequence[Row]) -> None:
-    """Refuse rows whose event id is there with other content.
+    """Refuse rows whose event id exists with other content.
 
     Raises:
-        JournalConflictError: names the first one, and what differs.
+        JournalConflictError: Names the first one, and the columns that differ.
     """
     columns = [entries.c[name] for name in ("event_id", *_COMPARED)]
     for part in batches(rows):
@@ -72,19 +72,19 @@ def _differing(row: Row, stored: Row) -> list[str]:
 
 
 def last_places(connection: sa.Connection, namespace: str, subjects: Sequence[str]) -> dict[str, int]:
-    """Return the seq of the last row about each of these sources that has one."""
-    c, found = entries.c, dict[str, int]()
+    """Return the seq of the last row of each of these sources that has one."""
+    c, places = entries.c, dict[str, int]()
     for part in batches(subjects):
         query = sa.select(c.subject, sa.func.max(c.seq)).where(are_about(namespace, part)).group_by(c.subject)
-        found.update((subject, last) for subject, last in connection.execute(query))
-    return found
+        places.update((subject, last) for subject, last in connection.execute(query))
+    return places
 
 
 def are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]:
-    """Whether a row is about one of these sources."""
+    """Return the condition that a row is about one of these sources."""
     c = entries.c
     about = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
-    # The index is by origin first, and a source begins with its origin, if it has one: a folder of its path.
+    # The index begins with the origin, and a source begins with its origin, if any: a folder of its path.
     origins = {
         subject[:at]
         for subject in subjects

@@ -1,4 +1,4 @@
-"""The journal as its callers see it."""
+"""Journal: the public interface to append, erase, lock and check."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from slowwave.scoring.days import from_microseconds, to_microseconds
 
 
 class Journal(Reader):
-    """An append-only log of entries in a SQLite file or a PostgreSQL database.
+    """Append-only log of entries in a SQLite file or a PostgreSQL database.
 
-    One object serves any number of threads; any number of objects, in any number of processes, serve one
-    journal. Every method raises `JournalError` if the database cannot do what was asked.
+    One object may serve any number of threads, and one journal any number of objects and processes. Every
+    method raises `JournalError` if the database fails.
 
     Args:
-        url: SQLAlchemy URL: ``sqlite:///file`` (made with its folder if missing) or ``postgresql://…``.
+        url: SQLAlchemy URL: ``sqlite:///file`` (created with its folder if missing) or
+            ``postgresql://…``.
         durability: Of SQLite: with ``full`` what was appended survives a power cut; with ``normal`` it
             survives the end of the process, and a power cut may take the last few calls (whole ones).
             PostgreSQL follows its own ``synchronous_commit``.
@@ -60,29 +61,29 @@ class Journal(Reader):
 
     @classmethod
     def open_path(cls, path: Path, *, durability: Durability = "full") -> Self:
-        """Open the SQLite file at `path`, whatever its name holds; made with its folder if missing."""
+        """Open the SQLite file at `path`; create it with its folder if missing."""
         return cls(sa.URL.create("sqlite", database=str(path.expanduser().absolute())), durability=durability)
 
     def append(self, entries: Sequence[Entry]) -> AppendResult:
-        """Write entries, all or none; when it returns they are durable.
+        """Append entries atomically; they are durable when this returns.
 
-        An entry whose event id is in the journal already, with the same kind, namespace, subject, digest and
-        payload, is left as it was first written.
+        An entry whose event id exists with the same kind, namespace, subject, digest and payload is left as
+        first written.
 
         Args:
-            entries: In the order in which they get their `seq`.
+            entries: In the order of their `seq`.
 
         Returns:
-            How many were new, and how many were there before.
+            Counts of new and of existing entries.
 
         Raises:
-            JournalConflictError: An event id is in the journal, or twice in the batch, with other content.
+            JournalConflictError: An event id exists, or is twice in the batch, with other content.
             JournalEntryError: A payload cannot be written as JSON.
         """
         return self._count_new([row_of(entry) for entry in entries])
 
     def append_large(self, entries: Iterable[Entry]) -> AppendResult:
-        """`append` for entries of megabytes: encoded side by side, and only a few in memory before that."""
+        """Append entries of megabytes: encoded in parallel, with few in memory at a time."""
         return self._count_new(list(side_by_side(row_of, entries)))
 
     def _count_new(self, rows: Sequence[Row]) -> AppendResult:
@@ -90,14 +91,15 @@ class Journal(Reader):
         return AppendResult(new, len(rows) - new)
 
     def append_next(self, entries: Sequence[Entry], after: Mapping[str, int]) -> list[Entry]:
-        """Write entries as `append` does; return them as the journal has them, with their places.
+        """Append entries as `append` does; return them as stored, with their places.
 
         Args:
             entries: Of one namespace, where `after` names sources.
-            after: The `seq` of the last entry about each of some sources, 0 where there is none.
+            after: `seq` of the last entry about each of some sources, 0 if there is none.
 
         Raises:
-            JournalMovedError: Another one about such a source was written since; none of these was.
+            JournalMovedError: A later entry about such a source was written meanwhile; none of these
+                was.
         """
         first = {entry.event_id: entry for entry in reversed(entries)}
         known = {
@@ -112,7 +114,7 @@ class Journal(Reader):
         return [known[entry.event_id] for entry in entries]
 
     def _append(self, rows: Sequence[Row], after: Mapping[str, int]) -> list[Sequence[Any]]:
-        """Write encoded entries; return event id, `seq` and `ordered_at` of those that are new."""
+        """Write encoded entries; return event id, `seq` and `ordered_at` of the new ones."""
         if not rows:
             return []
         if len(rows) == 1 and not after:
@@ -121,7 +123,7 @@ class Journal(Reader):
                 with self._connections.reading() as connection:
                     refuse_conflicts(connection, rows)
         else:
-            with self._connections.writing() as connection:  # an error takes the rows back
+            with self._connections.writing() as connection:  # an error rolls the rows back
                 last = last_places(connection, rows[0]["namespace"], list(after))
                 new = self._connections.insert_all(connection, self._insert_row, rows)
                 if len(new) < len(rows):
@@ -129,11 +131,11 @@ class Journal(Reader):
                 moved = [source for source, place in after.items() if last.get(source, 0) != place]
                 if new and moved:
                     raise JournalMovedError(f"{moved[0]!r} was changed just now. Nothing was done.")
-        journalled(len(rows))  # so that an error from here on can say so
+        journalled(len(rows))  # so that a later error reports it
         return new
 
     def add_source(self, namespace: str, name: str, uri: str, *, added_at: datetime, principal: str) -> bool:
-        """Remember a vault to scan; False if the name is known already, which changes nothing.
+        """Add a vault to scan; return False, without a change, if its name exists.
 
         Raises:
             JournalEntryError: `namespace`, `name` or `uri` is empty, or `added_at` has no time zone.
@@ -157,9 +159,9 @@ class Journal(Reader):
         return self._changes_one(insert_new(sources, self._connections.dialect).values(row))
 
     def remove_source(self, namespace: str, name: str) -> bool:
-        """Scan a vault no more, and keep what was saved from it; False if it was not known."""
-        mine = (sources.c.namespace == namespace, sources.c.name == name)
-        return self._changes_one(sa.delete(sources).where(*mine))
+        """Stop scanning a vault, and keep its saved notes; return False if it is unknown."""
+        where = (sources.c.namespace == namespace, sources.c.name == name)
+        return self._changes_one(sa.delete(sources).where(*where))
 
     def _changes_one(self, statement: sa.Insert | sa.Delete) -> bool:
         with self._connections.writing() as connection:
@@ -168,35 +170,35 @@ class Journal(Reader):
     def erase(
         self, act: Entry, changes: Mapping[int, erasing.Redaction], *, watched: str | None = None
     ) -> None:
-        """Take text out of entries for good, all at once; the entries stay in their places.
+        """Erase text from entries in one transaction; the entries keep their places.
 
         Args:
-            act: Says that it was done; written in the same transaction.
-            changes: What becomes of each entry, by `seq`.
-            watched: A namespace whose vaults are watched no more.
+            act: Event of the erasure; written in the same transaction.
+            changes: Redactions by `seq`.
+            watched: Namespace whose vaults are no longer watched.
         """
         with self._connections.writing() as connection:
             self._connections.insert_all(connection, self._insert_row, [row_of(act)])
             erasing.apply(connection, changes, watched)
 
     def drop_records(self, *, until: int, erasure: str) -> None:
-        """Take the records of tables out that stand up to a place; newer ones have to be there instead.
+        """Empty the table records up to a place; newer ones must replace them.
 
         Args:
             until: `seq` of the last one.
-            erasure: Event id of the act of erasing.
+            erasure: Event id of the erasure.
         """
         with self._connections.writing() as connection:
             erasing.drop_records(connection, until, erasure)
 
     def rewrite(self) -> str:
-        """Write the database anew, so that nothing of what was erased is left in it.
+        """Rewrite the database, so that nothing erased is left in it.
 
         Returns:
-            What could not be done here, in a sentence; empty where nothing is left.
+            What could not be done, in a sentence; empty if nothing is left.
 
         Raises:
-            JournalError: Other processes do not let go of the file.
+            JournalError: Other processes hold the file open.
         """
         return erasing.rewrite(self._connections)
 
@@ -206,36 +208,36 @@ class Journal(Reader):
         waiting: AbstractContextManager[object] | None = None,
         until: Callable[[], bool] | None = None,
     ) -> AbstractContextManager[bool]:
-        """A lock that one user of this journal holds at a time, over threads, processes and machines.
+        """Return a lock with one holder at a time, over processes and machines.
 
-        It guards what more than one process changes beside the journal; appending and reading do not need it.
+        It guards what several processes change beside the journal; appending and reading do not need it.
 
         Args:
-            what: memories, while they are changed; night, for the length of a run of the night; backup, while
-                one is made.
-            waiting: entered for as long as another one has it.
-            until: asked again and again meanwhile; once it is true the wait ends without the lock.
+            what: memories, while they are changed; night, for the length of a nightly job; backup, while
+                one is created.
+            waiting: Entered while another process holds it.
+            until: Polled meanwhile; once it is true, the wait ends without the lock.
 
         Returns:
-            A context whose value says whether the lock is held.
+            Context whose value says whether the lock is held.
         """
         return self._connections.exclusive(what, waiting, until)
 
     @cached_property
     def queue(self) -> GroupCommitQueue:
-        """Acts that wait to be taken in by whoever has the lock of the memories."""
+        """Queue of events for the holder of the memories' lock."""
         return GroupCommitQueue(self._connections)
 
     @cached_property
     def rows(self) -> StoredRows:
-        """Its rows as they are stored, to carry them into another journal."""
+        """Rows as stored, to copy them into another journal."""
         return StoredRows(self._connections)
 
     def check(self) -> list[str]:
-        """What is wrong with the journal, a sentence per problem; empty if nothing is.
+        """Return the problems of the journal, a sentence each; empty if there are none.
 
-        Looks at the schema version, whether it can be written, and of SQLite also at the file's integrity
-        (reads all of it) and at its WAL mode.
+        Checks the schema version and whether it is writable; of SQLite also the file's integrity (reads all
+        of it) and its WAL mode.
         """
         return problems_of(self._connections)
 

@@ -1,4 +1,4 @@
-"""The journal as it was before its schema was upgraded: a copy by which the upgrade is taken back."""
+"""Copy of the journal before a schema upgrade, by which the upgrade can be undone."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _COPY = ".before-upgrade"
 
 
 def former(path: Path) -> Path:
-    """Path of the copy of a journal's file."""
+    """Return the path of the copy of a journal's file."""
     return path.with_name(path.name + _COPY)
 
 
 def keep_former(path: Path) -> None:
-    """Copy a journal's file as it was last committed; the copy is whole or not there.
+    """Copy a journal's file as last committed; the copy is atomic.
 
-    One process at a time: the caller holds the journal's write lock.
+    The caller holds the journal's write lock.
     """
     copy = former(path)
     beside = copy.with_name(f".{copy.name}.partial")
@@ -31,5 +31,5 @@ def keep_former(path: Path) -> None:
 
 
 def readonly(path: Path) -> sqlite3.Connection:
-    """A connection to a journal's file that writes nothing."""
+    """Open a read-only connection to a journal's file."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)

@@ -1,7 +1,7 @@
-"""Works on the tables that take several writes: announced in the journal first, and ended there last.
+"""Begin/end markers for multi-step maintenance (restore, re-embed, erase, rebuild).
 
-A restore, the switch to another model, an erasure or a rebuilding that was killed leaves tables that do not
-belong together. Its announcement stays, so every command refuses and says which one finishes it.
+A killed operation leaves tables that do not belong together. Its begin marker stays, so every command
+refuses to run and names the command that finishes it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class PendingOpError(StoreError):
-    """A work on the tables has begun and not ended; the message names the command that finishes it."""
+    """Refusal while a maintenance operation is pending; names the command that finishes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceOp:
-    """A work that has begun.
+    """Maintenance operation that has begun.
 
     Attributes:
-        event_id: of its announcement.
-        what: it is, in words: "the restore of 'before'".
-        command: that finishes it.
-        begun_at: when.
-        facts: what whoever finishes it needs to know.
+        event_id: Id of its begin marker.
+        what: Name in words: "the restore of 'before'".
+        command: Command that finishes it.
+        begun_at: Moment of its begin marker.
+        facts: Facts that finishing it needs.
     """
 
     event_id: str
@@ -47,37 +47,40 @@ class MaintenanceOp:
 
 
 def pending_op(journal: Journal) -> list[MaintenanceOp]:
-    """The works that have begun and not ended, the first one first."""
+    """Return the maintenance operations that have begun and not ended, the oldest first."""
     works: dict[str, MaintenanceOp] = {}
     for event_id, what, begun_at, payload in (
         journal.read(kinds=[WORK], namespace=EVERYBODY)
         .select("event_id", "subject", "occurred_at", "payload")
         .iter_rows()
     ):
-        told = payload_of(payload)
-        if is_end(told):
-            works.pop(told["ends"], None)
+        marker = payload_of(payload)
+        if is_end(marker):
+            works.pop(marker["ends"], None)
         else:
-            works[event_id] = MaintenanceOp(event_id, what, told["command"], begun_at, told["facts"])
+            works[event_id] = MaintenanceOp(event_id, what, marker["command"], begun_at, marker["facts"])
     return list(works.values())
 
 
 def require_none_pending(journal: Journal, *, but: str = "") -> None:
-    """Refuse while a work is under way, unless it is the one of this command.
+    """Refuse while a maintenance operation is pending, except the one of command `but`.
 
     Raises:
-        UnfinishedError: with the command that finishes it.
+        PendingOpError: Names the command that finishes it.
     """
     for work in pending_op(journal):
         if work.command != but:
             raise PendingOpError(
-                f"{work.what[0].upper()}{work.what[1:]}{_state(work)} If nobody is running it any more, "
+                f"{work.what[0].upper()}{work.what[1:]}{_state(work)} If no process is running it, "
                 f"finish it: {work.command}"
             )
 
 
 def _state(work: MaintenanceOp) -> str:
-    """What this journal knows of a work; of a move of its own not the end, which is in the new one alone."""
+    """Describe the state of an operation.
+
+    The end of a move is in the new journal only.
+    """
     begun, to = f"was begun at {work.begun_at:%F %T} UTC", work.facts.get("to", {})
     if "journal" not in to:
         return f" {begun} and has not ended."
@@ -95,57 +98,57 @@ def maintenance_op(
     facts: Mapping[str, Any] | None = None,
     settles: bool = False,
 ) -> Iterator[Mapping[str, Any]]:
-    """Announce a work for as long as the block takes; when the block fails or is killed it stays announced.
+    """Write a begin marker, run the block, then write the end marker.
 
-    The caller holds the writing lock and has seen to it that the work can be done.
+    If the block fails or is killed, the begin marker stays. The caller holds the writing lock and has
+    checked that the operation can run.
 
     Args:
-        journal: of the home.
-        what: it is, in words.
-        command: that finishes it, whatever has been done of it.
-        as_of: the moment.
-        facts: what whoever finishes it needs to know; the value of the block: those of the first one who
-            began it.
-        settles: when it has ended, so have all others.
+        what: Name in words.
+        command: Command that finishes it from any state.
+        facts: Facts that finishing it needs. The block gets those of the first begin marker.
+        settles: Whether its end also ends all other pending operations.
     """
     before = pending_op(journal)
     begun = begin_op(journal, what, command, as_of, facts or {})
     yield begun.facts
-    ended = [begun.event_id, *(one.event_id for one in before if settles and one != begun)]
-    journal.append([_entry(ids.digest("ended", one), what, WorkEnded(ends=one), as_of) for one in ended])
+    ended = [begun.event_id, *(op.event_id for op in before if settles and op != begun)]
+    journal.append([_entry(ids.digest("ended", op), what, WorkEnded(ends=op), as_of) for op in ended])
 
 
 def begin_op(
     journal: Journal, what: str, command: str, as_of: datetime, facts: Mapping[str, Any]
 ) -> MaintenanceOp:
-    """Announce a work whose end is said elsewhere, or find it where it was begun before."""
-    begun = next((one for one in pending_op(journal) if one.command == command), None)
+    """Write a begin marker, or return the pending operation of the same command.
+
+    Its end is recorded elsewhere.
+    """
+    begun = next((op for op in pending_op(journal) if op.command == command), None)
     if begun is None:
         begun = MaintenanceOp(ids.new_event_id(), what, command, as_of, facts)
-        said = WorkBegun(command=command, facts=dict(begun.facts))
-        journal.append([_entry(begun.event_id, what, said, as_of)])
+        marker = WorkBegun(command=command, facts=dict(begun.facts))
+        journal.append([_entry(begun.event_id, what, marker, as_of)])
     return begun
 
 
 def describe_op(place: str) -> str:
-    """A place as it is compared with others: a folder without links, an address without a / at its end."""
+    """Normalise a place for comparison: a folder without links, an address without a final /."""
     return place.rstrip("/") if "://" in place else os.path.realpath(place)
 
 
 def require_not_moved(journal: Journal, tables: str) -> None:
-    """Refuse whoever has tables open still that the last move of them has left.
+    """Refuse a process whose open tables were left by the last move.
 
     Args:
-        journal: of the home.
-        tables: where the caller has them.
+        tables: Place of the caller's tables.
 
     Raises:
-        StoreError: they are elsewhere now.
+        StoreError: They are elsewhere now.
     """
     at = ""
     for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
-        told = payload_of(payload)
-        facts = {} if is_end(told) else told["facts"]
+        marker = payload_of(payload)
+        facts = {} if is_end(marker) else marker["facts"]
         if "tables" in facts.get("from", {}):
             was, at = facts["from"]["tables"], facts["to"]["tables"]
     if at and describe_op(was) == describe_op(tables):

@@ -1,4 +1,4 @@
-"""What days brought: journal entries become rows of ``searches`` and ``events``."""
+"""Projection of journal entries into rows of ``searches`` and ``events``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 ENTRIES_AT_ONCE = 20_000
-"""A search with all that it considered is tens of kilobytes (count)."""
+"""Entries read together (count); a search with its candidates is tens of kilobytes."""
 
 _SEARCH = struct(
     SearchPayload, "query", "limit", "policy_version", "abstained", "signal",
@@ -31,13 +31,12 @@ _HEAD = ("day", "namespace", "occurred_at", "principal")
 
 @dataclass(frozen=True, slots=True)
 class ProjectedRows:
-    """What days brought.
+    """Rows projected from days of the journal.
 
     Attributes:
-        rows: of a table.
-        unreadable: ids of entries that say nothing that can be used: they are left out and stay where they
-            are.
-        last: of each day the seq of the last entry that was looked at, whether it has a row or not.
+        rows: Rows of a table.
+        unreadable: Ids of unusable entries: they are skipped and stay in the journal.
+        last: Per day the seq of the last entry that was read, whether it has a row or not.
     """
 
     rows: pl.DataFrame
@@ -46,12 +45,12 @@ class ProjectedRows:
 
 
 def drain_searches(journal: Journal, days: Sequence[str]) -> ProjectedRows:
-    """Rows of ``searches`` of these days."""
+    """Project rows of ``searches`` of these days."""
     return read_projected(journal, ("search",), days, _SEARCH, _search_rows, search.SOUND)
 
 
 def drain_events(journal: Journal, days: Sequence[str]) -> ProjectedRows:
-    """Rows of ``events`` of these days."""
+    """Project rows of ``events`` of these days."""
     return read_projected(journal, FEEDBACK_KINDS, days, feedback.EVENT, _event_rows, feedback.SOUND)
 
 
@@ -63,9 +62,9 @@ def read_projected(
     made: Callable[[pl.DataFrame], pl.DataFrame],
     sound: pl.Expr | None = None,
 ) -> ProjectedRows:
-    """Rows made of the entries of some kinds and days, whose payloads have (at most) these fields.
+    """Project entries of some kinds and days whose payloads have (at most) these fields.
 
-    Those that are not sound, by an expression over these fields, are set aside as unreadable.
+    Entries that are not `sound` are set aside as unreadable.
     """
     parts, unreadable, last = [], list[str](), dict[str, int]()
     counts = journal.days(kinds, days)
@@ -87,7 +86,7 @@ def read_projected(
 
 
 def _slices(counts: pl.DataFrame) -> Iterator[list[str]]:
-    """Days in order, so many together that they have about `ENTRIES_AT_ONCE` entries."""
+    """Yield days in order, in groups of about `ENTRIES_AT_ONCE` entries."""
     some: list[str] = []
     size = 0
     for day, entries in counts.group_by("day").agg(pl.col("entries").sum()).sort("day").iter_rows():

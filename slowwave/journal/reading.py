@@ -1,4 +1,4 @@
-"""Queries of the journal: entries by day, by id and by source, and what is known of vaults."""
+"""Queries of the journal: entries by day, by id and by source, and watched vaults."""
 
 from __future__ import annotations
 
@@ -26,20 +26,16 @@ c = entries.c
 
 
 class Reader:
-    """The reading half of `slowwave.journal.Journal`.
-
-    Args:
-        connections: of the journal.
-    """
+    """Reading half of `slowwave.journal.Journal`."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        mine = (c.kind == sa.bindparam("kind"), c.namespace == sa.bindparam("namespace"))
-        # Built once: the library remembers with each statement how it was compiled.
-        self._count = connections.prepare(sa.select(sa.func.count()).where(*mine))
+        where = (c.kind == sa.bindparam("kind"), c.namespace == sa.bindparam("namespace"))
+        # Built once: the library caches the compiled form with each statement.
+        self._count = connections.prepare(sa.select(sa.func.count()).where(*where))
 
     def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> pl.DataFrame:
-        """Which days have entries of these kinds.
+        """Return the days with entries of these kinds.
 
         Args:
             kinds: Only of these kinds.
@@ -70,7 +66,7 @@ class Reader:
         after_seq: int = 0,
         limit: int | None = None,
     ) -> pl.DataFrame:
-        """Entries in the order of `seq`.
+        """Return entries in the order of `seq`.
 
         Args:
             kinds: Only of these kinds.
@@ -97,7 +93,7 @@ class Reader:
             matches = matches.where(c.day.in_(days))
         if namespace is not None:
             matches = matches.where(c.namespace == namespace)
-        # Found in an index first: sorting whole rows would carry every payload through the sort.
+        # Matched in an index first: sorting whole rows would carry every payload through the sort.
         matches = matches.order_by(c.seq).limit(limit)
         query = sa.select(entries).where(c.seq.in_(matches)).order_by(c.seq)
         with self._connections.reading() as connection:
@@ -111,7 +107,7 @@ class Reader:
         namespace: str | None = None,
         size: int,
     ) -> Iterator[pl.DataFrame]:
-        """Page through entries in the order of `seq`, at most `size` at a time; see `read`."""
+        """Yield pages of entries in the order of `seq`, at most `size` each; see `read`."""
         seq, more = 0, True
         while more:
             page = self.read(kinds=kinds, days=days, namespace=namespace, after_seq=seq, limit=size)
@@ -121,17 +117,17 @@ class Reader:
                 yield page
 
     def get(self, event_id: str) -> Entry | None:
-        """The entry with this event id, or None."""
+        """Return the entry with this event id, or None."""
         return next(self._entries(sa.select(entries).where(c.event_id == event_id)), None)
 
     def entries(self, event_ids: Collection[str]) -> dict[str, Entry]:
-        """Those of these entries that are in the journal, by event id."""
+        """Return those of these entries that are in the journal, by event id."""
         parts = batches(sorted(set(event_ids)))
         matches = self._entries(*(sa.select(entries).where(c.event_id.in_(part)) for part in parts))
         return {entry.event_id: entry for entry in matches}
 
     def named(self, kind: str, namespace: str, beginning: str, *, most: int = 10) -> list[str]:
-        """Event ids of a kind in a namespace that begin with this text, sorted, at most so many (count).
+        """Return sorted event ids of a kind with a prefix, at most `most`.
 
         Raises:
             JournalEntryError: An unknown kind.
@@ -144,23 +140,23 @@ class Reader:
         return [event for (event,) in self._all(query.order_by(c.event_id).limit(most))]
 
     def last(self, kind: str, namespace: str, principal: str) -> str | None:
-        """Event id of the last entry of a kind that a principal wrote in a namespace, or None.
+        """Return the event id of a user's last entry of a kind, or None.
 
         Raises:
             JournalEntryError: An unknown kind.
         """
         require_kinds([kind])
-        mine = (c.kind == kind, c.namespace == namespace, c.principal == principal)
-        event: str | None = self._scalar(sa.select(c.event_id).where(*mine).order_by(c.seq.desc()).limit(1))
+        where = (c.kind == kind, c.namespace == namespace, c.principal == principal)
+        event: str | None = self._scalar(sa.select(c.event_id).where(*where).order_by(c.seq.desc()).limit(1))
         return event
 
     def about(self, namespace: str, subject: str) -> list[Entry]:
-        """Every save, forget and unreadable of one source, the first one first."""
+        """Return every save, forget and unreadable of one source, the oldest first."""
         query = sa.select(entries).where(are_about(namespace, [subject]))
         return list(self._entries(query.order_by(c.ordered_at, c.seq)))
 
     def rewritten(self, namespace: str, subjects: Collection[str]) -> list[str]:
-        """Those of these sources that were saved with more than one text, sorted."""
+        """Return those of these sources that were saved with more than one text, sorted."""
         texts = sa.func.count(sa.distinct(c.content_hash))
         queries = (
             sa.select(c.subject)
@@ -172,7 +168,7 @@ class Reader:
         return sorted(subject for (subject,) in self._all(*queries))
 
     def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
-        """The newest save, forget or unreadable of each of these sources that has one."""
+        """Return the newest save, forget or unreadable of each of these sources that has one."""
         queries = (
             sa.select(entries).where(c.seq.in_(_newest(c.event_id, are_about(namespace, part))))
             for part in batches(sorted(set(subjects)))
@@ -180,15 +176,15 @@ class Reader:
         return {entry.subject: entry for entry in self._entries(*queries)}
 
     def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
-        """The newest save, forget or unreadable of every source that came from one vault.
+        """Return the newest save, forget or unreadable of every source of one vault.
 
         Args:
             namespace: The vault's namespace.
-            origin: The vault's name, or "" for the sources that came from no vault.
+            origin: The vault's name, or "" for sources without a vault.
 
         Returns:
             A row per subject, sorted by it: ``subject``, ``kind``, ``digest``, ``content_hash``,
-            ``occurred_at``, ``event_id``. Newest is what was written last.
+            ``occurred_at``, ``event_id``. Newest means written last.
         """
         from slowwave.journal.frames import SOURCE_SCHEMA, to_frame
 
@@ -197,22 +193,27 @@ class Reader:
         return to_frame(self._all(query), SOURCE_SCHEMA).sort("subject")
 
     def feedback_on(self, namespace: str, *subjects: str) -> list[Entry]:
-        """Every rating, observation and outcome of these searches or projects, the first written first."""
+        """Return every rating, observation and outcome of these subjects, the oldest first.
+
+        Subjects are searches or projects.
+        """
         query = sa.select(entries).where(c.namespace == namespace, c.subject.in_(subjects), IS_FEEDBACK)
         return list(self._entries(query.order_by(c.seq)))
 
     def searches_of(self, namespace: str, project: str, *, after_seq: int = 0) -> int:
-        """How many searches were made for a project, of those after a place in the journal (count)."""
-        mine = (c.namespace == namespace, c.origin == project, c.seq > after_seq, IS_OF_A_PROJECT)
-        return int(self._scalar(sa.select(sa.func.count()).where(*mine)))
+        """Count the searches for a project after a place in the journal."""
+        where = (c.namespace == namespace, c.origin == project, c.seq > after_seq, IS_OF_A_PROJECT)
+        return int(self._scalar(sa.select(sa.func.count()).where(*where)))
 
     def subjects_of(self, namespace: str, kind: str) -> set[str]:
-        """Subjects of the entries of a kind in a namespace."""
+        """Return the subjects of the entries of a kind in a namespace."""
         query = sa.select(c.subject).where(c.kind == kind, c.namespace == namespace).distinct()
         return {subject for (subject,) in self._all(query)}
 
     def count(self, namespace: str, kind: str) -> int:
-        """How many entries of a kind a namespace has. As none is ever removed, it tells whether one is new.
+        """Count a namespace's entries of a kind.
+
+        Entries are never removed, so a larger count means a new one.
 
         Raises:
             JournalEntryError: An unknown kind.
@@ -221,11 +222,11 @@ class Reader:
         return self._connections.number(self._count, {"kind": kind, "namespace": namespace})
 
     def last_seq(self) -> int:
-        """Place of the entry that was written last; 0 where there is none."""
+        """Return the place of the last entry; 0 if there is none."""
         return int(self._scalar(sa.select(sa.func.max(c.seq))) or 0)
 
     def sources(self) -> list[WatchedVault]:
-        """The vaults to scan, the one added first first."""
+        """Return the vaults to scan, in the order in which they were added."""
         order = (sources.c.added_at, sources.c.namespace, sources.c.name)
         return [
             WatchedVault(**row._asdict() | {"added_at": from_microseconds(row.added_at)})
@@ -233,20 +234,20 @@ class Reader:
         ]
 
     def subjects(self, namespace: str) -> dict[str, str]:
-        """Every source that a namespace has acts about, with the vault that it came from ("" for none)."""
+        """Return every source of a namespace with its vault ("" for none)."""
         query = sa.select(c.subject, c.origin).distinct().where(c.namespace == namespace, IS_ABOUT_A_SOURCE)
         return {row.subject: row.origin for row in self._all(query)}
 
     def erased_sources(self, namespace: str, origin: str) -> dict[str, set[str]]:
-        """What is kept to know erased sources of a vault again: digests by the name that they have now."""
-        mine = (c.kind == ERASED, c.namespace == namespace, c.origin == origin, c.digest != "")
+        """Return the tombstones of a vault's erased sources: digests by their new subject."""
+        where = (c.kind == ERASED, c.namespace == namespace, c.origin == origin, c.digest != "")
         kept: dict[str, set[str]] = {}
-        for row in self._all(sa.select(c.subject, c.digest).where(*mine)):
+        for row in self._all(sa.select(c.subject, c.digest).where(*where)):
             kept.setdefault(row.subject, set()).add(row.digest)
         return kept
 
     def _all(self, *queries: sa.Select[Any]) -> list[sa.Row[Any]]:
-        """The rows of queries, in one transaction."""
+        """Return the rows of queries, read in one transaction."""
         if not queries:
             return []
         with self._connections.reading() as connection:
@@ -257,12 +258,12 @@ class Reader:
             return connection.execute(query).scalar()
 
     def _entries(self, *queries: sa.Select[Any]) -> Iterator[Entry]:
-        """The entries that queries of whole rows give."""
+        """Yield the entries of queries for whole rows."""
         return (entry_of(row._asdict()) for row in self._all(*queries))
 
 
 def _newest(tie: sa.Column[Any], *among: sa.ColumnElement[bool] | sa.TextClause) -> sa.Select[Any]:
-    """The seq of the newest row of each subject; of those of one moment the greatest `tie`."""
+    """Return a query for the seq of each subject's newest row; `tie` breaks ties."""
     order = (c.ordered_at.desc(), tie.desc())
     place = sa.func.row_number().over(partition_by=c.subject, order_by=order)
     ranked = sa.select(c.seq, place.label("place")).where(*among).subquery()

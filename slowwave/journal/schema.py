@@ -1,8 +1,8 @@
-"""The journal's tables.
+"""Tables of the journal.
 
-`seq` only grows, and `ordered_at` with it: the moment that an act has among all others, whatever the clock of
-the machine said. The payload is the last column: SQLite then reads the others from a row's first page without
-touching the pages a long payload spills into.
+`seq` only grows, and `ordered_at` with it: the moment of an entry among all others, whatever the machine's
+clock says. The payload is the last column: SQLite then reads the others from a row's first page without
+touching the overflow pages of a long payload.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
-# Written out, not bound: a database uses a partial index only for a query that repeats its condition.
+# Literal, not bound: a database uses a partial index only for a query that repeats its condition.
 IS_ABOUT_A_SOURCE = text(f"kind IN ({', '.join(repr(kind) for kind in SOURCE_KINDS)})")
 IS_FEEDBACK = text(f"kind IN ({', '.join(repr(kind) for kind in FEEDBACK_KINDS)})")
 IS_OF_A_PROJECT = text("kind = 'search' AND origin <> ''")
@@ -55,7 +55,7 @@ SOURCE_INDEX = Index(
     sqlite_where=IS_ABOUT_A_SOURCE,
 )
 
-# Since version 2: what was said of a search or a project, and the searches of a project.
+# Since version 2: feedback on a search or a project, and the searches of a project.
 FEEDBACK_INDEXES = (
     Index(
         "journal_entries_by_feedback",
@@ -75,7 +75,7 @@ FEEDBACK_INDEXES = (
 
 
 def know_postgresql() -> None:
-    """Give the indexes their conditions for PostgreSQL too; to name its dialect loads all of it (.03 s)."""
+    """Set the indexes' conditions for PostgreSQL too; loading its dialect takes 0.03 s."""
     for index in (SOURCE_INDEX, *FEEDBACK_INDEXES):
         index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
 

@@ -1,4 +1,4 @@
-"""The schema version of a journal: tables are made, old ones upgraded, and what is wrong is told."""
+"""Schema versions of the journal: creation, upgrades and checks."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ _SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
 
 
 def make_or_upgrade(connections: Connections, insert: Prepared) -> None:
-    """Make the tables of a new journal, and upgrade those of an old one.
+    """Create the tables of a new journal, or upgrade those of an old one.
 
     Args:
-        connections: of the journal.
-        insert: of one entry.
+        insert: Prepared insert of one entry.
 
     Raises:
-        JournalError: A newer version of Slowwave made it.
+        JournalError: A newer version of Slowwave created it.
     """
     with connections.reading() as connection:
         made = sa.inspect(connection).has_table(meta.name)
@@ -45,7 +44,7 @@ def make_or_upgrade(connections: Connections, insert: Prepared) -> None:
         with connections.writing() as connection:
             metadata.create_all(connection)
             row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
-            # Another process may have made the tables since they were looked for.
+            # Another process may have created the tables meanwhile.
             if connection.execute(_SELECT_VERSION).scalar() is None:
                 connection.execute(sa.insert(meta), [row])
     elif version in ("1", "2"):
@@ -55,15 +54,15 @@ def make_or_upgrade(connections: Connections, insert: Prepared) -> None:
 
 
 def _upgrade(connections: Connections, insert: Prepared) -> None:
-    """To version 2: two indexes. To version 3: the order of acts.
+    """Upgrade to version 2 (two indexes), then to version 3 (the order of entries).
 
-    Up to now acts were ordered by the clock; they keep that order, and one more entry ends it, so that
-    what comes next is later than all of them. Another process may be doing the same.
+    Entries were ordered by the clock before; they keep that order. One more entry ends it, so that the next
+    ones are later than all of them. Another process may be upgrading too.
     """
     with connections.writing() as connection:
         if connection.execute(_SELECT_VERSION).scalar() == str(SCHEMA_VERSION):
             return
-        if connections.dialect == "sqlite":  # of a server: its own backup is the way back
+        if connections.dialect == "sqlite":  # a server has its own backup to go back to
             keep_former(Path(connections.name))
         for index in FEEDBACK_INDEXES:
             index.create(connection, checkfirst=True)
@@ -95,7 +94,7 @@ def _upgrade_row(last: int) -> dict[str, Any]:
 
 
 def problems_of(connections: Connections) -> list[str]:
-    """What is wrong, in sentences; see `Journal.check`."""
+    """Return the problems of a journal, in sentences; see `Journal.check`."""
     problems = []
     checks: tuple[Callable[[Connections], list[str]], ...] = (_check_version, _check_file, _check_writable)
     for check in checks:
@@ -112,8 +111,8 @@ def _check_version(connections: Connections) -> list[str]:
     if version == str(SCHEMA_VERSION):
         return []
     return [
-        f"journal {connections.name} has schema version {version}, and this Slowwave knows version "
-        f"{SCHEMA_VERSION}: open it with a newer Slowwave."
+        f"journal {connections.name} has schema version {version}, and this Slowwave supports "
+        f"version {SCHEMA_VERSION}: open it with a newer Slowwave."
     ]
 
 
@@ -122,10 +121,10 @@ def _check_file(connections: Connections) -> list[str]:
         return []
     name = connections.name
     with connections.reading() as connection:
-        found = connection.exec_driver_sql("PRAGMA quick_check(10)").scalars().all()
+        lines = connection.exec_driver_sql("PRAGMA quick_check(10)").scalars().all()
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
     problems = [
-        f"journal {name} is damaged: {line}; restore it from a copy." for line in found if line != "ok"
+        f"journal {name} is damaged: {line}; restore it from a copy." for line in lines if line != "ok"
     ]
     if mode != "wal":
         problems.append(

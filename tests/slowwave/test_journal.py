@@ -813,7 +813,7 @@ def test_a_server_that_is_not_there() -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(JournalError, match=r"folder .*file.* cannot be made"):
+    with pytest.raises(JournalError, match=r"folder .*file.* cannot be created"):
         Journal.open_path(tmp_path / "file" / "journal.db")
 
 
@@ -847,7 +847,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
         journal.append([entry("e1")])
     with sqlite3.connect(path) as raw:
         raw.execute("UPDATE journal_meta SET value = '4' WHERE key = 'schema_version'")
-    with pytest.raises(JournalError, match="schema version 4, and this Slowwave knows version 3: open it"):
+    with pytest.raises(JournalError, match="schema version 4, and this Slowwave supports version 3: open it"):
         Journal.open_path(path)
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("4",)]

@@ -114,7 +114,7 @@ def test_what_has_other_acts_is_not_written_over(make: Make, kind: str) -> None:
     source, target = filled(make("sqlite")), make(kind)
     target.append([entry(500)])
     before = target.rows.digest()
-    with pytest.raises(JournalError, match="another act at place 1"):
+    with pytest.raises(JournalError, match="another entry at place 1"):
         target.rows.put(next(source.rows.pages()))
     assert target.rows.digest() == before
 

@@ -1,4 +1,4 @@
-"""What the payload of an entry holds, by the kind of its act: fields, what makes it sound, how it is read.
+"""Payload schemas by kind of entry: fields, soundness checks and readers.
 
 ====================================  =====================
 kind                                  module
@@ -10,13 +10,13 @@ judgment                              :mod:`.judgment`
 learning                              :mod:`.learning`
 erasure, erased                       :mod:`.erasure`
 work, gate, record                    :mod:`.home`
-forget, undo, accept, upgrade         none: the entry says it
+forget, undo, accept, upgrade         none: no payload
 ====================================  =====================
 
-A payload is declared once, as a `TypedDict`: its constructor writes it, `fields.struct` gives what Polars
-reads many of them by, and the functions beside it read one.
+A payload is declared once, as a `TypedDict`: its constructor writes it, `fields.struct` gives the Polars
+schema for reading many, and the functions beside it read one.
 
-Anything may stand in a journal: what was imported, what another version wrote, what was erased. One act that
-cannot be used must not stop a night, nor change what others come to, so each kind says which of its acts are
-sound; the others are set aside, counted and told.
+A journal may have imported entries, entries of other versions and erased ones. An unusable entry must neither
+stop a nightly job nor change the results of others. So each kind defines which of its entries are sound; the
+others are set aside, counted and reported.
 """

@@ -1,4 +1,4 @@
-"""An erasure: that it began and that it is finished; and what is left of the acts that it took."""
+"""Payloads of erasures: beginning, end, and the remains of erased entries."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, TypeGuard
 
 ERASED = "erased"
-"""Field of the payload of an act that was erased: the id of the erasure. It says nothing else of use."""
+"""Payload field of an erased entry: the id of the erasure; nothing else is left."""
 
 
 class ErasedPayload(TypedDict):
-    """What is left of an act: which erasure took it, and of what kind it was."""
+    """Remains of an erased entry: the erasure, and its previous kind."""
 
     erased: str
     was: str
 
 
 class Begun(TypedDict):
-    """What is erased: `scope`, memories and searches by their ids, why, and how many acts go (count)."""
+    """Scope of an erasure: memories and searches by id, reason, and entries to erase (count)."""
 
     scope: str
     memories: Sequence[str]
@@ -27,34 +27,34 @@ class Begun(TypedDict):
 
 
 class Finished(TypedDict):
-    """That it is done; `remains` says in sentences what could not be."""
+    """End of an erasure; `remains` says in sentences what could not be erased."""
 
     finished: bool
     remains: Sequence[str]
 
 
 def is_erased(payload: Mapping[str, Any]) -> bool:
-    """Whether a person had the act erased."""
+    """Whether a user had the entry erased."""
     return ERASED in payload
 
 
 def begins(payload: object) -> TypeGuard[Begun]:
-    """Whether an act of this kind says that an erasure began."""
+    """Whether an entry of this kind begins an erasure."""
     return isinstance(payload, Mapping) and {"scope", "memories", "why"} <= payload.keys()
 
 
 def ends(payload: object) -> TypeGuard[Finished]:
-    """Whether an act of this kind says that an erasure is finished."""
+    """Whether an entry of this kind ends an erasure."""
     return isinstance(payload, Mapping) and bool(payload.get("finished"))
 
 
 def memories_in(payload: Mapping[str, Any]) -> Sequence[str]:
-    """Ids of the memories that an erasure takes; none where it says that one is finished."""
-    found: Sequence[str] = payload.get("memories", ())
-    return found
+    """Return the ids of the memories of an erasure; empty for its end."""
+    memories: Sequence[str] = payload.get("memories", ())
+    return memories
 
 
 def searches_in(payload: Mapping[str, Any]) -> Sequence[str]:
-    """Ids of the searches that an erasure takes."""
-    found: Sequence[str] = payload.get("searches", ())
-    return found
+    """Return the ids of the searches of an erasure."""
+    searches: Sequence[str] = payload.get("searches", ())
+    return searches

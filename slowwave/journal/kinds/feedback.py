@@ -1,4 +1,4 @@
-"""Feedback: a rating of a result, an answer that was looked at, how a project ended."""
+"""Payloads of feedback: ratings, observed answers and outcomes of projects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slowwave.scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
 
 
 class Rating(TypedDict, total=False):
-    """Of kind feedback: what somebody said of one result; `object` is the name that it had elsewhere."""
+    """Rating of one result (kind feedback); `object` is its name in an imported log."""
 
     memory_id: str
     chunk_id: str | None
@@ -22,7 +22,7 @@ class Rating(TypedDict, total=False):
 
 
 class VerdictPayload(TypedDict, total=False):
-    """Whether an answer used one result (rule 4.1); see `slowwave.feedback.UsageVerdict`."""
+    """Verdict whether an answer used one result (rule 4.1); see `slowwave.feedback.UsageVerdict`."""
 
     memory_id: str
     chunk_id: str | None
@@ -35,7 +35,7 @@ class VerdictPayload(TypedDict, total=False):
 
 
 class ObservationPayload(TypedDict, total=False):
-    """An answer that was looked at: `response` is a digest of its words."""
+    """Observed answer; `response` is a digest of its words."""
 
     response: str
     verdicts: Sequence[VerdictPayload]
@@ -43,7 +43,7 @@ class ObservationPayload(TypedDict, total=False):
 
 
 class OutcomePayload(TypedDict, total=False):
-    """How a project ended."""
+    """Outcome of a project."""
 
     outcome: str
     imported_from: str
@@ -55,35 +55,38 @@ EVENT = struct(
 )  # fmt: skip
 """Fields of all three."""
 
-_ONE = pl.element().struct
+_ITEM = pl.element().struct
 _VERDICT = (
-    _ONE["memory_id"].is_not_null()
-    & _ONE["verdict"].is_in(["used", "ignored"])
-    & _ONE["evidence"].is_in(list(CERTAINTY))
+    _ITEM["memory_id"].is_not_null()
+    & _ITEM["verdict"].is_in(["used", "ignored"])
+    & _ITEM["evidence"].is_in(list(CERTAINTY))
     & pl.all_horizontal(
-        ((_ONE[name] >= 0) & (_ONE[name] <= 1)) | _ONE[name].is_null()
+        ((_ITEM[name] >= 0) & (_ITEM[name] <= 1)) | _ITEM[name].is_null()
         for name in ("ratio", "ratio_beyond_query")
     )
-    & is_number(_ONE["similarity"])
+    & is_number(_ITEM["similarity"])
 )
-_SAYS = {
+_SOUND_BY_KIND = {
     "feedback": pl.col("memory_id").is_not_null() & pl.col("rating").is_in(RATINGS),
     "observation": all_sound("verdicts", _VERDICT),
     "outcome": (pl.col("subject") != "") & pl.col("outcome").is_in(OUTCOMES),
 }
 SOUND = pl.coalesce(
-    *(pl.when(pl.col("kind") == kind).then(says.fill_null(value=False)) for kind, says in _SAYS.items()),
+    *(
+        pl.when(pl.col("kind") == kind).then(sound.fill_null(value=False))
+        for kind, sound in _SOUND_BY_KIND.items()
+    ),
     pl.lit(value=False),
 )
-"""Of decoded feedback: a known word on a memory or a project."""
+"""Soundness of decoded feedback: a known value for a memory or a project."""
 
 
 def verdicts_in(payload: Mapping[str, Any]) -> list[VerdictPayload]:
-    """The verdicts of an observation that say which memory, how and by what evidence."""
+    """Return the complete verdicts of an observation: memory, verdict and evidence."""
     verdicts = payload.get("verdicts")
     if not isinstance(verdicts, list):
         return []
-    return [one for one in verdicts if _is_verdict(one)]
+    return [verdict for verdict in verdicts if _is_verdict(verdict)]
 
 
 def _is_verdict(row: object) -> TypeGuard[VerdictPayload]:
@@ -91,6 +94,6 @@ def _is_verdict(row: object) -> TypeGuard[VerdictPayload]:
 
 
 def words_in(payload: Mapping[str, Any]) -> list[str]:
-    """The words of a sound act of feedback: its rating, its outcome, or a verdict for each result."""
+    """Return the values of sound feedback: its rating, outcome, or a verdict per result."""
     rows = payload.get("verdicts", [{"verdict": payload.get("rating") or payload.get("outcome")}])
     return [row["verdict"] for row in rows]

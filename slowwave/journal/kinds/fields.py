@@ -1,4 +1,4 @@
-"""Payloads of many entries as columns of a frame."""
+"""Decoding of many payloads into columns of a frame."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import polars as pl
 from slowwave.journal.kinds.erasure import ERASED
 
 Small = Annotated[int, pl.Int32]
-"""A whole number of 32 bits; one that is greater is read as null."""
+"""Integer of 32 bits; a greater one is read as null."""
 
 _TYPES: dict[Any, Any] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
 
 
 def struct(payload: type | tuple[type, ...], *names: str, **others: pl.DataType) -> pl.Struct:
-    """Fields of a payload as Polars reads them from JSON.
+    """Return the Polars type of a payload's fields.
 
-    A field that is not read cannot make an entry unreadable, so a reader names no more than it uses.
+    A field that is not read cannot make an entry unreadable, so a reader names only the fields it uses.
 
     Args:
-        payload: a `TypedDict`, or several whose fields are read together.
-        names: its fields, those of a part after a dot ("shown.rank"); none at all: every one.
-        others: fields whose type is left to the caller.
+        payload: A `TypedDict`, or several whose fields are read together.
+        names: Field names, those of a part after a dot ("shown.rank"); none: all fields.
+        others: Fields whose type the caller gives.
     """
     every = payload if isinstance(payload, tuple) else (payload,)
-    hints = {name: hint for one in every for name, hint in get_type_hints(one, include_extras=True).items()}
+    hints = {name: hint for kind in every for name, hint in get_type_hints(kind, include_extras=True).items()}
     parts: dict[str, list[str]] = {}
     for name in names or hints:
         head, _, rest = name.partition(".")
@@ -42,49 +42,49 @@ def _type(hint: Any, names: list[str]) -> Any:  # noqa: ANN401 - a type as it is
     if origin is Annotated:
         return inner[1]
     if origin in (Union, types.UnionType):  # every field may be null
-        return _type(next(one for one in inner if one is not types.NoneType), names)
+        return _type(next(kind for kind in inner if kind is not types.NoneType), names)
     if origin is Sequence:
         return pl.List(_type(inner[0], names))
     return _TYPES[hint] if hint in _TYPES else struct(hint, *names)
 
 
 def read(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, str]]]:
-    """Entries with the fields of their payloads as columns.
+    """Decode the payloads of entries into columns.
 
     Args:
-        entries: as `Journal.read` gives them.
-        payload: the fields wanted.
+        entries: As `Journal.read` returns them.
+        payload: Wanted fields.
 
     Returns:
-        Those that have such a payload and were not erased, and each of those that have none, with why.
+        Readable entries that were not erased, and each unreadable entry with the reason.
     """
     fields = pl.Struct([*payload.fields, pl.Field(ERASED, pl.String)])
-    said = pl.col("payload").cast(pl.String).str.json_decode(fields)
+    parsed = pl.col("payload").cast(pl.String).str.json_decode(fields)
     try:
-        found = entries.with_columns(said=said).drop("payload").unnest("said")
-        # What was erased says nothing any more, and nothing is wrong with it.
-        if found[ERASED].null_count() < found.height:
-            found = found.filter(pl.col(ERASED).is_null())
-        return found.drop(ERASED), []
+        rows = entries.with_columns(parsed=parsed).drop("payload").unnest("parsed")
+        # Erased entries have no content, and nothing is wrong with them.
+        if rows[ERASED].null_count() < rows.height:
+            rows = rows.filter(pl.col(ERASED).is_null())
+        return rows.drop(ERASED), []
     except pl.exceptions.PolarsError as error:
         if entries.height == 1:
             return read(entries.clear(), payload)[0], [(entries, str(error).splitlines()[0])]
         half = entries.height // 2
-        (first, one), (second, two) = read(entries[:half], payload), read(entries[half:], payload)
-        return pl.concat([first, second]), one + two
+        (first, broken), (second, more) = read(entries[:half], payload), read(entries[half:], payload)
+        return pl.concat([first, second]), broken + more
 
 
 def decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
-    """What `read` gives, with the ids of the entries that have no such payload."""
-    found, broken = read(entries, payload)
-    return found, [one["event_id"].item() for one, _ in broken]
+    """Return the readable entries of `read`, and the ids of the unreadable ones."""
+    rows, broken = read(entries, payload)
+    return rows, [entry["event_id"].item() for entry, _ in broken]
 
 
 def all_sound(rows: str, sound: pl.Expr) -> pl.Expr:
-    """Whether there is a list and every element of it is sound."""
+    """Return whether there is a list of which every element is sound, as an expression."""
     return pl.col(rows).is_not_null() & pl.col(rows).list.eval(sound.fill_null(value=False)).list.all()
 
 
 def is_number(value: pl.Expr) -> pl.Expr:
-    """Whether a value is a finite number or none at all."""
+    """Return whether a value is a finite number or null, as an expression."""
     return value.is_null() | value.is_finite()

@@ -1,4 +1,4 @@
-"""What is about a home as a whole: works on its tables, their records, and when the save gate begins."""
+"""Payloads about the home as a whole: maintenance operations, table records and the gate's start."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Any, TypedDict, TypeGuard
 
 
 class WorkBegun(TypedDict):
-    """A work on the tables has begun: the command that finishes it, and what that needs to know."""
+    """Begin marker of a maintenance operation: the command and facts that finish it."""
 
     command: str
     facts: Mapping[str, Any]
 
 
 class WorkEnded(TypedDict, total=False):
-    """A work has ended, by the id of its announcement; `lost` are acts that the journal never had."""
+    """End marker of a maintenance operation; `lost` are events that the journal never had."""
 
     ends: str
     lost: Sequence[str]
 
 
 class Gate(TypedDict, total=False):
-    """From when on the save gate refuses (ISO 8601)."""
+    """Start of the save gate's enforcement (ISO 8601)."""
 
     begins: str
     why: str
 
 
 class TableChange(TypedDict, total=False):
-    """Of kind record: what changed in a table.
+    """Change of a table (kind record).
 
-    `whole` says that nothing that was recorded before counts; `delete` is a filter; `columns` are values of
-    `rows` rows by their names; `full`: all of each row is recorded, also what acts say; `insert_only`: rows
-    whose key is there stay as they are.
+    `whole`: earlier records of the table no longer count. `delete` is a filter. `columns` are the values of
+    `rows` rows by column. `full`: every column of each row is recorded, also those that events have.
+    `insert_only`: existing keys stay unchanged.
     """
 
     whole: bool
@@ -45,7 +45,7 @@ class TableChange(TypedDict, total=False):
 
 
 def of_every_slice(change: TableChange) -> TableChange:
-    """What of a change every entry says that its rows are cut into, and not the first one alone."""
+    """Return the part of a change that every slice of its rows repeats."""
     kept = TableChange()
     if "full" in change:
         kept["full"] = change["full"]
@@ -55,17 +55,17 @@ def of_every_slice(change: TableChange) -> TableChange:
 
 
 def is_end(payload: Mapping[str, Any]) -> TypeGuard[WorkEnded]:
-    """Whether an act on a work says that it has ended."""
+    """Whether an entry ends a maintenance operation."""
     return "ends" in payload
 
 
 def begins_in(payload: Mapping[str, Any]) -> datetime | None:
-    """The moment from which the save gate refuses; None where an act of this kind names none."""
+    """Return the start of the save gate's enforcement; None if the entry names none."""
     begins = payload.get("begins")
     return datetime.fromisoformat(begins) if begins else None
 
 
 def lost_in(payload: Mapping[str, Any]) -> Sequence[str]:
-    """Ids of acts that the journal lost and the tables told it of."""
-    found: Sequence[str] = payload.get("lost", ())
-    return found
+    """Return the ids of lost events that the tables restored to the journal."""
+    lost: Sequence[str] = payload.get("lost", ())
+    return lost

@@ -1,6 +1,6 @@
-"""A judgment: how well a memory answers a query, by a person or a judge (rule 6.2).
+"""Payloads of judgments: relevance of a memory for a query, by a person or a judge (rule 6.2).
 
-Its origin is one of `MANUAL` and `JUDGE`. An anchor is a judgment that only serves to see whether a judge has
+The origin of the entry is `MANUAL` or `JUDGE`. An anchor is a judgment that only detects whether a judge has
 changed; it never replaces one.
 """
 
@@ -15,7 +15,7 @@ from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, STATES
 
 
 class GradedBy(TypedDict):
-    """The judge that graded: what it is and by which words it was asked."""
+    """Judge of a grade: its identity and a hash of its prompt."""
 
     name: str
     model: str
@@ -24,7 +24,7 @@ class GradedBy(TypedDict):
 
 
 class Frozen(TypedDict):
-    """The texts of an anchor as they were when it was first judged."""
+    """Texts of an anchor at its first judgment."""
 
     query: str
     title: str
@@ -32,7 +32,10 @@ class Frozen(TypedDict):
 
 
 class JudgmentPayload(TypedDict, total=False):
-    """A judgment as the journal keeps it; `judge` and `text_hash` only of a judge, the rest of an anchor."""
+    """Judgment as stored.
+
+    `judge` and `text_hash` are set by judges, the last four fields by anchors.
+    """
 
     query: str
     memory_id: str
@@ -55,8 +58,8 @@ JUDGMENT = struct(
 """Fields of every judgment."""
 
 _graded = (pl.col("state") == GRADED) & pl.col("grade").is_between(0, HIGHEST)
-_other = pl.col("state").is_in([one for one in STATES if one != GRADED]) & pl.col("grade").is_null()
+_other = pl.col("state").is_in([state for state in STATES if state != GRADED]) & pl.col("grade").is_null()
 SOUND = (pl.col("query").is_not_null() & pl.col("memory_id").is_not_null() & (_graded | _other)).fill_null(
     value=False
 )
-"""Of decoded judgments: a grade where there is to be one, of a query and a memory."""
+"""Soundness of decoded judgments: query, memory, and a grade if the state needs one."""

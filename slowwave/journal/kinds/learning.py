@@ -1,4 +1,4 @@
-"""What was decided about learning: an approval, a withdrawal, a regression that was found, a rollback."""
+"""Payloads of learning decisions: approval, withdrawal, regression and rollback."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 from slowwave.scoring.feedback.learned import RATINGS, SCOPES, SWITCHED, WORDS
 
 APPROVE, WITHDRAW, REGRESSION, ROLLBACK = "approve", "withdraw", "regression", "rollback"
-"""The subjects of these acts. The payload says `why` and which `kind` of learning is meant; of a rollback
-also `scope` and `value`, of an approval the evidence that was shown."""
+"""Subjects of these entries. The payload has `why` and the `kind` of learning; of a rollback also `scope` and
+`value`, of an approval the evidence that was shown."""
 
 
 def payload_of_decision(why: str, detail: Mapping[str, Any]) -> dict[str, Any]:
-    """What the journal keeps of a decision."""
+    """Build the payload of a learning decision."""
     return {"why": why, **detail}
 
 
 def why_and_detail(payload: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Why it was decided, and what else is kept of it."""
+    """Return the reason of a learning decision, and the other fields."""
     return str(payload.get("why", "")), {name: value for name, value in payload.items() if name != "why"}
 
 
 def is_sound(action: str, payload: Mapping[str, Any]) -> bool:
-    """Whether a decision can be carried out."""
+    """Whether a learning decision can be carried out."""
     kind = payload.get("kind", WORDS)
     if kind not in SWITCHED:
         return False
     if action == ROLLBACK and kind == RATINGS:
-        return False  # ratings are events of their own; they are switched off, not taken back
+        return False  # ratings are events of their own: switched off, never rolled back
     if action != ROLLBACK:
         return action in (APPROVE, WITHDRAW, REGRESSION)
     scope, value = payload.get("scope"), payload.get("value")

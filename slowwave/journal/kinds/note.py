@@ -1,4 +1,4 @@
-"""Saves, and files that could not be read; to forget says nothing but what its entry says."""
+"""Payloads of saves and unreadable files; a forget has none."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 class Save(TypedDict, total=False):
-    """A note as the journal keeps it.
+    """Note as stored.
 
-    `created_at` is the date that it carries, in microseconds; `metadata` is JSON; `context` is what it was
-    lent by the note that it `follows`, which is named by its source; `released`: a person let it in.
+    `created_at` is the date that its text carries, in microseconds; `metadata` is JSON; `context` is
+    inherited from the note that it `follows`, which is named by its source; `released`: a user released it
+    from quarantine.
     """
 
     title: str
@@ -46,7 +47,7 @@ class Save(TypedDict, total=False):
 
 
 class Unreadable(TypedDict):
-    """Why a file could not be read as a note, with how it begins."""
+    """Reason why a file could not be read as a note, with its beginning."""
 
     title: str
     content: str
@@ -61,13 +62,13 @@ LISTS = ("trigger_phrases", "tags", "aliases", "links")
 FREE_TEXT = (
     "title", "content", "context", "tags", "aliases", "trigger_phrases", "links", "front_matter", "metadata",
 )  # fmt: skip
-"""Fields of a saved note that a person may have written anything into."""
+"""Fields of a saved note with free text."""
 
-_YEARS = (-62_135_596_800_000_000, 253_402_300_799_999_999)  # microseconds: what a date can be
+_YEARS = (-62_135_596_800_000_000, 253_402_300_799_999_999)  # microseconds: range of a date
 _named = pl.all_horizontal(pl.col(name).is_not_null() for name in ("title", "content", "sensitivity"))
 _dated = pl.col("created_at").is_null() | pl.col("created_at").is_between(*_YEARS)
 SOUND = _dated & ((pl.col("kind") != "save") | _named)
-"""Of decoded acts on a source: a save has title, text and sensitivity, and no date is beyond all years."""
+"""Soundness of decoded entries on a source: saves have title, text and sensitivity; dates are in range."""
 
 _OF_THE_NOTE = (
     "title", "content", "memory_type", "importance_tier", "retrieval_priority", "sensitivity", "state",
@@ -76,39 +77,39 @@ _OF_THE_NOTE = (
 
 
 def save_of(note: Note) -> dict[str, Any]:
-    """The payload of a save of a note."""
+    """Build the payload of a note's save."""
     payload: dict[str, Any] = {name: getattr(note, name) for name in _OF_THE_NOTE}
     payload["created_at"] = to_microseconds(note.created_at) if note.created_at else None
     payload["metadata"] = orjson.dumps(note.metadata, option=orjson.OPT_SORT_KEYS).decode()
     payload["size_bytes"] = len(note.content.encode())
-    # Only where there are any: the digest of a note that has none is what it always was.
+    # Only if set: the digest of a note without them stays as in earlier versions.
     payload |= {name: value for name in ("context", "follows") if (value := getattr(note, name))}
     return payload
 
 
 def payload_digest(payload: Mapping[str, Any]) -> str:
-    """Hash of a payload, the same for the same content."""
+    """Hash a payload; equal content gives equal hashes."""
     return ids.digest("payload", orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def released(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload of a note that a person lets in as it is."""
+    """Return the payload of a note that a user releases."""
     return {**payload, "released": True}
 
 
 def is_released(payload: Mapping[str, Any]) -> bool:
-    """Whether a person let the note in."""
+    """Whether a user released the note."""
     return bool(payload.get("released"))
 
 
 def text_in(payload: Mapping[str, Any]) -> str | None:
-    """The text that an act has; None where it was erased or is malformed."""
+    """Return the text of an entry; None if it was erased or is malformed."""
     content = payload.get("content")
     return content if isinstance(content, str) else None
 
 
 def texts_in(payload: Mapping[str, Any]) -> Iterable[str]:
-    """All that a note says, of the payload of a save."""
+    """Yield all free text of a save's payload."""
     for name in FREE_TEXT:
         value = payload.get(name)
         if isinstance(value, str):
@@ -118,6 +119,6 @@ def texts_in(payload: Mapping[str, Any]) -> Iterable[str]:
 
 
 def without_follows(payload: Mapping[str, Any], lent: Collection[str | None]) -> dict[str, Any]:
-    """The payload of a note without what it follows, and without a context that it was lent by that."""
+    """Return a note's payload without what it follows, and without context inherited from it."""
     drop = {"follows"} | ({"context"} if payload.get("context") in lent else set())
     return {name: value for name, value in payload.items() if name not in drop}

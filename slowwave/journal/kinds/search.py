@@ -1,4 +1,4 @@
-"""A search: the query, what it showed, and enough of what it considered to rank it again."""
+"""Payloads of searches: the query, its results, and the candidates needed to replay it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class ShownPayload(TypedDict, total=False):
-    """A result as it was shown.
+    """Result as it was returned.
 
-    `rank` counts from 1, `best` is the chunk whose text was shown, `chunks` are all whose texts were. Of a
-    result that was imported ``object`` may be the name that it had elsewhere.
+    `rank` counts from 1; `best` is the chunk whose text was shown; `chunks` are all chunks with shown text.
+    An imported result may have its name in the other log as ``object``.
     """
 
     memory_id: str
@@ -33,7 +33,7 @@ class ShownPayload(TypedDict, total=False):
 
 
 class Interleaving(TypedDict):
-    """The other ranking of a search that showed two in turn: whose each result is, and how it was drawn."""
+    """Second policy of an interleaved search: the team of each result, and the seed."""
 
     policy: dict[str, Any]
     policy_version: str
@@ -42,10 +42,10 @@ class Interleaving(TypedDict):
 
 
 class SearchPayload(TypedDict, total=False):
-    """A search as the journal keeps it; one that was imported has no policy and no candidates.
+    """Search as stored; an imported one has no policy and no candidates.
 
-    `limit` are the results asked for (count), `as_of` is the moment that votes were counted at, `signal` the
-    absolute confidence that abstention looks at, `client` what it was called where it was imported from.
+    `limit` is the wanted number of results (count), `as_of` the moment up to which ratings count, `signal`
+    the absolute confidence for abstention, `client` its ids in the log that it was imported from.
     """
 
     query: str
@@ -63,24 +63,24 @@ class SearchPayload(TypedDict, total=False):
     client: dict[str, str]
 
 
-_ONE = pl.element().struct
+_ITEM = pl.element().struct
 LIMIT = pl.col("limit").cast(pl.Int32, strict=False)
-"""Results asked for, of decoded searches; null where nobody can have meant that many."""
+"""Wanted results of decoded searches (count); null if the number does not fit 32 bits."""
 SOUND = (
     pl.col("query").is_not_null()
     & (LIMIT.is_null() | (LIMIT >= 0))
     & all_sound(
         "shown",
-        _ONE["memory_id"].is_not_null()
-        & (_ONE["rank"].is_null() | (_ONE["rank"] >= 1))
-        & is_number(_ONE["score"]),
+        _ITEM["memory_id"].is_not_null()
+        & (_ITEM["rank"].is_null() | (_ITEM["rank"] >= 1))
+        & is_number(_ITEM["score"]),
     )
 )
-"""Of decoded searches: a query and a list of results, each of a memory."""
+"""Soundness of decoded searches: a query and a list of results, each of a memory."""
 
 
 def results_in(payload: Mapping[str, Any]) -> list[ShownPayload]:
-    """The results that a search says it showed, without those that are about no memory; none of an erased."""
+    """Return the valid results of a search's payload; empty for an erased one."""
     shown = payload.get("shown")
     if not isinstance(payload.get("query"), str) or not isinstance(shown, list):
         return []
@@ -95,49 +95,49 @@ def _is_shown(row: object) -> TypeGuard[ShownPayload]:
 
 
 def shown_rows(searches: pl.DataFrame, *keep: str) -> pl.DataFrame:
-    """One row per result that searches showed, in their order.
+    """Return one row per returned result, in order.
 
     Args:
-        searches: with the list ``shown``, of the journal or of the table ``searches``.
-        keep: their columns that each result gets; none at all: every one.
+        searches: With the list ``shown``, of the journal or of the table ``searches``.
+        keep: Their columns that each result gets; none: all.
 
     Returns:
-        These columns and the fields of the results; a search that showed nothing has no row.
+        These columns and the fields of the results; a search without results has no row.
     """
     rows = searches.select(*keep, "shown") if keep else searches
     return rows.filter(pl.col("shown").list.len() > 0).explode("shown").unnest("shown")
 
 
 def best_of(row: ShownPayload) -> str:
-    """The chunk whose text a result showed."""
+    """Return the chunk whose text a result showed."""
     return str(
         row.get("best") or next(iter(row.get("chunks") or ()), "") or ids.chunk_id(row["memory_id"], 0)
     )
 
 
-BEST = pl.coalesce(_ONE["best"], _ONE["chunks"].list.first(), _ONE["memory_id"] + ":00000")
-"""The same, of an element of ``shown`` in decoded searches."""
+BEST = pl.coalesce(_ITEM["best"], _ITEM["chunks"].list.first(), _ITEM["memory_id"] + ":00000")
+"""`best_of` as an expression on an element of ``shown`` in decoded searches."""
 
 
 def chunks_of(row: ShownPayload) -> list[str]:
-    """Every chunk that a result showed."""
+    """Return every chunk that a result showed."""
     return list(row.get("chunks") or (best_of(row),))
 
 
-# -- what was considered ---------------------------------------------------------------------------
+# -- candidates -----------------------------------------------------------------------------------
 
 DERIVED = ("memory_id", "ordinal")
-"""Columns of candidates that follow from the chunk's id, so they are not kept."""
+"""Candidate columns that follow from the chunk's id, so they are not stored."""
 CANDIDATE_COLUMNS = ("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
-"""Columns of the candidates beside ``chunk_id``; a search that found nothing keeps none of them."""
+"""Candidate columns beside ``chunk_id``; none is stored without candidates."""
 OPTIONAL_COLUMNS = ("title", "coverage", "rerank")
-"""Columns of the candidates where a search read them."""
+"""Candidate columns that only some searches read."""
 MEMORY_MAPS = ("triggers", "follows", "states", "confidence")
-"""What was known of the memories of the candidates, by their ids."""
+"""Fields about the memories of the candidates, by their ids."""
 
 
 def candidates_kept(candidates: Candidates) -> dict[str, Any]:
-    """Candidates as the journal keeps them: columns that say nothing are left out."""
+    """Convert candidates to stored form; empty columns are left out."""
     return {
         name: column
         for name, column in candidates.to_dict().items()
@@ -146,7 +146,7 @@ def candidates_kept(candidates: Candidates) -> dict[str, Any]:
 
 
 def candidates_of(payload: Mapping[str, Any]) -> Candidates:
-    """The candidates that a logged search considered."""
+    """Return the candidates of a logged search."""
     from slowwave.scoring.ranking import Candidates
 
     kept = payload["candidates"]
@@ -168,25 +168,25 @@ def candidates_of(payload: Mapping[str, Any]) -> Candidates:
 
 
 def considered(payload: Mapping[str, Any]) -> list[str]:
-    """Ids of the chunks that a search considered; none of one that was imported."""
+    """Return the chunk ids of a search's candidates; empty for an imported one."""
     return list(payload.get("candidates", {}).get("chunk_id", ()))
 
 
 def without(candidates: Mapping[str, Any], memories: Collection[str]) -> Mapping[str, Any]:
-    """The logged candidates of a search without those of some memories."""
+    """Return a search's logged candidates without those of some memories."""
     chunks = candidates.get("chunk_id") or []
     keep = [at for at, chunk in enumerate(chunks) if ids.memory_of(chunk) not in memories]
-    left = dict(candidates)
+    rest = dict(candidates)
     if len(keep) < len(chunks):
         for name in ("chunk_id", *CANDIDATE_COLUMNS, *OPTIONAL_COLUMNS):
-            if isinstance(left.get(name), list) and len(left[name]) == len(chunks):
-                left[name] = [left[name][at] for at in keep]
+            if isinstance(rest.get(name), list) and len(rest[name]) == len(chunks):
+                rest[name] = [rest[name][at] for at in keep]
     for name in MEMORY_MAPS:
-        if isinstance(left.get(name), dict):
-            mapped = {key: value for key, value in left[name].items() if key not in memories}
-            left[name] = {key: value for key, value in mapped.items() if not _is_one(value, memories)}
-    return left
+        if isinstance(rest.get(name), dict):
+            mapped = {key: value for key, value in rest[name].items() if key not in memories}
+            rest[name] = {key: value for key, value in mapped.items() if not _is_among(value, memories)}
+    return rest
 
 
-def _is_one(value: object, memories: Collection[str]) -> bool:
+def _is_among(value: object, memories: Collection[str]) -> bool:
     return isinstance(value, str) and value in memories
