@@ -162,7 +162,7 @@ def learning_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _left_as_they_are() -> AbstractContextManager[Any]:
     """Homes that nobody opens again are closed without the commit of what waits, a third of a test's CPU."""
-    return patch.object(Workspace, "_leave_in_order", lambda _: None)
+    return patch.object(Workspace, "_commit_waiting", lambda _: None)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""What only the tables know, in the journal: every change of a row is there before it is in its table.
+"""Change log of the tables: every change of a row is in the journal before its table.
 
-A record is a change of one table as it was written, without what can be made again: texts are in the acts,
-vectors and chunks follow from the texts. So tables that are lost come back row by row, also where settings,
-rules or models have changed since, and a night that is run again need not be asked.
+A record is a change of one table, without what can be recomputed: texts are in the events, vectors and
+chunks follow from the texts. So lost tables are restored row by row, even if settings, rules or models have
+changed since, and no nightly job runs again.
 """
 
 from slowwave.change_log.recorder import Recorder, backfill_existing

@@ -1,4 +1,4 @@
-"""Rows of records: the columns that a table's declaration keeps (`TableSpec.recorded`), as JSON."""
+"""Columns of records: those that a table's declaration keeps (`TableSpec.recorded`), as JSON."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from slowwave.store.tables import TableSpec
 from slowwave.store.tables.declaring import VECTOR
 
 NOT_RECORDED = ("checkpoint-", "restoring", "vector_index")
-"""Beginnings of the names of facts in ``meta`` that are about files, which a rebuilt table does not have."""
+"""Name prefixes of facts in ``meta`` about files, which a rebuilt table does not have."""
 
 MANY = 200
-"""Rows from which columns are written by Polars (count)."""
+"""Rows from which Polars writes the columns (count)."""
 
 
 def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
-    """What is recorded of some rows of a table.
+    """Return the recorded columns of some rows.
 
-    Content and labels of a memory that absorbed others are recorded, too, where they are not its own.
+    For memories that absorbed others, the merged content and united labels are recorded too.
     """
     if spec.name == "meta":
         names = pl.col("name")
@@ -38,48 +38,50 @@ def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def schema_of(spec: TableSpec) -> dict[str, pl.DataType]:
-    """Columns of a table without its vectors, which are made again."""
+    """Return the columns of a table without its vectors, which are recomputed."""
     empty = frame_of(spec.schema.empty_table())
     return {name: kind for name, kind in empty.schema.items() if name != VECTOR}
 
 
 def written(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - JSON
-    """Rows as JSON types, by column; columns without any value are left out.
+    """Return rows as JSON types by column; columns without values are left out.
 
-    Of many rows it is JSON already (`orjson.Fragment`), which Polars writes several times as fast.
+    Many rows are returned as finished JSON (`orjson.Fragment`), which Polars writes several times as fast.
     """
-    said = [column for column in rows.iter_columns() if column.null_count() < rows.height]
+    filled = [column for column in rows.iter_columns() if column.null_count() < rows.height]
     if rows.height < MANY:
-        return {column.name: _written(column) for column in said}
-    plain = [column.cast(_stored(column.dtype)) for column in said if _is_plain(column)]
+        return {column.name: _written(column) for column in filled}
+    plain = [column.cast(_stored(column.dtype)) for column in filled if _is_plain(column)]
     as_json = pl.struct(pl.all().implode()).struct.json_encode()
     fast = pl.DataFrame(plain).select(as_json).item() if plain else "{}"
-    slow = orjson.dumps({column.name: _written(column) for column in said if not _is_plain(column)}).decode()
+    slow = orjson.dumps(
+        {column.name: _written(column) for column in filled if not _is_plain(column)}
+    ).decode()
     return orjson.Fragment(f"{fast[:-1]}{',' if len(fast) > 2 < len(slow) else ''}{slow[1:]}")
 
 
 def _is_plain(column: pl.Series) -> bool:
     """Whether Polars writes each value of a column as `_written` does."""
     if column.dtype.is_float():
-        return bool(column.is_finite().all())  # of none it makes null
+        return bool(column.is_finite().all())  # Polars writes null for NaN and infinity
     return isinstance(column.dtype, pl.String | pl.Boolean | pl.Datetime) or column.dtype.is_integer()
 
 
 def _stored(kind: pl.DataType) -> pl.DataType:
-    """The type that values of a type are written as: moments are numbers."""
+    """Return the type in which values are written: moments are numbers."""
     if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Datetime):
         return pl.List(pl.Int64)
     return pl.Int64() if isinstance(kind, pl.Datetime) else kind
 
 
 def _written(column: pl.Series) -> list[Any]:
-    if column.dtype.is_float():  # JSON knows no number that is none
-        return [one if one is None or math.isfinite(one) else str(one) for one in column]
+    if column.dtype.is_float():  # JSON has no NaN or infinity
+        return [value if value is None or math.isfinite(value) else str(value) for value in column]
     return column.cast(_stored(column.dtype)).to_list()
 
 
 def read(columns: Mapping[str, list[Any]], count: int, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """The rows that were written; columns that the table has no more are left out, new ones are null."""
+    """Return the written rows; columns that the table no longer has are dropped, new ones are null."""
     return pl.DataFrame(
         [
             _read(name, columns[name], kind) if name in columns else pl.Series(name, [None] * count, kind)
@@ -90,5 +92,5 @@ def read(columns: Mapping[str, list[Any]], count: int, schema: Mapping[str, pl.D
 
 def _read(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
     if kind.is_float():
-        values = [None if one is None else float(one) for one in values]
+        values = [None if value is None else float(value) for value in values]
     return pl.Series(name, values, _stored(kind)).cast(kind)

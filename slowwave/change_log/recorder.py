@@ -1,4 +1,4 @@
-"""Writing records: each change of a row of a table, before it is made."""
+"""Recorder of table changes: each is in the journal before it is made."""
 
 from __future__ import annotations
 
@@ -23,21 +23,18 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a record is said to have happened: it is no act, and must not come between acts by its clock."""
+"""Moment of every record: a record must not come between events by its clock."""
 ADOPTED = "tables adopted"
-"""Event id of the first record of a home: what its tables held then."""
+"""Event id of the first record of a home: the content of its tables at that time."""
 ROWS_AT_ONCE = 5_000
 """Rows of one entry of the journal (count)."""
 
 
 class Recorder:
-    """Appends the changes of a store's tables to the journal.
+    """Recorder that appends the changes of a store's tables to the journal.
 
-    A home that was made before there were records is adopted with the first change: all that its tables hold
-    is recorded once.
-
-    Args:
-        journal: of the home.
+    A home from before records existed is adopted with its first change: the content of all its tables is
+    recorded once.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -48,7 +45,7 @@ class Recorder:
     def upsert(
         self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
     ) -> None:
-        """Record that rows are written, and that those that match a filter and are not among them go."""
+        """Record an upsert; rows that match `delete` and are not in `rows` will be deleted."""
         spec = store.specs[name]
         if not spec.recorded:
             return
@@ -67,14 +64,14 @@ class Recorder:
             self._journal.append(list(entries))
 
     def delete(self, store: Store, name: str, where: str) -> None:
-        """Record that the rows that match a filter are deleted."""
+        """Record the deletion of rows that match a filter."""
         if not store.specs[name].recorded:
             return
         self.adopt(store)
         self._journal.append([_entry(name, TableChange(delete=where))])
 
     def adopt(self, store: Store) -> None:
-        """Record all that the tables hold, if nothing ever was."""
+        """Record the content of all tables, unless the journal has records."""
         with self._adopting:
             if not self._adopted:
                 if not has_records(self._journal):
@@ -83,22 +80,21 @@ class Recorder:
 
 
 def has_records(journal: Journal) -> bool:
-    """Whether what the tables of a home know is in its journal."""
+    """Whether the journal has the content of the tables."""
     return journal.get(ADOPTED) is not None
 
 
 def recorded_tables(journal: Journal) -> set[str]:
-    """Names of the tables that a home has had since there are records; empty ones are among them."""
+    """Return the names of all tables that the home ever recorded, empty ones included."""
     return journal.subjects_of(EVERYBODY, RECORD)
 
 
 def backfill_existing(store: Store, journal: Journal, *, first: bool = False) -> None:
-    """Record all that tables hold, in the place of what was recorded of them before.
+    """Record the whole content of the tables, in place of earlier records.
 
     Args:
-        store: the tables.
-        journal: of the home.
-        first: these are the first records of the home; of two processes that write them, one does.
+        first: Whether these are the first records of the home; of two processes that write them, one
+            succeeds.
     """
     from slowwave.change_log.rehydrate import is_equal, rehydrate
 
@@ -111,8 +107,8 @@ def backfill_existing(store: Store, journal: Journal, *, first: bool = False) ->
             rows = recorded(spec, rows)
             heads, whole = rows, rows.clear()
         else:
-            told = rehydrate(spec, _heads(spec, rows), journal)
-            heads = rows.join(is_equal(spec, rows, told), on=spec.key, how="semi")
+            rebuilt = rehydrate(spec, _heads(spec, rows), journal)
+            heads = rows.join(is_equal(spec, rows, rebuilt), on=spec.key, how="semi")
             whole = rows.join(heads, on=spec.key, how="anti")
         entries += _entries(name, recorded(spec, heads), TableChange(whole=True))
         if not whole.is_empty():
@@ -127,7 +123,7 @@ def backfill_existing(store: Store, journal: Journal, *, first: bool = False) ->
 
 
 def _heads(spec: Any, rows: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401 - TableSpec
-    """Rows as a replay has them: what is recorded, the other columns without a value."""
+    """Return rows as a replay has them: recorded columns, the others null."""
     kept = recorded(spec, rows)
     return pl.concat([pl.DataFrame(schema=schema_of(spec)), kept], how="diagonal").with_columns(
         full=pl.lit(value=False)
@@ -135,7 +131,7 @@ def _heads(spec: Any, rows: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401 - Tab
 
 
 def _entries(name: str, rows: pl.DataFrame, change: TableChange) -> Iterator[Entry]:
-    """The rows in slices; what else the change does is said with the first one."""
+    """Yield the entries of rows in slices; the first one has the rest of the change."""
     for at in range(0, max(1, rows.height), ROWS_AT_ONCE):
         part = rows[at : at + ROWS_AT_ONCE]
         yield _entry(name, change | TableChange(rows=part.height, columns=written(part)))

@@ -1,4 +1,4 @@
-"""From what is recorded of rows to the rows: what else they say is in the acts that they name."""
+"""Rehydration of recorded rows: their other columns come from the events that they name."""
 
 from __future__ import annotations
 
@@ -26,24 +26,23 @@ if TYPE_CHECKING:
 
 ACTS = (*SOURCE_KINDS, *WORDS)
 TEXT_OF = "text_of"
-"""Column of memories while they are made again: event id of the act whose text they have."""
+"""Column of memories during a rebuild: id of the event whose text they have."""
 
 
 def _events(rows: pl.DataFrame) -> pl.Series:
-    """Event ids of the acts that the revisions of rows name."""
-    return pl.Series([ids.event_of(one) for one in rows["revision"]], dtype=pl.String)
+    """Return the event ids in the revisions of rows."""
+    return pl.Series([ids.event_of(revision) for revision in rows["revision"]], dtype=pl.String)
 
 
 def rehydrate(
     spec: TableSpec, rows: pl.DataFrame, journal: Journal, texts: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Rows of a table, without vectors; those whose act is not in the journal any more are left out.
+    """Return rows of a table without vectors; rows whose event the journal misses are left out.
 
     Args:
-        spec: what the table is.
-        rows: what is recorded; `full` marks those of which everything is.
-        journal: has the acts.
-        texts: of memories, the rows in which those were recorded whole whose acts are gone.
+        rows: Recorded columns; `full` marks rows that are recorded whole.
+        journal: Has the events.
+        texts: Of memories: rows recorded whole whose events are gone.
     """
     whole = rows.filter("full")
     heads = rows.filter(~pl.col("full"))
@@ -62,13 +61,13 @@ def rehydrate(
                       whole.select(list(columns))])  # fmt: skip
 
 
-def is_equal(spec: TableSpec, rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
-    """Keys of the rows that are equal in both frames."""
+def is_equal(spec: TableSpec, rows: pl.DataFrame, rebuilt: pl.DataFrame) -> pl.DataFrame:
+    """Return the keys of the rows that are equal in both frames."""
     if len(spec.recorded) == len(schema_of(spec)):
         return rows.select(spec.key)
     hashes = [
         frame.select(spec.key, mark=pl.struct(pl.all().map_batches(_plain)).hash())
-        for frame in (rows, told.select(rows.columns))
+        for frame in (rows, rebuilt.select(rows.columns))
     ]
     return hashes[0].join(hashes[1], on=[spec.key, "mark"], how="semi").select(spec.key)
 
@@ -78,11 +77,13 @@ def _days(heads: pl.DataFrame) -> Sequence[str]:
 
 
 def _acts(journal: Journal, events: Iterable[str]) -> pl.DataFrame:
-    """Rows of ``staged_notes`` of these acts, each of a day of its own: the event id."""
+    """Return rows of ``staged_notes`` of these events, each with its event id as the day."""
     frames = [staging.stage(journal.read(kinds=["save"], limit=0))]
     for part in batches(sorted(set(events))):
         entries = [
-            one for one in journal.entries(part).values() if one.kind in ACTS and not is_erased(one.payload)
+            entry
+            for entry in journal.entries(part).values()
+            if entry.kind in ACTS and not is_erased(entry.payload)
         ]
         if entries:
             seqs = pl.Series([entry.seq for entry in entries], dtype=pl.Int64)
@@ -104,11 +105,11 @@ _OF_ACTS: dict[str, Callable[[pl.DataFrame, Journal], pl.DataFrame]] = {
     "searches": lambda heads, journal: projections.drain_searches(journal, _days(heads)).rows,
     "events": lambda heads, journal: projections.drain_events(journal, _days(heads)).rows,
 }
-"""Tables whose rows follow from acts, and the rows that those of some records come to."""
+"""Tables whose rows follow from events, with the function that projects those of some records."""
 
 
 def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.DataFrame:
-    """Memories with what the acts say of them, or what they said when they were recorded whole."""
+    """Return memories with the columns of their events, or those recorded whole."""
     if TEXT_OF not in heads.columns:
         live = pl.col("status") != "retired"
         heads = heads.with_columns(_events(heads).alias(TEXT_OF)).with_columns(
@@ -120,8 +121,8 @@ def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.
     saves = acts.filter(pl.col("act") == "save").select(*own, **{TEXT_OF: "day"})
     names = {name: f"united_{name}" for name in NAMES}
     standing = heads.rename({"content": "merged", **names}).drop(*own, "original", strict=False)
-    told = standing.join(saves, on=TEXT_OF, how="inner")
-    others = standing.join(told, on="memory_id", how="anti")
+    saved = standing.join(saves, on=TEXT_OF, how="inner")
+    others = standing.join(saved, on="memory_id", how="anti")
     whole = own_labels(texts).with_columns(content=pl.coalesce("original", "content"))
     whole = whole.select("memory_id", *own)
     kept = others.join(whole, on="memory_id", how="inner")
@@ -132,20 +133,20 @@ def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.
     )
     stones = rest.filter(pl.col(TEXT_OF).is_null()).join(forgets, on="last", how="inner").drop("last")
     every = pl.concat(
-        [pl.DataFrame(schema=told.schema), told, kept.select(told.columns), stones], how="diagonal"
+        [pl.DataFrame(schema=saved.schema), saved, kept.select(saved.columns), stones], how="diagonal"
     )
     merged, united = pl.col("merged").is_not_null(), pl.col(OWN).is_not_null()
     return every.with_columns(
-        *(pl.when(united).then(told).otherwise(name).alias(name) for name, told in names.items()),
+        *(pl.when(united).then(label).otherwise(name).alias(name) for name, label in names.items()),
         original=pl.when(merged).then("content"),
         content=pl.coalesce("merged", "content"),
     )
 
 
 def _plain(column: pl.Series) -> pl.Series:
-    """A column that can be hashed: lists and what they hold as text."""
+    """Convert a column for hashing: lists and structs become text."""
     if isinstance(column.dtype, pl.List | pl.Struct):
         return pl.Series(
-            column.name, [None if one is None else str(one) for one in column.to_list()], pl.String
+            column.name, [None if value is None else str(value) for value in column.to_list()], pl.String
         )
     return column

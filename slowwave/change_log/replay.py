@@ -1,4 +1,4 @@
-"""The tables that the records of a journal come to."""
+"""Replay of the journal's records into tables."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ ENTRIES_AT_ONCE = 1_000
 def replayed(
     journal: Journal, specs: Mapping[str, TableSpec], names: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """Rows of these tables, without vectors, as the records of the journal leave them.
+    """Return the rows of these tables, without vectors, from the journal's records.
 
     Args:
-        journal: of the home.
-        specs: what each table is.
-        names: the tables, all of them recorded ones.
+        specs: Declaration of each table.
+        names: Recorded tables.
     """
     tables = {name: _Table(specs[name]) for name in names}
     total = int(journal.days([RECORD])["entries"].sum())
@@ -58,7 +57,7 @@ class _Table:
         self._full: list[pl.DataFrame] = []
 
     def take(self, change: Mapping[str, Any]) -> None:
-        """Let one change happen."""
+        """Apply one change."""
         if is_erased(change):
             return
         key, new = self.spec.key, pl.DataFrame(schema=self._schema)
@@ -77,19 +76,19 @@ class _Table:
         self._parts.append(new)
 
     def rows(self) -> pl.DataFrame:
-        """The rows as they are now."""
+        """Return the present rows."""
         if len(self._parts) != 1:
             every = pl.concat([pl.DataFrame(schema=self._schema), *self._parts])
             self._parts = [every.unique(self.spec.key, keep="last", maintain_order=True)]
         return self._parts[0]
 
     def texts(self) -> pl.DataFrame:
-        """Memories as they were when they were recorded whole: the texts of those that no act tells."""
+        """Return memories as they were when recorded whole: texts that no event has."""
         every = pl.concat([pl.DataFrame(schema=self._schema), *self._full])
         return every.unique(self.spec.key, keep="last", maintain_order=True)
 
     def _with_texts(self, new: pl.DataFrame) -> pl.DataFrame:
-        """Which act the text of each memory is of: of a retired one, the one that it had before."""
+        """Add the event of each memory's text; a retired one keeps its previous event."""
         acts: list[str | None] = []
         for name, revision, status, full in new.select("memory_id", "revision", "status", "full").iter_rows():
             if full:

@@ -1,4 +1,4 @@
-"""The LanceDB store: schemas, upserts, partitions, checkpoints, migrations, indexes, maintenance."""
+"""LanceDB store: schemas, upserts, partitions, checkpoints, migrations, indexes, maintenance."""
 
 from slowwave.store.database import Store, Written
 from slowwave.store.frames import one_of, quote

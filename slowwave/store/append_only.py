@@ -1,4 +1,4 @@
-"""Filling partitions that hold nothing: an append, where a merge would read every key of the table."""
+"""Appends to empty partitions, where a merge would read every key of the table."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def fill_or_replace(store: Store, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
-    """`Store.replace_partition`, for whoever is the only one to write to the partitions of a table.
+    """Replace partitions as `Store.replace_partition`, by an append if they are empty.
 
-    Two appends of the same rows would double them, so it is for works that hold the home's night, on tables
-    whose keys belong to one partition each.
+    Two appends of the same rows would double them. So the caller must hold the night lock, and each key of
+    the table must belong to one partition.
 
     Raises:
-        ValueError: a row belongs to none of the partitions.
+        ValueError: A row belongs to none of the partitions.
     """
     spec = store.specs[name]
     assert spec.partition is not None
@@ -34,13 +34,16 @@ def fill_or_replace(store: Store, name: str, rows: pl.DataFrame, partitions: Seq
 
 
 def append(store: Store, name: str, rows: pl.DataFrame, where: str) -> Written:
-    """Write rows, in one commit, where none match the filter; it is recorded as the merge would be."""
+    """Append rows in one commit; no existing row may match `where`.
+
+    The change is recorded as a merge would be.
+    """
     spec = store.specs[name]
     data = to_schema(rows.unique(spec.key, keep="last", maintain_order=True), spec.schema)
     if store.recorder is not None:
         store.recorder.upsert(store, name, data, delete=where)
-    with observe_query("add", name) as asked, store.explaining(name):
-        asked.set(rows=data.num_rows)
+    with observe_query("add", name) as query, store.explaining(name):
+        query.set(rows=data.num_rows)
         version = int(store.table(name).add(data).version)
     store._committed(name, version)
     return Written(version, data.num_rows, 0, 0)

@@ -1,8 +1,8 @@
 """Named checkpoints over all tables: create, list, restore.
 
-A checkpoint is a Lance tag on each table. Lance commits are per table, so a restore is a sequence; it is
-announced in ``meta`` first and the announcement is removed last, so that one that was killed is seen
-by ``slowwave doctor`` and is finished by running it again.
+A checkpoint is a Lance tag on each table. Lance commits are per table, so a restore is a sequence. It is
+announced in ``meta`` first, and the announcement is removed last. So ``slowwave doctor`` reports a killed
+restore, and running it again finishes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A restorable state of every table."""
+    """Restorable state of every table."""
 
     name: str
     created_at: datetime
@@ -33,20 +33,20 @@ class Checkpoint:
 
 
 def create_checkpoint(store: Store, name: str, as_of: datetime) -> Checkpoint:
-    """Tag every table's present version.
+    """Tag the present version of every table.
 
     Raises:
-        StoreError: the name is taken or has characters that a tag cannot have.
+        StoreError: The name is taken or has characters that a tag cannot have.
     """
     if not _NAME.fullmatch(name):
         raise StoreError(f"Checkpoint name {name!r}: use letters, digits, '.', '_' and '-', at most 64.")
     if name in {checkpoint.name for checkpoint in list_checkpoints(store)}:
-        raise StoreError(f"There is a checkpoint {name!r} already. Choose another name.")
+        raise StoreError(f"Checkpoint {name!r} exists already. Choose another name.")
     versions: dict[str, int] = {}
     for table_name in _table_names(store):
         table = store.db.open_table(table_name)
         version = int(table.version)
-        if _PREFIX + name in table.tags.list():  # left by a checkpoint that was killed half-way
+        if _PREFIX + name in table.tags.list():  # left by a killed checkpoint
             table.tags.update(_PREFIX + name, version)
         else:
             table.tags.create(_PREFIX + name, version)
@@ -56,22 +56,22 @@ def create_checkpoint(store: Store, name: str, as_of: datetime) -> Checkpoint:
 
 
 def ensure_checkpoint(store: Store, name: str, as_of: datetime) -> Checkpoint:
-    """The checkpoint of this name, made now when there is none.
+    """Return the checkpoint of this name; create it if it is missing.
 
     Raises:
-        StoreError: the name has characters that a tag cannot have.
+        StoreError: The name has characters that a tag cannot have.
     """
-    known = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
-    return known[name] if name in known else create_checkpoint(store, name, as_of)
+    existing = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
+    return existing[name] if name in existing else create_checkpoint(store, name, as_of)
 
 
 def list_checkpoints(store: Store) -> list[Checkpoint]:
-    """All complete checkpoints, oldest first."""
-    found = [
+    """Return all complete checkpoints, the oldest first."""
+    checkpoints = [
         Checkpoint(name, datetime.fromisoformat(value["created_at"]), value["tables"])
         for name, value in store.list_meta(_PREFIX).items()
     ]
-    return sorted(found, key=lambda checkpoint: (checkpoint.created_at, checkpoint.name))
+    return sorted(checkpoints, key=lambda checkpoint: (checkpoint.created_at, checkpoint.name))
 
 
 def restore_checkpoint(
@@ -81,17 +81,16 @@ def restore_checkpoint(
     only: Sequence[str] | None = None,
     records: Mapping[str, Any] | None = None,
 ) -> Checkpoint:
-    """Bring tables back to a checkpoint (all of them, or `only` these); later checkpoints stay listed.
+    """Restore tables to a checkpoint; later checkpoints stay listed.
 
     Args:
-        store: the tables.
-        name: of the checkpoint.
-        only: physical names of tables.
-        records: the list of checkpoints as `listed_records` gave it before: what was killed may have taken
-            some off the list.
+        name: Of the checkpoint.
+        only: Physical table names; None is all.
+        records: Result of `listed_records` before a restore that was killed: it may have removed later
+            checkpoints from the list.
 
     Raises:
-        NotFoundError: no such checkpoint.
+        NotFoundError: No such checkpoint.
     """
     records = listed_records(store) if records is None else records
     store.put_metas({_PREFIX + listed: record for listed, record in records.items()}, keep=True)
@@ -103,22 +102,22 @@ def restore_checkpoint(
         table.checkout(_PREFIX + name)
         table.restore()
     store.refresh()
-    # Restoring meta took later checkpoints off the list.
+    # Restoring meta removed later checkpoints from the list.
     store.put_metas({_PREFIX + listed: record for listed, record in records.items()})
     store.delete("meta", f"name = {quote(_RESTORING)}")
     return checkpoint
 
 
 def listed_records(store: Store) -> dict[str, dict[str, Any]]:
-    """What the store knows of its checkpoints, by name."""
+    """Return the records of the checkpoints in ``meta``, by name."""
     return store.list_meta(_PREFIX)
 
 
 def delete_checkpoint(store: Store, name: str) -> None:
-    """Remove a checkpoint, so that maintenance may free what only it holds.
+    """Delete a checkpoint, so that maintenance may remove versions that only it keeps.
 
     Raises:
-        NotFoundError: no such checkpoint.
+        NotFoundError: No such checkpoint.
     """
     named(store, name)
     for table_name in _table_names(store):
@@ -129,14 +128,14 @@ def delete_checkpoint(store: Store, name: str) -> None:
 
 
 def interrupted_restore(store: Store) -> str | None:
-    """Name of the checkpoint whose restore was killed before its end, or None."""
+    """Return the name of the checkpoint whose restore was killed, or None."""
     pending = store.get_meta(_RESTORING)
     return None if pending is None else str(pending["name"])
 
 
 @contextmanager
 def checkpointed(store: Store, name: str, as_of: datetime, tables: Sequence[str]) -> Iterator[Checkpoint]:
-    """Run a change with a checkpoint before it: when it fails, `tables` come back and the error goes on."""
+    """Run a change after a checkpoint; restore `tables` and raise if it fails."""
     checkpoint = create_checkpoint(store, name, as_of)
     try:
         yield checkpoint
@@ -146,15 +145,15 @@ def checkpointed(store: Store, name: str, as_of: datetime, tables: Sequence[str]
 
 
 def named(store: Store, name: str) -> Checkpoint:
-    """The checkpoint of this name.
+    """Return the checkpoint of this name.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: There is none.
     """
-    known = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
-    if name not in known:
-        raise NotFoundError(f"No checkpoint {name!r}. There are: {', '.join(known) or 'none'}.")
-    return known[name]
+    existing = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
+    if name not in existing:
+        raise NotFoundError(f"No checkpoint {name!r}. Checkpoints: {', '.join(existing) or 'none'}.")
+    return existing[name]
 
 
 def _table_names(store: Store) -> list[str]:

@@ -1,4 +1,4 @@
-"""A connection to the tables of a database: how long it lasts, and the handles that it keeps.
+"""Connection to the tables of a database: its lifetime and its open handles.
 
 ``read_consistency_interval=0`` makes every read see every finished write of other processes (tests in
 ``tests/store`` and ``tests/faults``).
@@ -21,24 +21,24 @@ os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does 
 
 METADATA_CACHE_BYTES = 64 * 2**20
 INDEX_CACHE_BYTES = 2**30
-"""What a connection keeps of indexes, the least used go first; its default is six times as much."""
+"""Index cache of a connection (bytes); the library's default is six times as much."""
 
 NO_VERSION = 2**64 - 1
-"""The file of a version is named by what is left to this, so that the newest comes first."""
+"""Manifests are named by this minus their version, so that the newest comes first."""
 
 VERSIONS_PER_SESSION = 128
-"""Versions of the searched table that one connection sees at most (count)."""
+"""Versions of the searched table after which a connection is replaced (count)."""
 
-HANDLES = 0.5
-"""Share of the handles that a process may have with which a connection ends in any case."""
+MAX_HANDLES = 0.5
+"""Share of the process's file-handle limit at which a connection is replaced."""
 
-LOOK_EVERY_S = 1.0
-"""How often at most it is looked whether a connection should end, in seconds."""
+CHECK_EVERY_SECONDS = 1.0
+"""Shortest time between two checks whether to replace a connection (seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The embedding model that a store's vectors belong to, and the tables that hold them."""
+    """Embedding model of a store's vectors, and the physical names of its tables."""
 
     model: str
     dimension: int
@@ -51,28 +51,31 @@ class Identity:
 
 
 def _few_handles() -> bool:
-    """Whether this process has more than `HANDLES` of the files open that it may; False where none knows."""
+    """Whether this process has more than `MAX_HANDLES` of its file handles open.
+
+    False if the system does not tell.
+    """
     try:
         import resource
 
         most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return sum(1 for _ in Path("/proc/self/fd").iterdir()) > HANDLES * most
+        return sum(1 for _ in Path("/proc/self/fd").iterdir()) > MAX_HANDLES * most
     except (ImportError, FileNotFoundError):
         return False
-    except OSError:  # not even this list can be opened
+    except OSError:  # no handle left even for this listing
         return True
 
 
 class TableConnection:
-    """The tables at a place, whatever state they are in: none is made.
+    """Connection to the tables at a place, in whatever state; creates none.
 
     Args:
-        uri: a folder, or ``s3://bucket/prefix``.
-        storage_options: options of the object store.
+        uri: A folder, or ``s3://bucket/prefix``.
+        storage_options: Options of the object store.
 
     Attributes:
-        in_memory: whether the tables are in LanceDB's memory, where Lance cannot read them by itself.
-        elsewhere: whether they are in no folder of this machine, but in memory or in an object store.
+        in_memory: Whether the tables are in LanceDB's memory, which Lance cannot read.
+        elsewhere: Whether they are in no folder of this machine: in memory or in an object store.
     """
 
     identity: Identity
@@ -85,12 +88,12 @@ class TableConnection:
         self.connect()
 
     def connect(self) -> None:
-        """Begin a new connection; what the one before kept open is closed when its last query ends.
+        """Open a new connection; the old one's files are closed when its last query ends.
 
-        A connection keeps what it has read of tables and indexes. Bounds of its caches bound their memory,
-        and not the number of files: every version of a full-text index has some of its own, which stay open
-        for as long as the cache has room. So a connection ends with `VERSIONS_PER_SESSION`, and before that
-        where handles become few.
+        A connection caches what it has read of tables and indexes. Limits of the caches bound their memory,
+        not the number of files: every version of a full-text index keeps its files open while the cache has
+        room. So a connection is replaced after `VERSIONS_PER_SESSION` versions, and earlier if handles
+        become few.
         """
         with when_used(*TABLES):
             import lancedb
@@ -106,15 +109,15 @@ class TableConnection:
         self._handles: dict[str, Any] = {}
         self._datasets: dict[str, tuple[Any, tuple[int, int, int] | None]] = {}
         self._first_version: int | None = None
-        self._next_look = 0.0
+        self._next_check = 0.0
         self._commits: dict[str, tuple[int, int]] = {}
 
     def physical(self, name: str) -> str:
-        """Physical name of a table: it differs from the logical one after a re-embedding."""
+        """Return the physical name of a table; it changes with a re-embedding."""
         return self.identity.tables.get(name, name) if hasattr(self, "identity") else name
 
     def _opened(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
-        """An open handle; it always reads the latest version."""
+        """Return an open handle; it always reads the latest version."""
         self._end_long_session()
         handles = self._handles
         if name not in handles:
@@ -126,51 +129,53 @@ class TableConnection:
         return self.bare_db.open_table(self.physical(name))
 
     def committed(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
-        """The latest version of a table as Lance reads it: a read of it costs a third of LanceDB's query.
+        """Return a table's latest version as a Lance dataset.
 
-        What waits in the write-ahead log is not in it.
-
-        That a table in a folder was made again is seen by the file of its version, for the number may be the
-        one that it had; that of a table in an object store by its name and by the works that the journal
-        tells of (`Workspace.refresh_if_changed`). One request shows whether there is a newer version.
+        Reading it costs a third of LanceDB's query. Rows in the write-ahead log are not in it. A recreated
+        table may have the same version number. In a folder its manifest file reveals it; in an object store
+        its name and the journal's maintenance markers do (`Workspace.refresh_if_changed`). One request shows
+        whether there is a newer version.
         """
         table, datasets = self._opened(name), self._datasets
-        known, seen = datasets.get(name, (None, None))
-        latest = None if known is None else known.latest_version
+        cached, previous = datasets.get(name, (None, None))
+        latest = None if cached is None else cached.latest_version
         now = None if latest is None else self.file_of(name, latest)
-        if known is None or now is None or (latest == known.version and now != seen):
+        if cached is None or now is None or (latest == cached.version and now != previous):
             import lance
 
             session = lance.Session(  # type: ignore[attr-defined]
                 index_cache_size_bytes=METADATA_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
             )
-            known = table.to_lance(session=session)
-            now = self.file_of(name, known.version)
-        elif latest != known.version:
-            known = known.checkout_version(latest)
-        datasets[name] = known, now
-        return known
+            cached = table.to_lance(session=session)
+            now = self.file_of(name, cached.version)
+        elif latest != cached.version:
+            cached = cached.checkout_version(latest)
+        datasets[name] = cached, now
+        return cached
 
     def file_of(self, name: str, version: int) -> tuple[int, int, int] | None:
-        """What tells the file of a version from another one that has its name; None where there is none."""
+        """Return what distinguishes a version's manifest from another of its name; None if missing.
+
+        In a folder: version, inode and modification time (ns).
+        """
         if self.elsewhere:
             return version, hash(self.physical(name)), 0
         folder = Path(self.uri, f"{self.physical(name)}.lance", "_versions")
         try:
-            found = (folder / f"{NO_VERSION - version:020}.manifest").stat()
+            stat = (folder / f"{NO_VERSION - version:020}.manifest").stat()
         except OSError:
             return None
-        return version, found.st_ino, found.st_mtime_ns
+        return version, stat.st_ino, stat.st_mtime_ns
 
     def _end_long_session(self) -> None:
-        """Connect again when the searched table has had many versions since, or handles become few."""
+        """Reconnect after many versions of the searched table, or if handles become few."""
         now, searched = time.monotonic(), self._handles.get("chunks")
-        if searched is None or now < self._next_look:
+        if searched is None or now < self._next_check:
             return
-        self._next_look = now + LOOK_EVERY_S
+        self._next_check = now + CHECK_EVERY_SECONDS
         if _few_handles():
             self.connect()
-            self._next_look = now + LOOK_EVERY_S
+            self._next_check = now + CHECK_EVERY_SECONDS
             return
         version = int(searched.version)
         if self._first_version is None:

@@ -1,13 +1,13 @@
-"""The LanceDB database: opening it, and the one way to write to it; `reading` has how rows are read.
+"""LanceDB database: opening, and the one way to write; `reading` has the reads.
 
-Facts this rests on (each has a test in ``tests/store`` or ``tests/faults``):
+It rests on these facts (each has a test in ``tests/store`` or ``tests/faults``):
 
-* an upsert is a single commit, and the declared primary key keeps concurrent upserts of the same new
-  key from doubling it, as long as no scalar index is used to look the key up (``use_index(False)``);
+* an upsert is a single commit. The declared primary key keeps concurrent upserts of the same new key from
+  doubling it, as long as no scalar index is used to look the key up (``use_index(False)``);
 * ``read_consistency_interval=0`` makes every read see every finished write of other processes.
 
-New rows may wait in a write-ahead log (`slowwave.store.wal`): `Store.read` has them, and every other access
-to their table commits them first.
+New rows may wait in a write-ahead log (`slowwave.store.wal`): `Store.read` includes them, and every other
+access to their table commits them first.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOGGED = ("quarantine", "decisions", "edges", "memories", "chunks")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one commit did to a table."""
+    """Result of one commit on a table."""
 
     version: int
     inserted: int
@@ -48,7 +48,7 @@ class Written:
 
 
 def other_model(uri: str, stored: str, asked: str) -> ModelError:
-    """What is said when a store is opened with another model than its vectors are of."""
+    """Build the error for opening a store with another model than that of its vectors."""
     return ModelError(
         f"The store at {uri} was embedded with {stored!r}, but embedding.model is {asked!r}; vectors of two "
         f'models cannot be compared. Either set embedding.model = "{stored}", or run '
@@ -58,44 +58,44 @@ def other_model(uri: str, stored: str, asked: str) -> ModelError:
 
 
 def _refuse_bad_vectors(name: str, rows: pa.Table) -> None:
-    """As LanceDB does when it writes: in the log they would be in the way of all that comes after them."""
+    """Refuse bad vectors as LanceDB does: in the log they would block all later rows."""
     if name != "memories" and "vector" in rows.column_names:
         vectors = rows.column("vector")
         if vectors.null_count or not np.isfinite(pc.list_flatten(vectors).to_numpy()).all():
-            raise ValueError(f"{name}: a vector is missing or has numbers that are none (NaN, infinite)")
+            raise ValueError(f"{name}: a vector is missing or has a value that is NaN or infinite")
 
 
 class Records(Protocol):
-    """Who is told of each change of a table before it is made."""
+    """Recorder of each change of a table before it is made."""
 
     def adopt(self, store: Store) -> None:
-        """A first change is about to come."""
+        """Prepare for the first change."""
 
     def upsert(
         self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
     ) -> None:
-        """Rows are about to be written, and those that match `delete` and are not among them go."""
+        """Record an upsert; rows that match `delete` and are not in `rows` will be deleted."""
 
     def delete(self, store: Store, name: str, where: str) -> None:
-        """Rows are about to go."""
+        """Record the deletion of the rows that match `where`."""
 
 
 class Store(TableReader):
     """All tables of one Slowwave database.
 
     Args:
-        uri: a folder, or ``s3://bucket/prefix``.
-        model: name of the embedding model, its vectors having `dimension` numbers.
-        storage_options: options of the object store.
-        create: make the database when there is none.
+        uri: A folder, or ``s3://bucket/prefix``.
+        model: Name of the embedding model; its vectors have `dimension` numbers.
+        storage_options: Options of the object store.
+        create: Create the database if it is missing.
 
     Raises:
-        StoreError: no database and `create` is false, or it was written by a newer Slowwave.
-        ModelError: the database belongs to another embedding model.
+        StoreError: The database is missing and `create` is false, or a newer Slowwave wrote it.
+        ModelError: The database belongs to another embedding model.
     """
 
     recorder: Records | None = None
-    """Writes each change to the journal before it is made; a store that is opened by itself has none."""
+    """Writes each change to the journal before it is made; None for a store opened without a home."""
 
     def __init__(
         self,
@@ -112,14 +112,14 @@ class Store(TableReader):
 
     @classmethod
     def bare(cls, uri: str, identity: Identity, storage_options: Mapping[str, str] | None = None) -> Store:
-        """The tables at a place as those of an identity, whatever state they are in: none is made or read."""
+        """Return a store on existing tables of an identity; nothing is created or read."""
         store = object.__new__(cls)
         TableReader.__init__(store, uri, storage_options)
         store.identity, store.specs = identity, table_specs(identity.dimension)
         return store
 
     def of(self, *namespaces: str) -> StoreOf:
-        """The same tables with the rows of some namespaces alone (tenancy: no read crosses it)."""
+        """Return the same tables restricted to some namespaces (tenancy: no read crosses it)."""
         return StoreOf(self, namespaces)
 
     # -- opening ---------------------------------------------------------------------------------
@@ -128,29 +128,29 @@ class Store(TableReader):
         self.specs = table_specs(dimension)
         stored, version = None, None
         if "meta" in self.db.list_tables().tables:
-            with suppress(ValueError):  # another process is just making the table
-                stored, version = self._known()
+            with suppress(ValueError):  # another process is creating the table
+                stored, version = self._stored_facts()
         elif not create:
-            raise StoreError(f"No Slowwave store at {self.uri}. `slowwave init` makes one.")
-        if stored is None or version is None:  # there is none, or a first opening was killed half-way
+            raise StoreError(f"No Slowwave store at {self.uri}. Run `slowwave init` to create one.")
+        if stored is None or version is None:  # missing, or its first opening was killed
             self._create(model, dimension)
-            stored, version = self._known()
+            stored, version = self._stored_facts()
         assert stored is not None
         assert version is not None
         if version["version"] > SCHEMA_VERSION:
             raise StoreError(
-                f"The store at {self.uri} has schema version {version['version']}, this Slowwave knows "
+                f"The store at {self.uri} has schema version {version['version']}, this Slowwave supports "
                 f"up to {SCHEMA_VERSION}. Install a newer Slowwave."
             )
         if stored["model"] != model:
             raise other_model(self.uri, stored["model"], model)
         return Identity.read(stored)
 
-    def _known(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-        """The model of the vectors and the version of the schema, as far as they are known."""
+    def _stored_facts(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """Return the model of the vectors and the schema version; None each if unknown."""
         names = ("embedding", "schema")
-        told = dict(self.read("meta", one_of("name", names), columns=["name", "value"]).iter_rows())
-        stored, version = (json.loads(told[name]) if name in told else None for name in names)
+        facts = dict(self.read("meta", one_of("name", names), columns=["name", "value"]).iter_rows())
+        stored, version = (json.loads(facts[name]) if name in facts else None for name in names)
         return stored, version
 
     def _create(self, model: str, dimension: int) -> None:
@@ -160,14 +160,14 @@ class Store(TableReader):
         self.put_meta("schema", {"version": SCHEMA_VERSION}, keep=True)
 
     def create_table(self, spec: TableSpec, name: str | None = None) -> None:
-        """Make an empty table with its text indexes; nothing happens when it exists."""
+        """Create an empty table with its text indexes; do nothing if it exists."""
         name = name or spec.name
         for patience in (0.05, 0.1, 0.2, 0.4, 0.8, None):
             try:
                 table = self.db.create_table(name, schema=spec.schema, exist_ok=True)
                 break
             except (RuntimeError, ValueError):  # another process was first
-                with suppress(ValueError):  # and may not be ready
+                with suppress(ValueError):  # and may not have finished
                     table = self.db.open_table(name)
                     break
                 if patience is None:
@@ -176,7 +176,7 @@ class Store(TableReader):
         create_full_text_indexes(table, spec)
 
     def refresh(self) -> None:
-        """Connect and read the identity again (after a restore or a re-embedding)."""
+        """Reconnect and read the identity again (after a restore or a re-embedding)."""
         self.connect()
         stored = self.get_meta("embedding")
         assert stored is not None
@@ -194,14 +194,14 @@ class Store(TableReader):
         insert_only: bool = False,
         delete: str | None = None,
     ) -> Written:
-        """Insert or replace rows by key, in one commit; the last of equal keys in `rows` counts.
+        """Insert or replace rows by key in one commit; the last of equal keys counts.
 
         Args:
-            name: table.
-            rows: columns of the table; missing ones become null.
-            newer: replace a row only when the given one's ``revision`` is not lower.
-            insert_only: leave rows that are there alone.
-            delete: in the same commit, delete the rows that match this filter and are not in `rows`.
+            name: Table.
+            rows: Columns of the table; missing ones become null.
+            newer: Replace a row only if the ``revision`` in `rows` is not lower.
+            insert_only: Leave existing rows unchanged.
+            delete: In the same commit, delete rows that match this filter and are not in `rows`.
         """
         spec = self.specs[name]
         if rows.height > 1:
@@ -212,7 +212,7 @@ class Store(TableReader):
             _refuse_bad_vectors(name, data)
             gathered.setdefault(name, []).append(data)
             return Written(0, data.num_rows, 0, 0)
-        self.settle(name)  # before this is recorded: what waits came first
+        self.settle(name)  # before the record: the waiting rows are older
         if data.num_rows == 0 and delete is None:
             return Written(int(self.table(name).version), 0, 0, 0)
         if self.recorder is not None:
@@ -225,7 +225,7 @@ class Store(TableReader):
         merge = merge.when_not_matched_insert_all()
         if delete is not None:
             merge = merge.when_not_matched_by_source_delete(delete)
-        # LanceDB calls a missing vector a bad one; a memory without text to embed has none.
+        # LanceDB counts a missing vector as bad; a memory without text to embed has none.
         bad = "null" if name == "memories" else "error"
         with observe_query("merge_insert", name) as asked, self.explaining(name):
             asked.set(rows=data.num_rows)
@@ -235,10 +235,10 @@ class Store(TableReader):
 
     @contextmanager
     def later(self) -> Iterator[None]:
-        """Upserts of rows whose keys are in no table are written to the log, together, and committed later.
+        """Gather upserts of new keys, write them to the log together, commit later.
 
-        Only for `LOGGED` tables, and by one writer at a time. Without a log they are written at once. When
-        the block fails nothing of it is written.
+        Only for `LOGGED` tables, and by one writer at a time. Without a log they are written at once. If the
+        block fails, nothing of it is written.
         """
         if self.wal is None:
             yield
@@ -254,29 +254,29 @@ class Store(TableReader):
         self.wal.append({name: pa.concat_tables(parts) for name, parts in gathered.items()})
 
     def remove_partial_files(self) -> None:
-        """Take away what was begun in the write-ahead log and killed."""
+        """Delete partial files of killed writers from the write-ahead log."""
         if self.wal is not None:
             self.wal.remove_partial_files()
 
     def settle(self, name: str = "") -> None:
-        """Commit what waits in the write-ahead log, if a table has rows there, or any has."""
+        """Commit the rows of one table, or of any, that wait in the write-ahead log."""
         if self.wal is None or not self.logged(name):
             return
         self._writing.settles = True
         try:
-            with self.wal.taken() as found:
+            with self.wal.taken() as waiting:
                 for table in LOGGED:
-                    if table in found:
-                        rows = frame_of(pa.concat_tables(found[table]))
+                    if table in waiting:
+                        rows = frame_of(pa.concat_tables(waiting[table]))
                         self.upsert(table, rows, insert_only=True)
         finally:
             self._writing.settles = False
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
-        """Make `rows` the whole content of these partitions, in one commit; none at all empties them.
+        """Make `rows` the whole content of these partitions in one commit; no rows empty them.
 
         Raises:
-            ValueError: a row belongs to none of the partitions.
+            ValueError: A row belongs to none of the partitions.
         """
         column = self.specs[name].partition
         if column is None:
@@ -293,7 +293,7 @@ class Store(TableReader):
         return self.upsert(name, rows, delete=where)
 
     def _holds_exactly(self, name: str, where: str, rows: pl.DataFrame) -> bool:
-        """Whether the rows that match the filter are these: then a rerun need not write."""
+        """Whether exactly these rows match the filter: then a rerun need not write."""
         spec = self.specs[name]
         if self.count(name, where) != rows.height:
             return False
@@ -301,7 +301,7 @@ class Store(TableReader):
         return self.read(name, where).sort(spec.key).equals(wanted.sort(spec.key))
 
     def delete(self, name: str, where: str) -> None:
-        """Delete the rows that match. Only for rows that can be made again, such as stale chunks."""
+        """Delete the rows that match. Only for rows that can be recreated, such as stale chunks."""
         self.settle(name)
         if self.recorder is not None:
             self.recorder.delete(self, name, where)
@@ -313,19 +313,19 @@ class Store(TableReader):
         self._commits[name] = first, version
 
     def take_commits(self) -> dict[str, tuple[int, int]]:
-        """Tables written since the last call: their version before the first commit and after the last."""
+        """Return the tables written since the last call: version before the first commit, after the last."""
         taken, self._commits = self._commits, {}
         return taken
 
-    # -- what the store knows of itself ----------------------------------------------------------
+    # -- facts in ``meta`` -----------------------------------------------------------------------
 
     def get_meta(self, name: str) -> dict[str, Any] | None:
-        """A stored fact by name, or None."""
+        """Return a stored fact by name, or None."""
         rows = self.read("meta", f"name = {quote(name)}", columns=["value"])
         return None if rows.is_empty() else dict(json.loads(rows["value"][0]))
 
     def put_meta(self, name: str, value: Mapping[str, Any], *, keep: bool = False) -> None:
-        """Store a fact; with `keep`, one that is there stays as it is."""
+        """Store a fact; with `keep`, an existing one stays unchanged."""
         self.put_metas({name: value}, keep=keep)
 
     def put_metas(self, values: Mapping[str, Mapping[str, Any]], *, keep: bool = False) -> None:
@@ -336,7 +336,7 @@ class Store(TableReader):
             self.upsert("meta", rows, insert_only=keep)
 
     def list_meta(self, prefix: str) -> dict[str, dict[str, Any]]:
-        """All facts whose name starts with `prefix`, by the rest of their name."""
+        """Return all facts whose name starts with `prefix`, by the rest of their name."""
         rows = self.read("meta", f"starts_with(name, {quote(prefix)})")
         return {
             name.removeprefix(prefix): json.loads(value)

@@ -1,4 +1,4 @@
-"""Queries of LanceDB, as those who watch see them: what was done to which table, how long, how many rows."""
+"""Telemetry of LanceDB queries: operation, table, duration and row count."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _METRIC = "db.client.operation.duration"
 
 
 def observe_query(operation: str, table: str) -> Span | Off:
-    """The time of one query; neither its filter nor what it looks for is told.
+    """Start the span of one query; neither its filter nor its values are recorded.
 
     Args:
-        operation: what is done: select, scan, count, merge_insert, add, delete, vector_search,
+        operation: One of select, scan, count, merge_insert, add, delete, vector_search,
             full_text_search.
-        table: its logical name.
+        table: Logical name.
 
     Raises:
-        OverdueError: the call that asks has no more time.
+        OverdueError: The deadline of the call has passed.
     """
     check()
     return span(

@@ -1,7 +1,7 @@
-"""Labels of memories in the tables: united where a memory absorbed others, its own ones kept beside.
+"""Labels of memories in the tables: united with those of absorbed memories, own ones kept.
 
-The columns hold what searches go by; ``own_labels`` has what the memory says of itself, as JSON, where that
-is something else. So a merge that is taken back gives the columns back as they were.
+Searches filter by the columns. ``own_labels`` has a memory's own labels as JSON if they differ. So undoing a
+merge restores the columns.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ _DEFAULTS = Labels()
 
 
 def labels_of(row: Mapping[str, Any]) -> Labels:
-    """The labels in the columns of a row."""
-    said: dict[str, Any] = {
+    """Return the labels in the columns of a row."""
+    values: dict[str, Any] = {
         name: tuple(row[name] or ()) if name in LISTS else row[name] or getattr(_DEFAULTS, name)
         for name in NAMES
     }
-    return Labels(**said)
+    return Labels(**values)
 
 
 def own(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows (memories, with ``own_labels``) with the labels that each says of itself."""
+    """Return rows (memories, with ``own_labels``) with each memory's own labels."""
     if rows[OWN].null_count() == rows.height:
         return rows
-    said = rows[OWN].str.json_decode(pl.Struct(SCHEMA)).struct.unnest()
-    there = rows[OWN].is_not_null()
+    labels = rows[OWN].str.json_decode(pl.Struct(SCHEMA)).struct.unnest()
+    united = rows[OWN].is_not_null()
     return rows.with_columns(
-        *(pl.when(there).then(said[name]).otherwise(pl.col(name)).alias(name) for name in NAMES),
+        *(pl.when(united).then(labels[name]).otherwise(pl.col(name)).alias(name) for name in NAMES),
         pl.lit(None, pl.String).alias(OWN),
     )
 
 
 def with_united(rows: pl.DataFrame, united: Mapping[str, Labels]) -> pl.DataFrame:
-    """Rows (memories) with these labels in the columns, where there are any, and else with their own.
+    """Return rows (memories) with these labels in the columns; others get their own.
 
     Args:
-        rows: with ``own_labels``.
-        united: by memory id.
+        rows: With ``own_labels``.
+        united: By memory id.
     """
     plain = own(rows)
     if not united:
         return plain
-    mine = plain["memory_id"].is_in(list(united))
-    if not mine.any():
+    is_united = plain["memory_id"].is_in(list(united))
+    if not is_united.any():
         return plain
-    told = plain.filter(mine)
+    changing = plain.filter(is_united)
     more = pl.DataFrame(
-        [{name: _column(united[memory], name) for name in NAMES} for memory in told["memory_id"]],
+        [{name: _column(united[memory], name) for name in NAMES} for memory in changing["memory_id"]],
         schema=SCHEMA,
     )
-    said = told.select(pl.struct(NAMES).struct.json_encode().alias(OWN))
-    changed = told.with_columns(*more.iter_columns(), said[OWN])
-    return pl.concat([plain.filter(~mine), changed.select(plain.columns)])
+    own_labels = changing.select(pl.struct(NAMES).struct.json_encode().alias(OWN))
+    changed = changing.with_columns(*more.iter_columns(), own_labels[OWN])
+    return pl.concat([plain.filter(~is_united), changed.select(plain.columns)])
 
 
 def _column(labels: Labels, name: str) -> Any:  # noqa: ANN401 - of its column
@@ -71,16 +71,16 @@ def _column(labels: Labels, name: str) -> Any:  # noqa: ANN401 - of its column
 
 
 def heirs(merged: pl.DataFrame, source: str) -> list[str]:
-    """The memories that hold what came from a source: of each that was merged away the one that absorbed it.
+    """Return the memories that absorbed the merged memories of a source.
 
     Args:
-        merged: memories that were merged away, with memory_id, source and replaced_by.
-        source: what the source begins with.
+        merged: Merged memories, with memory_id, source and replaced_by.
+        source: Prefix of the source.
     """
     into = dict(merged.select("memory_id", "replaced_by").iter_rows())
-    found = set[str]()
+    holders = set[str]()
     for name in merged.filter(pl.col("source").str.starts_with(source))["memory_id"]:
         while (holder := into.get(name)) is not None:
             name = holder
-        found.add(name)
-    return sorted(found)
+        holders.add(name)
+    return sorted(holders)

@@ -1,13 +1,13 @@
-"""Keeping the number of files bounded: compaction, index upkeep, removal of old versions.
+"""Maintenance that bounds the number of files: compaction, index updates, removal of old versions.
 
-Every commit leaves a version, which lists all fragments of the table, a fragment, and what it replaced: a
-table that is written a note at a time would grow with the square of the notes. So every few commits its small
-fragments become one, its new rows come into the full-text index, and versions that nobody reads any more go.
-Readers in other processes read the newest version at the time they ask, and have `KEPT` to finish. The
-nightly job does the rest.
+Every commit leaves a version that lists all fragments of the table, a fragment, and what it replaced. A
+table written one note at a time would grow with the square of the notes. So every few commits small
+fragments are merged, new rows enter the full-text index, and unread versions are removed. Readers in other
+processes read the newest version at the time of their query, and have `KEPT` to finish. The nightly job does
+the rest.
 
-Old versions are removed through pylance, because LanceDB's own clean-up refuses to remove anything as
-soon as one tagged (checkpointed) version is older than the limit. Tagged versions always stay.
+Old versions are removed through pylance: LanceDB's own clean-up removes nothing once one tagged
+(checkpointed) version is older than the limit. Tagged versions always stay.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from typing import Any
 
 from slowwave.store.database import Store
 
-MOST_FRAGMENTS = 8  # a table without indexes is left alone up to so many files
+MAX_FRAGMENTS = 8  # fragments up to which a table without indexes is not compacted
 
 COMMITS = 32
-"""A table is put in order whenever its version passes a multiple of this (count).
+"""A table is maintained whenever its version passes a multiple of this (count).
 
 A query opens the files of many fragments at once, so this also bounds how many handles it needs.
 """
 
 UNINDEXED_ROWS = 128
-"""Rows outside the full-text index are found all the same, by a scan of about 0.07 ms a row (count)."""
+"""Rows outside the full-text index that trigger an update (count); each costs a scan of 0.07 ms."""
 
 FRAGMENT_ROWS = 1_024
-"""Fragments of so many rows are left alone: writing all rows again each time is the night's work (count)."""
+"""Rows from which a fragment is not merged by day (count); the nightly job rewrites all rows."""
 
 GROWTH = 4
-"""A part of an index that is so many times as large as what is new is left alone (factor)."""
+"""Factor by which a part of an index must exceed the new rows to be left unmerged."""
 
 KEPT = timedelta(seconds=30)
-"""For how long a version is kept that is not the last one: longer than any one query takes."""
+"""Time for which an old version is kept: longer than any one query takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
-    """What maintenance did to one table."""
+    """Result of maintenance on one table."""
 
     table: str
     rows: int
@@ -51,9 +51,9 @@ class Maintained:
 
 
 def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
-    """Compact every table, bring its indexes up to date, and drop versions older than `keep_versions`.
+    """Compact every table, update its indexes, and drop versions older than `keep_versions`.
 
-    Of tables that are saved to all day they go as soon as they do by day.
+    Tables that direct saves write to drop them after `KEPT`.
     """
     import lance
 
@@ -61,7 +61,7 @@ def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
     done = []
     for name in sorted(store.db.list_tables().tables):
         table = store.db.open_table(name)
-        if table.list_indices() or table.stats()["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS:
+        if table.list_indices() or table.stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
             compact(table)
         dataset = lance.dataset(
             f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
@@ -73,7 +73,7 @@ def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
 
 
 def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
-    """Compact a table and take new rows into its indexes; False when another process is just doing so."""
+    """Compact a table and update its indexes; return False if another process is doing so."""
     try:
         table.optimize()
     except RuntimeError as error:
@@ -84,17 +84,17 @@ def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
 
 
 def is_conflict(error: Exception) -> bool:
-    """Whether Lance refused a commit because another process changed the same rows before."""
+    """Whether Lance refused a commit because another process changed the same rows first."""
     return "commit conflict" in str(error).lower()
 
 
 def keep_fresh(store: Store) -> tuple[str, ...]:
-    """Put the tables in order that were written since the last call and have had enough commits.
+    """Maintain the tables written since the last call that have had enough commits.
 
-    The caller holds the writing lock, so that saves do not meet it.
+    The caller holds the writing lock, so that saves do not collide with it.
 
     Returns:
-        Names of the tables that were put in order.
+        Names of the maintained tables.
     """
     written = store.take_commits()
     due = {name for name, (first, last) in written.items() if first // COMMITS != last // COMMITS}
@@ -102,7 +102,7 @@ def keep_fresh(store: Store) -> tuple[str, ...]:
     return tuple(
         name
         for name in sorted(due | stale)
-        if _put_in_order(store, name, compact=name in due, index=name in stale)
+        if _maintain_table(store, name, compact=name in due, index=name in stale)
     )
 
 
@@ -114,15 +114,15 @@ def _unindexed(store: Store, name: str) -> bool:
 
 
 def parts_to_merge(parts: Sequence[int], new: int) -> int:
-    """How many of the last parts of an index are written again with rows that are new (count).
+    """Return the number of an index's last parts to merge with its new rows.
 
     Args:
-        parts: rows of each part, the oldest first.
-        new: rows that are in none.
+        parts: Rows of each part, the oldest first.
+        new: Rows in no part.
 
     Returns:
-        Those at the end that are no more than `GROWTH` times what is merged anyway. So parts grow by that
-        factor: there are few of them, and a row is written again once for each, not once for each save.
+        Count of parts at the end that have at most `GROWTH` times the rows merged so far. So parts grow by
+        that factor: there are few of them, and a row is rewritten once per part, not once per save.
     """
     count = 0
     for rows in reversed(parts):
@@ -133,18 +133,18 @@ def parts_to_merge(parts: Sequence[int], new: int) -> int:
     return count
 
 
-def _go_on_with(dataset: Any, index: str) -> None:  # noqa: ANN401 - Lance has no types
-    """Take the rows that are new into an index."""
+def _update_index(dataset: Any, index: str) -> None:  # noqa: ANN401 - Lance has no types
+    """Add the new rows to an index."""
     try:
-        known = dataset.stats.index_stats(index)
-    except KeyError:  # another process has put an earlier version of the table in force, without it
+        stats = dataset.stats.index_stats(index)
+    except KeyError:  # another process has restored a version of the table without it
         return
-    merged = parts_to_merge(known["num_indexed_rows_per_delta"], known["num_unindexed_rows"])
+    merged = parts_to_merge(stats["num_indexed_rows_per_delta"], stats["num_unindexed_rows"])
     dataset.optimize.optimize_indices(index_names=[index], num_indices_to_merge=merged)
 
 
-def _put_in_order(store: Store, name: str, *, compact: bool, index: bool) -> bool:
-    """Compact, index, remove old versions; False when another process is changing the table."""
+def _maintain_table(store: Store, name: str, *, compact: bool, index: bool) -> bool:
+    """Compact, index, remove old versions; return False if another process changes the table."""
     import lance
 
     dataset = lance.dataset(
@@ -153,12 +153,12 @@ def _put_in_order(store: Store, name: str, *, compact: bool, index: bool) -> boo
     try:
         if compact:
             dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS, num_threads=1)
-        # The vector index is left to the night: it is written whole each time, and rows that it does not have
-        # are found by the scan that all small tables are searched by.
+        # The vector index is left to the nightly job: each update rewrites all of it, and a scan finds the
+        # rows that are not in it yet.
         if index:
-            for one in store.handle(name).list_indices():
-                if "vector" not in one.columns:
-                    _go_on_with(dataset, one.name)
+            for existing in store.handle(name).list_indices():
+                if "vector" not in existing.columns:
+                    _update_index(dataset, existing.name)
     except (RuntimeError, OSError) as error:
         if not is_conflict(error):
             raise

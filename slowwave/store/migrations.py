@@ -1,10 +1,10 @@
-"""Schema migrations: tables become those that are declared, with a checkpoint before each step.
+"""Schema migrations: tables get their declared schema, with a checkpoint before each step.
 
-Declared tables that are missing are made and declared columns that are missing are added, without a value: a
-step of its own (`Migration`) needs only what changes rows that exist. A step that fails is undone (its tables
-return to the checkpoint) and the store stays at the version before it. Each one must be repeatable: it may
-have been killed after its last write and before the version was recorded. Searches go on meanwhile: a reader
-keeps the version it opened.
+Missing declared tables are created, and missing declared columns are added as nulls. Only changes of
+existing rows need a step of their own (`Migration`). A failed step is undone: its tables return to the
+checkpoint, and the store stays at the previous version. Each step must be idempotent: it may be killed after
+its last write and before the version is recorded. Searches continue meanwhile: a reader keeps the version it
+opened.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from slowwave.store.database import Store
 from slowwave.store.frames import quote
 from slowwave.store.tables import SCHEMA_VERSION
 
-OLDEST = 12
-"""Version of the oldest tables that are upgraded; a fixture home has it."""
+MIN_VERSION = 12
+"""Oldest schema version that can be upgraded; a fixture home has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step to ``version``: its tables get their declared columns, and then `apply` changes rows.
+    """Migration step to ``version``: declared columns are added, then `apply` changes rows.
 
     Attributes:
-        tables: that it changes; they return to the checkpoint where it fails.
+        tables: Tables that it changes; they return to the checkpoint if it fails.
     """
 
     version: int
@@ -45,11 +45,11 @@ class Migration:
 
 
 def _forget_days(prefix: str) -> Callable[[Store], None]:
-    """A change after which the next night does every day again whose record in ``meta`` begins so."""
+    """Return a change that makes every day stale whose record in ``meta`` has this prefix."""
     return lambda store: store.delete("meta", f"starts_with(name, '{prefix}')")
 
 
-# A step for rows that exist has the schema version that its columns raise; see `store.tables.SCHEMA_VERSION`.
+# A step for existing rows has the schema version that its columns raise; see `store.tables.SCHEMA_VERSION`.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         13, "search keys", ("learned_matches", "learned_effect", "learning_gate", "learning_log"),
@@ -59,22 +59,22 @@ MIGRATIONS: tuple[Migration, ...] = (
 )  # fmt: skip
 
 BEFORE = "before-upgrade"
-"""Checkpoint of all tables as they were before the last upgrade."""
+"""Checkpoint of all tables before the last upgrade."""
 _UNDER_WAY = "upgrading"
 
 
 def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
-    """Steps that the store has not had, in order; the last one adds what is declared beyond them.
+    """Return the pending steps in order; the last one adds further declared columns.
 
     Raises:
-        StoreError: the tables are older than `OLDEST`.
+        StoreError: The tables are older than `MIN_VERSION`.
     """
     recorded = store.get_meta("schema")
     version = recorded["version"] if recorded else SCHEMA_VERSION
-    if version < OLDEST:
+    if version < MIN_VERSION:
         raise StoreError(
             f"The store at {store.uri} has schema version {version}; this Slowwave upgrades those from "
-            f"{OLDEST} on. Open it with an older Slowwave first."
+            f"{MIN_VERSION} on. Open it with an older Slowwave first."
         )
     steps = sorted((step for step in migrations if step.version > version), key=lambda step: step.version)
     if max([version, *(step.version for step in steps)]) < SCHEMA_VERSION:
@@ -83,40 +83,40 @@ def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[
 
 
 def _additions(store: Store) -> Migration:
-    """The step that adds every declared table and column that is missing."""
+    """Return the step that adds every declared table and column that is missing."""
     existing = set(store.bare_db.list_tables().tables)
     tables = [name for name in store.specs if store.physical(name) not in existing]
-    columns = {name: _lacking(store, name) for name in store.specs if name not in tables}
+    columns = {name: _missing(store, name) for name in store.specs if name not in tables}
     names = [*tables, *(f"{name}.{field.name}" for name, fields in columns.items() for field in fields)]
     changed = tuple(name for name, fields in columns.items() if fields)
     return Migration(SCHEMA_VERSION, ", ".join(names), changed, lambda _: None)
 
 
-def _lacking(store: Store, name: str) -> list[pa.Field]:
-    """Declared columns that a table does not have."""
+def _missing(store: Store, name: str) -> list[pa.Field]:
+    """Return the declared columns that a table is missing."""
     existing = set(store.bare_db.open_table(store.physical(name)).schema.names)
     return [field for field in store.specs[name].schema if field.name not in existing]
 
 
 def _add_declared(store: Store, names: Sequence[str]) -> None:
-    """Make every declared table that is missing, and add the missing columns of these."""
+    """Create every missing declared table, and add the missing columns of these tables."""
     existing = set(store.bare_db.list_tables().tables)
     for name, spec in store.specs.items():
-        if store.physical(name) not in existing or spec.full_text:  # an index may be missing still
+        if store.physical(name) not in existing or spec.full_text:  # an index may still be missing
             store.create_table(spec, store.physical(name))
     for name in names:
-        if fields := _lacking(store, name):
+        if fields := _missing(store, name):
             store.table(name).add_columns(fields)
 
 
 def migrate(store: Store, as_of: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
-    """Apply what is pending; returns what was applied.
+    """Apply the pending steps; return them.
 
-    A checkpoint of all tables as they were is kept (`BEFORE`), and the last checkpoint of each step.
+    Keeps a checkpoint of all tables before the upgrade (`BEFORE`), and the last checkpoint of each step.
     """
     applied, steps = [], pending(store, migrations)
     begun = {"to": steps[-1].version} if steps else None
-    if begun is not None and store.get_meta(_UNDER_WAY) != begun:  # what was killed keeps its own
+    if begun is not None and store.get_meta(_UNDER_WAY) != begun:  # a killed upgrade keeps its own checkpoint
         if BEFORE in {checkpoint.name for checkpoint in list_checkpoints(store)}:
             delete_checkpoint(store, BEFORE)
         create_checkpoint(store, BEFORE, as_of)
@@ -124,7 +124,7 @@ def migrate(store: Store, as_of: datetime, migrations: Sequence[Migration] = MIG
     for step in steps:
         name = f"before-migration-{step.version}"
         if name in {checkpoint.name for checkpoint in list_checkpoints(store)}:
-            delete_checkpoint(store, name)  # of an attempt that was killed or failed
+            delete_checkpoint(store, name)  # of a killed or failed attempt
         with checkpointed(store, name, as_of, [store.physical(table) for table in step.tables]):
             _add_declared(store, step.tables)
             step.apply(store)

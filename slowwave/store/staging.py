@@ -1,4 +1,4 @@
-"""Entries of the journal become one row per memory and day: rows of ``staged_notes``."""
+"""Staging of journal entries: one row of ``staged_notes`` per memory and day."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _UTC = pl.Datetime("us", "UTC")
 
 
 def stage(entries: pl.DataFrame) -> pl.DataFrame:
-    """What a day brought: the last act on each memory, in the order in which memories may enter.
+    """Return the last event on each memory and day, in the order of admission.
 
     Args:
-        entries: journal rows of kinds save, forget, undo and unreadable.
+        entries: Journal rows of kinds save, forget, undo, accept and unreadable.
 
     Returns:
-        Rows of ``staged_notes``. Direct saves come before vault notes (they were accepted by day
-        already), then by (created_at, memory_id), so that the order of arrival does not matter.
+        Rows of ``staged_notes``. Direct saves come before vault notes, since they were admitted by day
+        already. Then by (created_at, memory_id), so that the order of arrival does not matter.
     """
     entries = _decoded(entries)
     named = cache(ids.memory_id)
@@ -39,7 +39,7 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         pl.Series("follows", follows, pl.String),
     )  # fmt: skip
     if acts.height > 1:
-        # What cannot be read says nothing: it takes no other act of its day away.
+        # An unreadable entry must not replace another event of its day.
         acts = acts.sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
         acts = acts.unique(["day", "memory_id"], keep="last", maintain_order=True)
     rows = acts.select(_STAGED)
@@ -61,27 +61,27 @@ _STAGED = [
 
 
 def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
-    """Entries with the fields of their payloads; `broken` marks those that cannot be read as notes.
+    """Decode the payloads of entries; `broken` marks those that cannot be read as notes.
 
-    One malformed act must not stop a night: it is told apart from the others and quarantined. One that was
-    erased is left out: it says nothing any more.
+    One malformed entry must not stop a nightly job: it is set aside and quarantined. Erased entries are left
+    out.
     """
-    found, unreadable = read(entries, NOTE)
-    whole = (pl.col(*LISTS).list.drop_nulls(), pl.lit(value=False).alias("broken"))
-    good = found.filter(SOUND).with_columns(*whole)
-    if good.height < found.height:
-        bad = found.filter(~SOUND).select(*entries.drop("payload").columns)
-        why = "it has no title, text or sensitivity, or a date that is beyond all years"
+    rows, unreadable = read(entries, NOTE)
+    defaults = (pl.col(*LISTS).list.drop_nulls(), pl.lit(value=False).alias("broken"))
+    good = rows.filter(SOUND).with_columns(*defaults)
+    if good.height < rows.height:
+        bad = rows.filter(~SOUND).select(*entries.drop("payload").columns)
+        why = "it has no title, text or sensitivity, or its date is out of range"
         unreadable = [(bad, why), *unreadable]
-    return pl.concat([good, *(_stand_in(*one) for one in unreadable)])
+    return pl.concat([good, *(_placeholder(*group) for group in unreadable)])
 
 
-def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:
-    """What stands in quarantine for acts that cannot be read as notes."""
-    message = f"This act of the journal cannot be read as a note: {why}"
-    told = [
+def _placeholder(entries: pl.DataFrame, why: str) -> pl.DataFrame:
+    """Return quarantine rows for entries that cannot be read as notes."""
+    message = f"Cannot read this journal entry as a note: {why}"
+    payloads = [
         orjson.dumps({"title": subject, "reason": "bad_entry", "message": message})
         for subject in entries["subject"]
     ]
-    broken = entries.with_columns(payload=pl.Series(told, dtype=pl.Binary))
+    broken = entries.with_columns(payload=pl.Series(payloads, dtype=pl.Binary))
     return read(broken, NOTE)[0].with_columns(broken=pl.lit(value=True))

@@ -1,4 +1,4 @@
-"""The tables as a tenant has them: every read is within its namespaces."""
+"""Tenancy: views of the tables in which every read is within given namespaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slowwave.store.tables import TableSpec
 
 
 class Readable(Protocol):
-    """What rows are read from; see `slowwave.store.Store`."""
+    """Source of rows; see `slowwave.store.Store`."""
 
     @property
     def specs(self) -> Mapping[str, TableSpec]:
@@ -21,32 +21,31 @@ class Readable(Protocol):
     def read(
         self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """Rows of a table."""
+        """Return rows of a table."""
 
     def scan(
         self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """Rows of a table."""
+        """Return rows of a table."""
 
     def read_by(
         self, name: str, column: str, values: Sequence[str], *, columns: Sequence[str] | None = None,
         also: str | None = None,
     ) -> pl.DataFrame:  # fmt: skip
-        """Rows of a table."""
+        """Return rows of a table."""
 
     def count(self, name: str, where: str | None = None) -> int:
-        """Number of rows."""
+        """Count rows of a table."""
 
 
 class StoreOf:
-    """Tables with the rows of some namespaces alone.
+    """View of the tables with the rows of some namespaces only.
 
     Args:
-        store: has the rows of all.
-        namespaces: whose rows are read.
+        store: Has the rows of all.
 
     Raises:
-        KeyError: a table that is read is of no namespace.
+        KeyError: The table has no namespace column.
     """
 
     def __init__(self, store: Readable, namespaces: Sequence[str]) -> None:
@@ -54,7 +53,7 @@ class StoreOf:
         self.specs = store.specs
 
     def of(self, *namespaces: str) -> StoreOf:
-        """The rows of some of these namespaces alone."""
+        """Return a view restricted further, to some of these namespaces."""
         return StoreOf(self, namespaces)
 
     def _where(self, name: str, where: str | None) -> str | None:
@@ -87,14 +86,13 @@ class StoreOf:
 
 
 def within(namespaces: str | Sequence[str], where: str | None = None) -> str:
-    """The condition, within a namespace or some only. Every filter of a tenant is made here.
+    """Restrict a condition to one or some namespaces; every tenant's filter is built here.
 
     Args:
-        namespaces: one, or several.
-        where: what else has to be true.
+        where: Further condition.
     """
     if isinstance(namespaces, str):
         namespaces = [namespaces]
-    one = len(namespaces) == 1
-    mine = f"namespace = {quote(namespaces[0])}" if one else one_of("namespace", namespaces)
-    return mine if where is None else f"{mine} AND ({where})"
+    single = len(namespaces) == 1
+    tenant = f"namespace = {quote(namespaces[0])}" if single else one_of("namespace", namespaces)
+    return tenant if where is None else f"{tenant} AND ({where})"

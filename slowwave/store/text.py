@@ -1,9 +1,9 @@
-"""How text is taken apart for the full-text index: the one configuration that every such index has.
+"""Tokenisation for the full-text index: the one configuration of every such index.
 
-Words are cut at what is no letter or digit, put into lower case, folded to ASCII and stemmed, and then the
-stop words go. LanceDB compares these after stemming, so the list holds stems: `own` takes `owned` away too,
-and a word that is not its own stem (`because`) would take nothing away. What is written without spaces, as
-Chinese and Thai are, comes to the index in pieces (`slowwave.scoring.ranking.words`).
+Text is split at every character that is no letter or digit, lower-cased, folded to ASCII and stemmed; then
+stop words are removed. LanceDB compares stop words after stemming, so the list has stems: `own` removes
+`owned` too, and a word that is not its own stem (`because`) would remove nothing. Scripts without spaces,
+such as Chinese and Thai, are split before (`slowwave.scoring.ranking.words`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from slowwave.store.tables import TableSpec
 
-# LanceDB's English list, as far as its words are their own stems, without those of the first and second
+# LanceDB's English list, restricted to words that are their own stems, without those of the first and second
 # person: i, me, my, myself, we, our, you, your, yourself. In a memory they carry meaning: "my sister" and
-# "the sister" are two people, and what the user asked for is told apart from what the assistant offered.
-# With them nDCG@10 rises by .045 on BEAM and is what it was on LoCoMo.
+# "the sister" differ, and so do requests of the user and offers of the assistant. Indexing them raises
+# nDCG@10 by 0.045 on BEAM and leaves it unchanged on LoCoMo.
 _STEMS = """
 a about after again against ain all am an and are aren as at be been below between both but by can couldn
 d did didn do doesn don down each few for from further had hadn has hasn have haven he her here herself
@@ -35,40 +35,40 @@ STOP_WORDS = tuple(_STEMS.split())
 
 
 class Tables(Protocol):
-    """What a full-text query needs of a store."""
+    """Store interface of a full-text query."""
 
     @property
     def specs(self) -> Mapping[str, TableSpec]:
-        """What each table is."""
+        """Declaration of each table."""
 
     def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
-        """An open table."""
+        """Return an open table."""
 
 
 def full_text(store: Tables, name: str, column: str, query: str) -> Any:  # noqa: ANN401 - LanceDB's query
     """Begin a full-text query; every one begins here (safeguard 4 of rule 5).
 
-    It names its column: without one LanceDB searches all that are indexed. And the column is on the table's
-    allow-list: LanceDB would search any other one, too, by a scan, without an index and without an error.
+    It names its column: without one LanceDB searches all indexed columns. The column must be on the table's
+    allow-list: LanceDB would scan any other one without an index and without an error.
 
     Args:
-        store: has the table.
-        name: of the table.
-        column: to be searched.
-        query: words.
+        store: Has the table.
+        name: Of the table.
+        column: Column to search.
+        query: Words.
 
     Raises:
-        StoreError: the column is not one that may be searched by text.
+        StoreError: The column is not on the allow-list.
     """
     from lancedb.query import MatchQuery
 
     if column not in store.specs[name].full_text:
-        raise StoreError(f"{name}.{column} is not searched by text. Columns that are: see its schema.")
+        raise StoreError(f"{name}.{column} is not on the full-text allow-list of its table.")
     return store.table(name).search(MatchQuery(as_asked(query), column), query_type="fts")
 
 
 def full_text_config() -> FTS:
-    """The configuration of a full-text index."""
+    """Return the configuration of a full-text index."""
     from lancedb.index import FTS
 
     return FTS(
@@ -80,11 +80,11 @@ def full_text_config() -> FTS:
     )
 
 
-ATTEMPTS = 5  # at an index that other processes make at the same moment (count)
+ATTEMPTS = 5  # to create an index while other processes do so (count)
 
 
 def full_text_columns(table: Any) -> set[str]:  # noqa: ANN401 - lancedb.Table
-    """Columns of the table that have a full-text index."""
+    """Return the columns of a table that have a full-text index."""
     return {
         column
         for index in table.list_indices()
@@ -94,9 +94,9 @@ def full_text_columns(table: Any) -> set[str]:  # noqa: ANN401 - lancedb.Table
 
 
 def create_full_text_indexes(table: Any, spec: TableSpec, *, again: bool = False) -> None:  # noqa: ANN401
-    """Give each allow-listed column of a `lancedb.Table` its full-text index.
+    """Create the full-text index of each allow-listed column of a `lancedb.Table`.
 
-    Those that have one are left alone, unless they are to be made `again`.
+    Existing ones are kept, unless `again` recreates them.
     """
     missing = set(spec.full_text) - (set() if again else full_text_columns(table))
     for column in sorted(missing):
@@ -104,7 +104,7 @@ def create_full_text_indexes(table: Any, spec: TableSpec, *, again: bool = False
 
 
 def _create_full_text_index(table: Any, column: str, *, again: bool) -> None:  # noqa: ANN401
-    """Make the index, or find that another process has just made it: all of them make the same."""
+    """Create an index, or accept that of another process: all create the same."""
     for _ in range(ATTEMPTS):
         try:
             table.create_index(column, config=full_text_config(), replace=True)
@@ -116,6 +116,5 @@ def _create_full_text_index(table: Any, column: str, *, again: bool) -> None:  #
         else:
             return
     raise StoreError(
-        f"The full-text index of {column} could not be made: other processes keep changing the table. "
-        f"Try again."
+        f"Cannot create the full-text index of {column}: other processes keep changing the table. Try again."
     )

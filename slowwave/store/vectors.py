@@ -1,4 +1,4 @@
-"""The vector of a memory: the mean direction of its chunks."""
+"""Memory vectors: the mean direction of a memory's chunks."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import polars as pl
 
 
 def mean_vectors(chunks: pl.DataFrame, dimension: int) -> pl.DataFrame:
-    """One unit vector per memory.
+    """Compute one unit vector per memory.
 
     Args:
-        chunks: memory_id, ordinal, vector, the chunks of a memory being of one revision.
-        dimension: numbers per vector.
+        chunks: Columns memory_id, ordinal, vector; the chunks of a memory have one revision.
+        dimension: Numbers per vector.
 
     Returns:
-        memory_id, vector. A memory of one chunk has that chunk's vector, bit for bit; one whose chunks have
-        nothing to embed has zeros.
+        Columns memory_id, vector. A memory of one chunk has that chunk's vector, bit for bit; one without
+        embedded text has zeros.
     """
     kind = pl.Array(pl.Float32, dimension)
     if chunks.is_empty():

@@ -1,16 +1,15 @@
-"""A write-ahead log of new rows: many small writes become one commit of each table.
+"""Write-ahead log (WAL) of new rows: many small writes become one commit per table.
 
-A commit of LanceDB costs ten milliseconds and leaves a version and a fragment, however few rows it has. So
-rows that only come (their keys are in no table, and nobody changes them before they are committed) are put
-into a file here, which is what the write costs, and `Store.settle` commits what has gathered, in one upsert
-a table. A read by `Store.read` has them, whoever wrote them; whatever else is done to a table that has some
-here commits them first.
+A commit of LanceDB costs 10 ms and leaves a version and a fragment, however few rows it has. So new rows
+(their keys are in no table, and nobody changes them before the commit) are written to a file here, and
+`Store.settle` commits all gathered files in one upsert per table. `Store.read` includes them, whoever wrote
+them; every other access to a table commits its rows first.
 
-A file is complete or not there, belongs to one act of a writer, and is taken away when its rows are in their
-tables; a commit of rows that are there already changes nothing, so a process may be killed anywhere in
-between. The log is no second truth: what it says is in the journal, as the act that brought it about. So a
-file whose checksum is wrong, or whose rows do not fit their table, is set aside, and the acts that the tables
-lack come in again from the journal (`slowwave.lifecycle.recovery`).
+A file is written atomically, belongs to one event of a writer, and is deleted once its rows are in their
+tables. Committing existing rows changes nothing, so a process may be killed at any point. The log is no
+second source of truth: its rows follow from events in the journal. So a file with a wrong checksum, or with
+rows that do not fit their table, is set aside, and its events are applied again from the journal
+(`slowwave.lifecycle.recovery`).
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ STARTED: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 def start_of_machine() -> bytes | None:
-    """A name of this start of the machine; None where it has none."""
+    """Return an id of this boot of the machine; None if the system has none."""
     try:
         return STARTED.read_bytes()
     except OSError:
@@ -53,7 +52,7 @@ LOG = logging.getLogger("slowwave.store")
 SUFFIX = ".arrows"
 _START = "started"
 SET_ASIDE = ".damaged"
-"""Ending of the name of a file that is not as it was written."""
+"""Suffix of a damaged file."""
 _MAGIC = b"SLOWLOG\x02"
 _DIGEST = 16  # bytes of the checksum, after the magic
 _BEGUN = "."
@@ -62,17 +61,17 @@ _NAMED = re.compile(r"[0-9][^.]*\.[^.]+\.arrows$")
 
 
 def beside(tables: str) -> Path:
-    """Where the log of the tables in a folder is: who loses the tables has it still."""
+    """Return the folder of the log of tables in a folder; it survives their loss."""
     return Path(f"{tables.rstrip('/')}.wal")
 
 
 class WriteAheadLog:
-    """The log of the tables in a folder, shared by all processes that have them open.
+    """Log of the tables in a folder, shared by all processes that have them open.
 
     Args:
-        folder: where it is; made with the first rows.
-        specs: gives the tables by name, as they are now.
-        mask: bits that its files lose, those of the home (`mask_of`).
+        folder: Created with the first rows.
+        specs: Returns the present tables by name.
+        mask: Permission bits that its files lose, as in the home (`mask_of`).
     """
 
     def __init__(
@@ -85,10 +84,10 @@ class WriteAheadLog:
         self._lock = threading.RLock()
 
     def append(self, rows: Mapping[str, pa.Table]) -> None:
-        """Let tables have these rows from now on; all of them or, for who is killed meanwhile, none.
+        """Write rows of tables atomically, as one file.
 
         Args:
-            rows: by table, with the schema of it, or without its vectors.
+            rows: By table, with its schema, or that without vectors.
         """
         written = {name: table for name, table in rows.items() if table.num_rows}
         if not written:
@@ -100,52 +99,52 @@ class WriteAheadLog:
             _write(made, self._mask, written)
             try:
                 made.replace(self._folder / name)
-            except FileNotFoundError:  # who looked for beginnings took it for one of a writer that is gone
+            except FileNotFoundError:  # another process took it for a partial file of a killed writer
                 _write(made, self._mask, written)
                 made.replace(self._folder / name)
-        except BaseException:  # a full disk, for one: nothing of it may stay
+        except BaseException:  # such as a full disk: no partial file may stay
             made.unlink(missing_ok=True)
             raise
 
     def _make_folder(self) -> None:
-        """Make the folder as private as the home, whatever the umask is."""
+        """Create the folder as private as the home, whatever the umask is."""
         self._folder.mkdir(mode=0o777 & ~self._mask, exist_ok=True)
 
     def remove_partial_files(self) -> None:
-        """Take away files of writers that were killed in the middle."""
+        """Delete partial files of killed writers."""
         for begun in self._folder.glob(f"{_BEGUN}*{SUFFIX}"):
             begun.unlink(missing_ok=True)
 
     def names(self, table: str = "") -> tuple[str, ...]:
-        """Names of the files that have rows, of one table or of any, the oldest first."""
+        """Return the files with rows, of one table or of any, the oldest first."""
         try:
             listed = os.listdir(self._folder)  # noqa: PTH208 - a Path each costs as much again
         except FileNotFoundError:
             return ()
-        found = sorted(name for name in listed if _NAMED.match(name))
-        if len(self._read) > len(found):  # others have committed some of them
-            self._forget_others(found)
-        return tuple(one for one in found if not table or table in one.split(".")[1].split("+"))
+        names = sorted(name for name in listed if _NAMED.match(name))
+        if len(self._read) > len(names):  # other processes have committed some of them
+            self._forget_others(names)
+        return tuple(name for name in names if not table or table in name.split(".")[1].split("+"))
 
     def set_aside(self, *, look: bool = False) -> tuple[str, ...]:
-        """Names of the files that are not as they were written: their acts are in the journal alone.
+        """Return the damaged files; their events are in the journal only.
 
         Args:
-            look: read every file anew, also those that this process has read before.
+            look: Read every file again, also those that this process has read before.
         """
         if look:
             self._forget_others(())
             for name in self.names():
                 self._tables(name)
         try:
-            return tuple(sorted(one for one in os.listdir(self._folder) if one.endswith(SET_ASIDE)))  # noqa: PTH208
+            return tuple(sorted(name for name in os.listdir(self._folder) if name.endswith(SET_ASIDE)))  # noqa: PTH208
         except FileNotFoundError:
             return ()
 
     def is_of_another_start(self) -> bool:
-        """Whether the machine was started since the log was last known to be whole; asked once a process.
+        """Whether the machine was restarted since the log was last complete; read once per process.
 
-        What was written just before a machine stopped may be gone from the log, and from the tables.
+        Rows written just before a crash may be missing from the log and from the tables.
         """
         if self._start is None:
             try:
@@ -155,7 +154,7 @@ class WriteAheadLog:
         return self._start != (start_of_machine() or b"")
 
     def is_whole(self) -> None:
-        """Remember that all acts of the journal are in the tables or in the log."""
+        """Record that all events of the journal are in the tables or in the log."""
         self._make_folder()
         self._start = start_of_machine() or b""
         made = self._folder / f"{_BEGUN}{_START}.{uuid.uuid4().hex[:8]}"
@@ -166,16 +165,16 @@ class WriteAheadLog:
         made.replace(self._folder / _START)
 
     def forget_set_aside(self, names: Sequence[str]) -> None:
-        """Take files away that were set aside, once their acts are in the tables."""
+        """Delete set-aside files, once their events are in the tables."""
         for name in names:
             _remove(self._folder / name)
 
     def forget_strays(self) -> None:
-        """Take away whatever is in the folder and no part of the log: copies of its files have texts."""
+        """Delete files that are no part of the log: copies of its files have texts."""
         kept = {*self.names(), _START, "lock"}
-        for one in self._folder.glob("*"):
-            if one.name not in kept:
-                _remove(one)
+        for path in self._folder.glob("*"):
+            if path.name not in kept:
+                _remove(path)
 
     def _forget_others(self, names: Sequence[str]) -> None:
         with self._lock:
@@ -183,15 +182,15 @@ class WriteAheadLog:
             self._frames.clear()
 
     def rows(self, names: Sequence[str], table: str) -> dict[str, pa.Table]:
-        """Rows of a table by file; those that are there no more are left out."""
-        return {name: found[table] for name in names if table in (found := self._tables(name))}
+        """Return rows of a table by file; files that are gone are left out."""
+        return {name: tables[table] for name in names if table in (tables := self._tables(name))}
 
     def frame(self, names: Sequence[str], table: str) -> pl.DataFrame:
-        """Rows of a table of several files as one frame."""
-        known, frame = self._frames.get(table, ((), pl.DataFrame()))
-        if names == known:
+        """Return a table's rows of several files as one frame."""
+        cached, frame = self._frames.get(table, ((), pl.DataFrame()))
+        if names == cached:
             return frame
-        old = len(known) if known and tuple(names[: len(known)]) == known else 0
+        old = len(cached) if cached and tuple(names[: len(cached)]) == cached else 0
         rows = list(self.rows(names[old:], table).values())
         more = frame_of(pa.concat_tables(rows)) if rows else pl.DataFrame()
         frame = pl.concat([frame, more]) if old and rows else frame if old else more
@@ -200,52 +199,55 @@ class WriteAheadLog:
 
     def _tables(self, name: str) -> dict[str, pa.Table]:
         with self._lock:
-            known = self._read.get(name)
-        if known is None:
+            tables = self._read.get(name)
+        if tables is None:
             try:
                 content = _content(self._folder / name)
             except FileNotFoundError:  # committed meanwhile
                 return {}
-            known = None if content is None else _parsed(content)
-            if known is None or not self._fit(known):
+            tables = None if content is None else _parsed(content)
+            if tables is None or not self._fit(tables):
                 self._put_aside(name)
                 return {}
             with self._lock:
-                self._read[name] = known
-        return known
+                self._read[name] = tables
+        return tables
 
     def _fit(self, tables: Mapping[str, pa.Table]) -> bool:
-        """Whether rows are those of the tables as they are now; they may lack vectors."""
+        """Whether rows fit the present tables; vectors may be missing."""
         specs = self._specs()
         for name, rows in tables.items():
             wanted = specs[name].schema if name in specs else pa.schema([])
-            bare = pa.schema([one for one in wanted if one.name != "vector"])
+            bare = pa.schema([column for column in wanted if column.name != "vector"])
             if not (rows.schema.equals(wanted) or rows.schema.equals(bare)):
                 return False
         return True
 
     def _put_aside(self, name: str) -> None:
-        with suppress(OSError):  # who may only read leaves it where it is
+        with suppress(OSError):  # a reader without write permission leaves it in place
             (self._folder / name).replace(self._folder / f"{name}{SET_ASIDE}")
         LOG.warning(
-            "%s is not as it was written and was set aside. Its saves are in the journal: the next save "
-            "takes them in, or `slowwave doctor --repair`.",
+            "%s is damaged and was set aside. Its saves are in the journal: the next save applies them, or "
+            "run `slowwave doctor --repair`.",
             self._folder / name,
         )
 
     @contextmanager
     def taken(self) -> Iterator[dict[str, list[pa.Table]]]:
-        """All rows by table, for who commits them, one at a time; they leave the log unless that fails."""
+        """Yield all rows by table for a commit; delete their files unless it fails.
+
+        One process at a time.
+        """
         from filelock import FileLock
 
         self._make_folder()
         with self._lock, FileLock(self._folder / "lock", mode=0o666 & ~self._mask):
             names = self.names()
-            found: dict[str, list[pa.Table]] = {}
+            waiting: dict[str, list[pa.Table]] = {}
             for name in names:
                 for table, rows in self._tables(name).items():
-                    found.setdefault(table, []).append(rows)
-            yield found
+                    waiting.setdefault(table, []).append(rows)
+            yield waiting
             for name in names:
                 (self._folder / name).unlink(missing_ok=True)
             self._read.clear()
@@ -253,13 +255,13 @@ class WriteAheadLog:
 
 
 def _content(path: Path) -> bytes | None:
-    """Bytes of a file; None of what is no file, or cannot be read.
+    """Return the bytes of a file; None if it is no regular file or unreadable.
 
     Raises:
-        FileNotFoundError: it is not there.
+        FileNotFoundError: It is missing.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would block
             return None
         return path.read_bytes()
     except FileNotFoundError:
@@ -271,7 +273,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _remove(path: Path, *, folders_only: bool = False) -> None:
-    """Take away a file, or a folder that stands in its place."""
+    """Delete a file, or a folder in its place."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     elif not folders_only:
@@ -279,7 +281,7 @@ def _remove(path: Path, *, folders_only: bool = False) -> None:
 
 
 def _write(path: Path, mask: int, tables: Mapping[str, pa.Table]) -> None:
-    """Write a file as private as its folder: magic, checksum of what follows, a stream a table."""
+    """Write a file as private as its folder: magic, checksum, then one stream per table."""
     content = pa.BufferOutputStream()
     for name, table in tables.items():
         with pa.ipc.new_stream(content, table.schema.with_metadata({_NAME: name.encode()})) as stream:
@@ -296,17 +298,17 @@ def _checksum(content: bytes | memoryview | pa.Buffer) -> bytes:
 
 
 def _parsed(content: bytes) -> dict[str, pa.Table] | None:
-    """The tables of a file; None where it is not as it was written, or was written by another version."""
+    """Parse a file into tables; None if it is damaged or of another version."""
     start = len(_MAGIC) + _DIGEST
     streams = memoryview(content)[start:]
     if content[: len(_MAGIC)] != _MAGIC or content[len(_MAGIC) : start] != _checksum(streams):
         return None
     source = pa.BufferReader(streams)
-    found: dict[str, pa.Table] = {}
+    tables: dict[str, pa.Table] = {}
     try:
         while source.tell() < len(streams):
             rows = pa.ipc.open_stream(source).read_all()
-            found[rows.schema.metadata[_NAME].decode()] = rows.replace_schema_metadata(None)
-    except (pa.ArrowInvalid, OSError, KeyError, TypeError):  # written whole, by another version
+            tables[rows.schema.metadata[_NAME].decode()] = rows.replace_schema_metadata(None)
+    except (pa.ArrowInvalid, OSError, KeyError, TypeError):  # complete, but written by another version
         return None
-    return found
+    return tables

@@ -221,7 +221,7 @@ def test_what_was_lost_is_found_behind_any_number_of_searches(open_memory, monke
     for _ in range(9):
         memory.search("How long does the battery of the gauge last?")
     files(memory)[-1].unlink()
-    monkeypatch.setattr("slowwave.lifecycle.recovery.LOOKED_AT", 2)
+    monkeypatch.setattr("slowwave.lifecycle.recovery.MIN_CHECKED", 2)
     assert [one.payload["content"] for one in lacking(open_memory().home)] == [GAUGE]
 
 

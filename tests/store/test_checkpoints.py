@@ -169,7 +169,7 @@ def test_a_name_is_used_once(store):
     put(store, "a")
     create_checkpoint(store, "one", NOON)
     put(store, "b")
-    with pytest.raises(StoreError, match="There is a checkpoint 'one' already"):
+    with pytest.raises(StoreError, match="Checkpoint 'one' exists already"):
         create_checkpoint(store, "one", NOON + HOUR)
     restore_checkpoint(store, "one")
     assert held(store) == ["a"]

@@ -7,7 +7,7 @@ from lancedb.query import MatchQuery
 
 from slowwave.errors import StoreError
 from slowwave.store.indexes import (
-    FEWEST_PROBES,
+    MIN_PROBES,
     refresh_vector_index,
 )
 from slowwave.store.text import create_full_text_indexes, full_text_columns
@@ -153,7 +153,7 @@ def test_more_partitions_are_visited_when_more_recall_is_wanted(store, wanted):
     index = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=wanted)
     assert index.recall >= wanted
     if wanted == 0.5:
-        assert index.probes == FEWEST_PROBES
+        assert index.probes == MIN_PROBES
 
 
 def test_rows_added_after_the_index_was_built_are_found(store):
@@ -209,5 +209,5 @@ def test_an_index_that_is_made_again_is_tried_until_it_is_ours(store, bare_table
 
 
 def test_endless_conflicts_over_an_index_are_an_error_that_says_so(store, bare_table):
-    with pytest.raises(StoreError, match="search_text could not be made"):
+    with pytest.raises(StoreError, match="Cannot create the full-text index of search_text"):
         create_full_text_indexes(Contested(bare_table, 99), store.specs["chunks"])

@@ -9,7 +9,7 @@ import pytest
 from slowwave.errors import StoreError
 from slowwave.store import Store
 from slowwave.store.checkpoints import interrupted_restore, list_checkpoints, restore_checkpoint
-from slowwave.store.migrations import BEFORE, MIGRATIONS, OLDEST, Migration, migrate, pending
+from slowwave.store.migrations import BEFORE, MIGRATIONS, MIN_VERSION, Migration, migrate, pending
 from slowwave.store.tables import SCHEMA_VERSION
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -51,7 +51,7 @@ def test_this_version_has_nothing_pending_on_a_new_store(store):
     assert migrate(store, NOON) == []
     assert list_checkpoints(store) == []
     assert store.get_meta("schema") == {"version": SCHEMA_VERSION}
-    assert all(OLDEST < step.version <= SCHEMA_VERSION for step in MIGRATIONS)
+    assert all(MIN_VERSION < step.version <= SCHEMA_VERSION for step in MIGRATIONS)
 
 
 def test_a_migration_is_applied_once_with_a_checkpoint_before_it(filled):
@@ -165,10 +165,12 @@ def test_what_is_declared_comes_without_a_step_of_its_own(store):
 
 
 def test_tables_of_a_version_that_nobody_has_are_refused(store):
-    store.put_meta("schema", {"version": OLDEST - 1})
-    with pytest.raises(StoreError, match=f"schema version {OLDEST - 1}; this Slowwave upgrades those from"):
+    store.put_meta("schema", {"version": MIN_VERSION - 1})
+    with pytest.raises(
+        StoreError, match=f"schema version {MIN_VERSION - 1}; this Slowwave upgrades those from"
+    ):
         migrate(store, NOON)
-    assert store.get_meta("schema") == {"version": OLDEST - 1}
+    assert store.get_meta("schema") == {"version": MIN_VERSION - 1}
 
 
 def test_searches_go_on_while_a_migration_runs(filled):

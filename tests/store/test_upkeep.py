@@ -193,7 +193,7 @@ def test_a_reader_in_another_process_is_not_disturbed(store):
 def short_sessions(monkeypatch) -> None:
     """Connections that see few versions, and are asked each time."""
     monkeypatch.setattr(connection, "VERSIONS_PER_SESSION", 8)
-    monkeypatch.setattr(connection, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(connection, "CHECK_EVERY_SECONDS", 0)
 
 
 def search_and_index(store, turns: int, *, first: int) -> None:
@@ -228,7 +228,7 @@ def test_a_process_that_only_searches_lets_go_of_what_others_replaced(store):
 @pytest.mark.slow
 def test_a_process_that_may_open_few_files_goes_on(store, monkeypatch):
     """And one that ran out of them once is not broken for good."""
-    monkeypatch.setattr(connection, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(connection, "CHECK_EVERY_SECONDS", 0)
     search_and_index(store, 6, first=0)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 1, hard))

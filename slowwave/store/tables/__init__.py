@@ -1,6 +1,6 @@
-"""Every LanceDB table, declared by the room that owns its rows.
+"""Declarations of every LanceDB table, by the package that owns its rows.
 
-A declaration is all that a new table or column needs: homes that exist get it when they are opened next.
+A declaration is all that a new table or column needs: existing homes get it when they are next opened.
 """
 
 from __future__ import annotations
@@ -14,18 +14,23 @@ from slowwave.store.tables.lifecycle import NOTE_FIELDS
 __all__ = ["CANARY_NAMESPACE", "NOTE_FIELDS", "SCHEMA_VERSION", "TableSpec", "table_specs"]
 
 CANARY_NAMESPACE = "~canary"
-"""Namespace and day of the row that proves that no text query reaches what was learned: no namespace
-begins so, and no day is later."""
+"""Namespace and day of the canary row, which proves that no text query reaches learned terms.
+
+No namespace begins so, and no day is later.
+"""
 
 
 def table_specs(dimension: int) -> dict[str, TableSpec]:
-    """All tables for vectors of `dimension` numbers, by name; so they are made and shown in this order."""
+    """Return all tables for vectors of `dimension` numbers, by name.
+
+    They are created and shown in this order.
+    """
     return {spec.name: spec for spec in _declared(dimension)}
 
 
 @cache
 def _declared(dimension: int) -> tuple[TableSpec, ...]:
-    about = "What the store knows of itself: schema version, embedding model, finished nights."
+    about = "Facts about the store: schema version, embedding model, finished nightly jobs."
     return (
         table("meta", "name", about, value=TEXT),
         *lifecycle.tables(dimension), *feedback.tables(), *evaluation.tables(), *learning.tables(dimension),
@@ -33,7 +38,7 @@ def _declared(dimension: int) -> tuple[TableSpec, ...]:
 
 
 _COLUMNS_OF_VERSION_0 = 466
-"""Declared columns less the schema version: lower by one for each step that adds no column."""
+"""Declared columns minus the schema version: lower by one for each step that adds no column."""
 
 SCHEMA_VERSION = sum(len(spec.schema) for spec in table_specs(1).values()) - _COLUMNS_OF_VERSION_0
 """Version of the schema of the tables: each declared column raises it by one."""

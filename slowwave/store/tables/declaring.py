@@ -1,9 +1,8 @@
-"""The declaration of a table: schema, partition, erasure and records in one place.
+"""Declaration of a table: schema, partition, erasure and records in one place.
 
-All that knows tables reads it: the store makes and upgrades them, erasure takes rows out, records keep what a
-rebuild needs, doctor and the reference list them. Each table has one not-null key that is declared as Lance's
-unenforced primary key when the table is created: without it, concurrent upserts of the same new key double
-the row without an error.
+The store creates and upgrades tables by it, erasure deletes rows by it, records keep what a rebuild needs,
+doctor and the reference list it. Each table has one not-null key, declared as Lance's unenforced primary key
+at its creation: without it, concurrent upserts of the same new key double the row without an error.
 """
 
 from __future__ import annotations
@@ -23,20 +22,21 @@ LONG = pa.int64()
 FLOAT = pa.float64()
 
 VECTOR = "vector"
-"""Column of an embedding; it follows from a text, so nothing records it."""
+"""Column of an embedding; never recorded, since it follows from a text."""
 _MEMORIES = ("memory_id", "other_memory", "from_memory", "to_memory")
 _SEARCH = "search_id"
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureRule:
-    """Columns through which an erasure finds rows, beside the ids of memories and searches.
+    """Columns by which an erasure finds rows, beside the ids of memories and searches.
 
     Attributes:
-        quoting: columns with text; a row that quotes what was erased is deleted.
-        blanked: columns that are emptied where they quote it; the row stays.
-        cleared: columns that become null where another column has an erased memory or search, by that one.
-        outlives_search: the row stays when its search is erased, for it is about a memory.
+        quoting: Columns with text; a row that quotes an erased text is deleted.
+        blanked: Columns that are emptied if they quote it; the row stays.
+        cleared: Columns that become null if another column, their value here, has an erased memory or
+            search.
+        outlives_search: Whether the row stays when its search is erased, because it is about a memory.
     """
 
     quoting: tuple[str, ...] = ()
@@ -47,12 +47,12 @@ class ErasureRule:
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A declared table: its key, columns and partition, and the rules of erasure and records for its rows.
+    """Declared table: key, columns, partition, and the rules of erasure and records.
 
     Attributes:
-        partition: column whose values are Dagster partitions; None: a shared table.
-        full_text: the allow-list: no other column may ever have a full-text index.
-        recorded: columns that the journal's records keep; none at all: its rows are made from other tables.
+        partition: Column whose values are Dagster partitions; None: a shared table.
+        full_text: Allow-list: no other column may ever have a full-text index.
+        recorded: Columns that the journal's records keep; empty: the rows follow from other tables.
     """
 
     name: str
@@ -75,7 +75,7 @@ class TableSpec:
 
     @property
     def search_column(self) -> str:
-        """Column with the id of the search that a row is erased with; empty where there is none."""
+        """Column with the id of the search that a row is erased with; empty if there is none."""
         return _SEARCH if _SEARCH in self.schema.names and not self.erasure.outlives_search else ""
 
 
@@ -91,10 +91,10 @@ def table(
     erasure: ErasureRule = ErasureRule(),
     **columns: pa.DataType,
 ) -> TableSpec:
-    """Declare a table; its columns in the order in which they are given, after the key.
+    """Declare a table; columns keep the given order, after the key.
 
-    `recorded` are columns beside the key that a record keeps (None: all; none at all: rows are made from
-    other tables), less those that an event of the journal has already (`in_events`).
+    `recorded` are columns beside the key that a record keeps (None: all; empty: the rows follow from other
+    tables), minus those that an event of the journal has already (`in_events`).
     """
     declared = {"lance-schema:unenforced-primary-key": "true"}
     first = pa.field(key, TEXT, nullable=False, metadata=declared)
@@ -106,10 +106,10 @@ def table(
 
 
 def rows(**columns: pa.DataType) -> pa.DataType:
-    """The type of a list of rows with these columns."""
+    """Return the type of a list of rows with these columns."""
     return pa.list_(pa.struct(list(columns.items())))
 
 
 def vectors(dimension: int) -> pa.DataType:
-    """The type of a vector of `dimension` numbers."""
+    """Return the type of a vector of `dimension` numbers."""
     return pa.list_(pa.float32(), dimension)

@@ -1,4 +1,4 @@
-"""Tables of `slowwave.feedback`: searches, what was said of them, and what that comes to."""
+"""Tables of `slowwave.feedback`: searches, feedback events, and the state computed from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slowwave.store.tables.declaring import (
 )
 
 EVIDENCE = dict.fromkeys(("explicit_value", "explicit_weight", "implicit_value", "implicit_weight"), FLOAT)
-"""Sums of value and weight as of a fixed moment (scoring.feedback.effectiveness), by kind of evidence."""
+"""Sums of value and weight as of a fixed moment, by kind of evidence (scoring.feedback.effectiveness)."""
 
 SHOWN = rows(memory_id=TEXT, chunk_id=TEXT, rank=COUNT, score=FLOAT, channels=LIST)
 VERDICTS = rows(
@@ -28,20 +28,20 @@ VERDICTS = rows(
 
 
 def tables() -> list[TableSpec]:
-    """None of them has vectors."""
+    """Return the tables; none of them has vectors."""
     # fmt: off
     return [
         table(
             "memory_state", "state_id",
-            "What use has taught of each memory, which ranking reads: one row a memory, with its id as the "
-            "key. day: the last one that changed it; tier: that use has promoted it to.",
+            "Latest feedback state per memory: effectiveness, strength, tier. One row per memory, with its "
+            "id as the key; read by ranking. day: the last one that changed it; tier: from promotion.",
             day=TEXT, namespace=TEXT, memory_id=TEXT, effectiveness=FLOAT, feedback_count=COUNT, **EVIDENCE,
             not_useful_at=TIMES, strength=FLOAT, stability=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME,
             tier=TEXT,
         ),
         table(
             "searches", "search_id",
-            "Every search and what it showed. What else it considered stays in the journal.",
+            "Searches with their returned results. Other candidates stay in the journal.",
             partition="day", recorded=("day",),
             erasure=ErasureRule(quoting=("query",), blanked=("project",)),
             day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, project=TEXT, query=TEXT,
@@ -50,8 +50,8 @@ def tables() -> list[TableSpec]:
         ),
         table(
             "events", "event_id",
-            "Every act of feedback as it was given: ratings (quick), observed answers (implicit), outcomes "
-            "of projects (detailed).",
+            "Feedback events as given: ratings (quick), observed answers (implicit), outcomes of projects "
+            "(detailed).",
             partition="day", recorded=("day",),
             erasure=ErasureRule(quoting=("project",), outlives_search=True),
             day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, kind=TEXT, tier=TEXT, verdict=TEXT,
@@ -60,11 +60,11 @@ def tables() -> list[TableSpec]:
         ),
         table(
             "usage_signals", "signal_id",
-            "What each act of feedback says of each memory. value: 1 useful, .5 neutral, 0 not; weight: what "
-            "it counts for effectiveness when it is fresh; imported: the act came with a log; behind: whose "
-            "word an outcome is that rests on what another one said; text: which of the memory's texts was "
-            "shown, empty for its first, else the revision with which that began; query_id: the question of "
-            "its search.",
+            "Signals of each feedback event for each memory. value: 1 useful, 0.5 neutral, 0 not; weight: "
+            "its fresh weight for effectiveness; imported: the event is from an imported log; behind: the "
+            "user behind an outcome that rests on another user's feedback; text: the returned text of the "
+            "memory, empty for its first, else the revision with which it began; query_id: the query of its "
+            "search.",
             partition="day",
             erasure=ErasureRule(
                 blanked=("project",), cleared={"query_id": "search_id"}, outlives_search=True
@@ -76,7 +76,7 @@ def tables() -> list[TableSpec]:
         ),
         table(
             "effectiveness", "effectiveness_id",
-            "How well a chunk served, as of the end of each day that changed it; without chunk_id: the "
+            "Effectiveness of a chunk at the end of each day that changed it; without chunk_id: of the "
             "memory with all its chunks.",
             partition="day",
             day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, effectiveness=FLOAT,
@@ -84,16 +84,17 @@ def tables() -> list[TableSpec]:
         ),
         table(
             "strength", "strength_id",
-            "How firmly use has set each memory, after the last verdict of each day that has one. current: "
-            "what is left at the end of the day; stability in seconds, interval in days.",
+            "Strength of each memory after the last verdict of each day that has one. current: decayed value "
+            "at the end of the day; stability in seconds, interval in days.",
             partition="day",
             day=TEXT, namespace=TEXT, memory_id=TEXT, current=FLOAT, strength=FLOAT, stability=FLOAT,
             interval=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME, text=TEXT,
         ),
         table(
             "promotions", "promotion_id",
-            "Memories that useful votes promote, or would: decided at the end of each day, with the reason. "
-            "detail: sole_principal where the author's votes count, as nobody else was ever seen there.",
+            "Memories that useful ratings promote, or would: decided at the end of each day, with the "
+            "reason. detail: sole_principal if the author's ratings count because no other user was ever "
+            "seen.",
             partition="day",
             day=TEXT, namespace=TEXT, memory_id=TEXT, from_tier=TEXT, to_tier=TEXT, reason=TEXT, useful=COUNT,
             voters=COUNT, decided_at=TIME, detail=TEXT, text=TEXT,

@@ -1,4 +1,4 @@
-"""Tables of `slowwave.lifecycle`: what memories are, what became of each note, and what a night brings in."""
+"""Tables of `slowwave.lifecycle`: memories, decisions, quarantine, and staged notes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ NOTE = {
     "links": LIST, "metadata": TEXT, "front_matter": TEXT, "context": TEXT, "follows": TEXT,
 }
 # fmt: on
-"""What a note says about itself, as it was written; shared by the staged note and the memory. context: what
-has to be known to understand it, for the text index alone; follows: the memory that it comes after."""
+"""Fields of a note as written; shared by ``staged_notes`` and ``memories``.
+
+context: text needed to understand it, for the text index only; follows: the memory that it comes after.
+"""
 
 NOTE_FIELDS = tuple(NOTE)
 
 
 def chunk_columns(dimension: int) -> dict[str, pa.DataType]:
-    """Of a piece of a note, with its vector."""
+    """Return the columns of a chunk, with its vector."""
     return {
         "memory_id": TEXT,
         "namespace": TEXT,
@@ -51,15 +53,15 @@ def chunk_columns(dimension: int) -> dict[str, pa.DataType]:
 
 
 def tables(dimension: int) -> list[TableSpec]:
-    """For vectors of `dimension` numbers."""
+    """Return the tables for vectors of `dimension` numbers."""
     # fmt: off
     return [
         table(
             "memories", "memory_id",
-            "One row per memory. status: live, merged, superseded or retired; a row goes by erasure alone. "
-            "original: its own text where its content holds lines of memories that it absorbed; own_labels: "
-            "its own labels (JSON) where those in the columns are united with theirs; dated: the date that "
-            "its text carries, if it does; released: a person let it in.",
+            "One row per memory. status: live, merged, superseded or retired; only an erasure deletes a row. "
+            "original: its own text if its content has lines of absorbed memories; own_labels: its own "
+            "labels (JSON) if the columns are united with theirs; dated: the date that its text carries, if "
+            "any; released: a person released it.",
             in_events=(*NOTE_FIELDS, "principal", "original"),
             namespace=TEXT, revision=TEXT, status=TEXT, **NOTE, principal=TEXT, chunk_count=COUNT,
             frequency=COUNT, created_at=TIME, updated_at=TIME, retired_at=TIME, dated=TIME, released=FLAG,
@@ -67,7 +69,7 @@ def tables(dimension: int) -> list[TableSpec]:
         ),
         table(
             "chunks", "chunk_id",
-            "What is searched: the chunks of every memory with their vectors and their memory's labels.",
+            "Searched table: the chunks of every memory with their vectors and their memory's labels.",
             full_text=("search_text",), recorded=(),
             **chunk_columns(dimension), status=TEXT, title=TEXT, source=TEXT, origin=TEXT, memory_type=TEXT,
             importance_tier=TEXT, retrieval_priority=TEXT, sensitivity=TEXT, state=TEXT, source_kind=TEXT,
@@ -81,9 +83,8 @@ def tables(dimension: int) -> list[TableSpec]:
         ),
         table(
             "decisions", "decision_id",
-            "The decision log: what became of each note beside the others (duplicate, merge, supersede, "
-            "related, complement), why, and whether that was taken back. proposed: merge or supersede, where "
-            "that waits for a person's word.",
+            "Decision log: the outcome of each note (duplicate, merge, supersede, related, complement), why, "
+            "and whether it was undone. proposed: merge or supersede, if that waits for a person.",
             day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, other_memory=TEXT, other_revision=TEXT,
             outcome=TEXT, proposed=TEXT, similarity=FLOAT, reasons=LIST, refused=FLAG, skipped=FLAG,
             policy=TEXT, evidence=TEXT, appended=LIST, decided_at=TIME, undone_at=TIME, undone_by=TEXT,
@@ -91,7 +92,7 @@ def tables(dimension: int) -> list[TableSpec]:
         ),
         table(
             "quarantine", "quarantine_id",
-            "Notes that were refused or could not be read, whole, with every reason; nothing is lost.",
+            "Refused or unreadable notes, whole, with every reason; nothing is lost.",
             in_events=("title", "content"), erasure=ErasureRule(cleared={"details": "duplicate_of"}),
             day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, source=TEXT, title=TEXT, content=TEXT,
             reasons=LIST, details=TEXT, score=FLOAT, parts=TEXT, duplicate_of=TEXT, duplicate_revision=TEXT,
@@ -99,7 +100,7 @@ def tables(dimension: int) -> list[TableSpec]:
         ),
         table(
             "staged_notes", "staged_id",
-            "What a day brought: the last act (save, forget, undo, accept, unreadable) on each memory.",
+            "Last event (save, forget, undo, accept, unreadable) of a day on each memory.",
             partition="day", recorded=("day", "revision"),
             day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, act=TEXT, **NOTE, principal=TEXT,
             created_at=TIME, dated=FLAG, occurred_at=TIME, seq=LONG, size_bytes=LONG, released=FLAG,
@@ -107,15 +108,15 @@ def tables(dimension: int) -> list[TableSpec]:
         ),
         table(
             "gate_verdicts", "verdict_id",
-            "The gate's verdict on each staged note by itself: pass, refuse, retire, undo or accept, with "
-            "all reasons. One that passes with reasons would be refused if the gate did more than warn.",
+            "Save gate's verdict on each staged note alone: pass, refuse, retire, undo or accept, with all "
+            "reasons. An enforcing gate would refuse one that passes with reasons.",
             partition="day",
             day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, content_hash=TEXT, verdict=TEXT,
             reasons=LIST, score=FLOAT, parts=TEXT,
         ),
         table(
             "embedded_chunks", "embedded_id",
-            "Chunks and vectors of the notes that passed on a day; the history behind `chunks`.",
+            "Chunks and vectors of the notes that passed on a day: the history behind `chunks`.",
             partition="day", recorded=(),
             day=TEXT, cutter=TEXT, chunk_id=TEXT, **chunk_columns(dimension),
         ),
