@@ -1,6 +1,6 @@
 """Heartbeat of the hooks: last recall and last capture of each client, in a small file.
 
-A hook that fails does so where nobody looks. So each hook records here that it has done its work, and
+A failing hook leaves no visible trace. So each hook records here that it has done its work, and
 `slowwave doctor` reports a client whose sessions begin while nothing of them is captured any more.
 """
 

@@ -105,13 +105,13 @@ def _only_match(text: str, matches: Mapping[Kind, list[str]]) -> tuple[Kind | No
     return every[0] if every else (None, "")
 
 
-def shorten(ids: Collection[str], known: Collection[str]) -> dict[str, str]:
+def shorten(ids: Collection[str], every: Collection[str]) -> dict[str, str]:
     """Return each id as its shortest prefix (`SHOWN_PREFIX` or more characters) that is unique.
 
     Args:
-        known: Every id of that kind.
+        every: Every id of that kind.
     """
-    whole = set(known) | set(ids)
+    whole = set(every) | set(ids)
     length = SHOWN_PREFIX
     while len({name[:length] for name in whole}) < len(whole):
         length += 1

@@ -103,9 +103,9 @@ def without_present(record: Mapping[str, Any], settings: Settings) -> dict[str, 
     A home may have come back to one of them, or a part may never have left.
     """
     here, last = places(settings, PARTS), places_of(record)
-    left = {part: [place for place in all_old_places(record)[part] if place != here[part]] for part in PARTS}
+    old = {part: [place for place in all_old_places(record)[part] if place != here[part]] for part in PARTS}
     elsewhere = {part: record[part] for part, place in last.items() if place != here[part]}
-    return {"home": record["home"], **elsewhere, _LEFT: left}
+    return {"home": record["home"], **elsewhere, _LEFT: old}
 
 
 def require_current(settings: Settings) -> None:
@@ -118,17 +118,17 @@ def require_current(settings: Settings) -> None:
     try:
         record = relocated_to(settings)
     except StoreError:
-        return  # whoever needs the record reports this
+        return  # the caller that needs the record reports this
     if not is_own(settings, record):
         return
-    left, here = all_old_places(record), places(settings, PARTS)
-    behind = [part for part in PARTS if here[part] in left[part]]
+    old, here = all_old_places(record), places(settings, PARTS)
+    behind = [part for part in PARTS if here[part] in old[part]]
     if not behind:
         return
     now = here | places(_as_filed(settings), behind)
     if now == here:
         return
-    if any(now[part] in left[part] for part in behind):  # a process that has the places in variables only
+    if any(now[part] in old[part] for part in behind):  # a process that has the places in variables only
         names = ", ".join(".".join(SETTINGS_OF[part][0]) for part in behind)
         raise HomeMovedError(
             f"This home was moved meanwhile: it is no longer at {', '.join(here[part] for part in behind)}, "
@@ -164,8 +164,8 @@ class MoveWatch:
             HomeMovedError: See `require_current`.
             SettingsError: See `require_current`.
         """
-        left = _state(self._left)
-        now = None if left is None else (left, _state(self._file))
+        state = _state(self._left)
+        now = None if state is None else (state, _state(self._file))
         if now != self._seen:
             require_current(self._settings)
             self._seen = now

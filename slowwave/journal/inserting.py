@@ -28,10 +28,10 @@ def insert_entry(connections: Connections) -> sa.Insert:
     """
     last = sa.select(entries.c.ordered_at).order_by(entries.c.seq.desc()).limit(1).scalar_subquery()
     latest = sa.func.greatest if connections.dialect == "postgresql" else sa.func.max
-    given = {column.name: sa.bindparam(column.name, type_=column.type) for column in GIVEN}
-    ordered_at = latest(given["occurred_at"], sa.func.coalesce(last, 0) + 1)
-    row = sa.select(*given.values(), ordered_at).where(sa.true())  # SQLite needs a WHERE before ON CONFLICT
-    new: sa.Insert = insert_new(entries, connections.dialect).from_select([*given, "ordered_at"], row)
+    values = {column.name: sa.bindparam(column.name, type_=column.type) for column in GIVEN}
+    ordered_at = latest(values["occurred_at"], sa.func.coalesce(last, 0) + 1)
+    row = sa.select(*values.values(), ordered_at).where(sa.true())  # SQLite needs a WHERE before ON CONFLICT
+    new: sa.Insert = insert_new(entries, connections.dialect).from_select([*values, "ordered_at"], row)
     return new.returning(*_PLACE) if connections.returns else new
 
 
@@ -83,11 +83,11 @@ def last_places(connection: sa.Connection, namespace: str, subjects: Sequence[st
 def are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]:
     """Return the condition that a row is about one of these sources."""
     c = entries.c
-    about = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
+    condition = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
     # The index begins with the origin, and a source begins with its origin, if any: a folder of its path.
     origins = {
         subject[:at]
         for subject in subjects
         for at in (0, *(at for at, character in enumerate(subject) if character == "/"))
     }
-    return sa.and_(about, c.origin.in_(sorted(origins))) if len(origins) <= LOOKUP_IDS else about
+    return sa.and_(condition, c.origin.in_(sorted(origins))) if len(origins) <= LOOKUP_IDS else condition

@@ -102,16 +102,16 @@ class Journal(Reader):
                 was.
         """
         first = {entry.event_id: entry for entry in reversed(entries)}
-        known = {
+        stored = {
             event: replace(
                 first[event], occurred_at=first[event].occurred_at.astimezone(UTC), seq=seq,
                 ordered_at=from_microseconds(ordered_at),
             )
             for event, seq, ordered_at in self._append([row_of(entry) for entry in entries], after)
         }  # fmt: skip
-        if len(known) < len(first):
-            known |= self.entries(first.keys() - known)
-        return [known[entry.event_id] for entry in entries]
+        if len(stored) < len(first):
+            stored |= self.entries(first.keys() - stored)
+        return [stored[entry.event_id] for entry in entries]
 
     def _append(self, rows: Sequence[Row], after: Mapping[str, int]) -> list[Sequence[Any]]:
         """Write encoded entries; return event id, `seq` and `ordered_at` of the new ones."""

@@ -79,9 +79,9 @@ def undoable(
         SlowwaveError: It was undone already, or it changed nothing.
     """
     row = get_decision(space, namespace, decision_id)
-    about = pl.DataFrame([row]).select(pl.col("memory_id", "other_memory", "revision").cast(pl.String))
+    subject = pl.DataFrame([row]).select(pl.col("memory_id", "other_memory", "revision").cast(pl.String))
     # A refused note's label is not trusted; here it is enough that it is not secret.
-    if viewer is not None and any(map(pl.Series.any, _closed(space, namespace, about, Viewer.REPORT))):
+    if viewer is not None and any(map(pl.Series.any, _closed(space, namespace, subject, Viewer.REPORT))):
         raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
     if row["undone_at"] is not None:
         why = f"Decision {decision_id} ended at {row['undone_at']:%F %T} ({row['undone_why']})."

@@ -51,8 +51,8 @@ def waiting(store: Store, namespace: str = "") -> pl.DataFrame:
 def _over(store: Store, rows: pl.DataFrame) -> list[str]:
     """Return for each decision why it no longer waits; empty if it does."""
     names = [*rows["memory_id"], *rows["other_memory"]]
-    known = store.read_by("memories", "memory_id", names, columns=["memory_id", "revision", "status"])
-    now = {name: (ids.note_revision(revision), status) for name, revision, status in known.iter_rows()}
+    memories = store.read_by("memories", "memory_id", names, columns=["memory_id", "revision", "status"])
+    now = {name: (ids.note_revision(revision), status) for name, revision, status in memories.iter_rows()}
     parted = store.read_by(
         "decisions", "memory_id", names, columns=["memory_id", "other_memory"],
         also=f"undone_why = {quote(UNDONE_BY_HAND)}",

@@ -92,8 +92,8 @@ def listed(
         names = names.filter(pl.col("reasons").list.contains(reason))
     wanted = _newest_first(names).slice(skip, limit)["quarantine_id"].to_list()
     rows = _newest_first(space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)))
-    known = sensitivities(space.journal, rows["revision"])
-    labels = [known.get(revision, UNKNOWN) for revision in rows["revision"]]
+    sensitivity = sensitivities(space.journal, rows["revision"])
+    labels = [sensitivity.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series(
         [not may_see(Viewer.REPORT, label, let_in=False) for label in labels], dtype=pl.Boolean
     )

@@ -44,12 +44,12 @@ def lacking(space: Workspace) -> list[Entry]:
         schema=["memory_id", "expected", "namespace", "subject"], orient="row",
     )  # fmt: skip
     names = expected["memory_id"].to_list()
-    known = pl.concat(
+    stored = pl.concat(
         store.read_by(table, "memory_id", names, columns=["memory_id", "revision"])
         for table in ("memories", "quarantine")
     )
     own = pl.col("revision").str.extract(r"^([^+]*)")  # as `ids.note_revision`
-    has = known.group_by("memory_id").agg(has=own.max())
+    has = stored.group_by("memory_id").agg(has=own.max())
     missing = expected.join(has, on="memory_id", how="left").filter(
         pl.col("has").is_null() | (pl.col("has") < pl.col("expected"))
     )

@@ -161,15 +161,15 @@ def stored_spelling(
         for act, note in zip(entries, notes, strict=True)
         if isinstance(note, Mapping) and note.get(NAME)
     }
-    known = journal.entries(list(requests)) if requests else {}
+    stored = journal.entries(list(requests)) if requests else {}
     for act in entries:
-        before = known.get(act.event_id)
+        before = stored.get(act.event_id)
         if before is not None and _labels_of(before) != _labels_of(act):
             raise JournalConflictError(
                 f"{NAME} = {shown(requests[act.event_id])} was used before for another note; nothing was "
                 f"saved. Give each note a name of its own."
             )
-    return [known.get(act.event_id, act) for act in entries]
+    return [stored.get(act.event_id, act) for act in entries]
 
 
 def _labels_of(act: Entry) -> tuple[str, str | None, object]:

@@ -47,13 +47,13 @@ class Written:
     deleted: int
 
 
-def other_model(uri: str, stored: str, asked: str) -> ModelError:
+def other_model(uri: str, stored: str, configured: str) -> ModelError:
     """Build the error for opening a store with another model than that of its vectors."""
     return ModelError(
-        f"The store at {uri} was embedded with {stored!r}, but embedding.model is {asked!r}; vectors of two "
-        f'models cannot be compared. Either set embedding.model = "{stored}", or run '
-        f"`slowwave reembed --model {asked}`: it fills a new table beside the old one and switches over when "
-        f"it is complete."
+        f"The store at {uri} was embedded with {stored!r}, but embedding.model is {configured!r}; vectors of "
+        f'two models cannot be compared. Either set embedding.model = "{stored}", or run '
+        f"`slowwave reembed --model {configured}`: it fills a new table beside the old one and switches over "
+        f"when it is complete."
     )
 
 
@@ -227,8 +227,8 @@ class Store(TableReader):
             merge = merge.when_not_matched_by_source_delete(delete)
         # LanceDB counts a missing vector as bad; a memory without text to embed has none.
         bad = "null" if name == "memories" else "error"
-        with observe_query("merge_insert", name) as asked, self.explaining(name):
-            asked.set(rows=data.num_rows)
+        with observe_query("merge_insert", name) as observed, self.explaining(name):
+            observed.set(rows=data.num_rows)
             done = merge.use_index(False).execute(data, on_bad_vectors=bad)
         self._committed(name, done.version)
         return Written(done.version, done.num_inserted_rows, done.num_updated_rows, done.num_deleted_rows)

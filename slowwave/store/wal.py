@@ -99,7 +99,7 @@ class WriteAheadLog:
             _write(made, self._mask, written)
             try:
                 made.replace(self._folder / name)
-            except FileNotFoundError:  # another process took it for a partial file of a killed writer
+            except FileNotFoundError:  # another process deleted it as a partial file of a killed writer
                 _write(made, self._mask, written)
                 made.replace(self._folder / name)
         except BaseException:  # such as a full disk: no partial file may stay

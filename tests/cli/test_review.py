@@ -204,9 +204,9 @@ def test_what_cannot_be_undone_is_refused(refused, said, data, decided):
     assert "has no decision 'nothing'" in refused("undo", "nothing")
     rows = data("decisions", "--outcome", "any")
     stored = next(row for row in rows if row["outcome"] == "complement")
-    assert "nothing to take back" in refused("undo", stored["decision_id"])
+    assert "nothing to undo" in refused("undo", stored["decision_id"])
     said("undo", rows[0]["decision_id"])
-    assert "holds no longer" in refused("undo", rows[0]["decision_id"])
+    assert "ended at" in refused("undo", rows[0]["decision_id"])
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_what_waits_is_listed_accepted_and_declined(run, said, data, refused, op
     assert guarded.get(merge.memory_id).status == "merged"
     assert data("decisions", "--waiting") == []
     for word in ("accept", "decline"):
-        assert "holds no longer" in refused("decisions", word, rows[0]["decision_id"])
+        assert "ended at" in refused("decisions", word, rows[0]["decision_id"])
         assert "has no decision 'nothing'" in refused("decisions", word, "nothing")
         assert run("decisions", word).exit_code == 2
     assert run("decisions", "one", "two").exit_code == 2

@@ -779,8 +779,8 @@ def test_queries_use_their_index_and_sort_no_payloads(
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("journal.db", "'journal.db' cannot be read .*sqlite:///journal.db"),
-        ("postgresql://ann:secret@host:port/x", "'host:port/x' cannot be read"),
+        ("journal.db", "cannot parse journal URL 'journal.db' .*sqlite:///journal.db"),
+        ("postgresql://ann:secret@host:port/x", "cannot parse journal URL 'host:port/x'"),
         ("mysql://host/x", "begins with 'mysql'; use sqlite or postgresql"),
         ("sqlite://", "in memory would not outlive"),
         ("sqlite:///:memory:", "in memory would not outlive"),

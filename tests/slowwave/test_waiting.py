@@ -66,7 +66,7 @@ def test_what_waits_says_what_would_happen_and_accepting_does_it(guarded, kind):
     kinds = guarded.store.read("edges")["kind"].to_list()
     assert kinds == ([] if merges else ["supersedes"])
     assert guarded.decisions(waiting=True) == []
-    with pytest.raises(SlowwaveError, match=f"`slowwave undo {done['decision_id']}` takes back"):
+    with pytest.raises(SlowwaveError, match=f"`slowwave undo {done['decision_id']}` reverses"):
         guarded.undo(new.decision_id)
     assert_chunks_follow(guarded)
     events = [event for event in guarded.history(new.memory_id) if event["by"] == "application"]
@@ -95,7 +95,7 @@ def test_declining_changes_no_memory_and_it_is_not_asked_again(guarded, kind):
     record = guarded.get(new.memory_id)
     guarded.save(record.content, title=record.title, key=record.source, tags=["again"])
     assert guarded.decisions(waiting=True) == []
-    with pytest.raises(SlowwaveError, match="holds no longer"):
+    with pytest.raises(SlowwaveError, match="ended at"):
         guarded.accept(new.decision_id)
 
 
@@ -133,7 +133,7 @@ def test_what_was_decided_already_is_no_question(guarded):
     _, waits = proposed(guarded, "merge")
     guarded.accept(waits.decision_id)
     for word in ("accept", "decline"):
-        with pytest.raises(SlowwaveError, match="holds no longer"):
+        with pytest.raises(SlowwaveError, match="ended at"):
             getattr(guarded, word)(waits.decision_id)
 
 

@@ -139,10 +139,10 @@ def test_deleting_a_checkpoint_that_is_not_there_is_an_error(store):
 
 
 def test_restoring_a_checkpoint_that_is_not_there_names_those_that_are(store):
-    with pytest.raises(NotFoundError, match=r"No checkpoint 'x'\. There are: none"):
+    with pytest.raises(NotFoundError, match=r"No checkpoint 'x'\. Checkpoints: none"):
         restore_checkpoint(store, "x")
     create_checkpoint(store, "one", NOON)
-    with pytest.raises(NotFoundError, match="There are: one"):
+    with pytest.raises(NotFoundError, match="Checkpoints: one"):
         restore_checkpoint(store, "x")
     assert interrupted_restore(store) is None
 

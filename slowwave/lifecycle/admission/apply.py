@@ -144,8 +144,8 @@ def _admit(
     around: ContextLoader, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool, later: bool
 ) -> AdmissionReport:
     """Decide on the events, log the decisions, write the memories."""
-    known = around.known_of(acts)
-    acts = around.news(acts, known, again=again)
+    touched = around.known_of(acts)
+    acts = around.news(acts, touched, again=again)
     news = acts.filter("is_news")
     unchanged = acts.height - news.height
     if news.is_empty():
@@ -161,7 +161,7 @@ def _admit(
     neighbours = around.neighbours(notes, matrix, acts=news.height)
     events = _events_of(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), settlements)
     around.look_for_newer([event.note for event in events if event.note is not None], acts=news.height)
-    admission = admit(events, around.surroundings(around.touched(news, known, settlements), neighbours))
+    admission = admit(events, around.surroundings(around.touched(news, touched, settlements), neighbours))
     with around.store.later() if later and _only_new(admission, news) else nullcontext():
         logged = log(around, admission, saves, news, again=again)
         _refuse(around, admission, saves, again=again)
@@ -189,8 +189,8 @@ def _reconsider(
     """Decide on the live memories in turn; write unless it is a dry run."""
     rows = around.store.read("memories", around.in_namespace("status = 'live'"), columns=RECORD)
     records = sorted(around.records(rows), key=lambda record: record.turn)
-    known = {record.memory_id: record for record in records}
-    names = list(known)
+    by_id = {record.memory_id: record for record in records}
+    names = list(by_id)
     rows = rows.join(
         pl.DataFrame({"memory_id": names}, schema={"memory_id": pl.String}),
         on="memory_id",
@@ -203,13 +203,13 @@ def _reconsider(
     neighbours = Neighbours(
         names, matrix, names, matrix, around.policy.floor, groups=kinds, batch_groups=kinds
     )
-    admission = reconsider(names, around.surroundings(known.values(), neighbours))
+    admission = reconsider(names, around.surroundings(by_id.values(), neighbours))
     if dry_run:
         return len(names), AdmissionReport(), admission.decisions
     acts = pl.DataFrame(
         {
             "memory_id": names,
-            "revision": [record.revision for record in known.values()],
+            "revision": [record.revision for record in by_id.values()],
         }
     ).with_columns(
         day=pl.lit(as_of.date().isoformat()),

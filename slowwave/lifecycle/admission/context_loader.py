@@ -85,9 +85,9 @@ class ContextLoader:
         self._latest = NEVER
         self._many: pl.DataFrame | None = None
 
-    def surroundings(self, known: Iterable[AdmissionRecord], neighbours: Neighbours) -> AdmissionContext:
+    def surroundings(self, records: Iterable[AdmissionRecord], neighbours: Neighbours) -> AdmissionContext:
         """Return the context of these records; the rest is loaded when it is needed."""
-        by_id = {record.memory_id: record for record in known}
+        by_id = {record.memory_id: record for record in records}
         return AdmissionContext(
             by_id, neighbours, self.policy, self.recall, self.embed, self.apart(),
             accepted=self.accepted() if self.policy.reconsolidation != "off" else {},
@@ -125,14 +125,14 @@ class ContextLoader:
         return news
 
     def _beside(self, acts: pl.DataFrame, around: pl.DataFrame) -> pl.DataFrame:
-        known = around.select(
+        existing = around.select(
             "memory_id",
             known_revision=pl.col("revision").str.split("+").list.first(),
             known_status="status",
             # A memory forgotten before its text was seen has no creation time.
             known_created=pl.when(pl.col("content_hash").is_not_null()).then("created_at"),
         )
-        joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
+        joined = acts.join(existing, on="memory_id", how="left", maintain_order="left")
         newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
         retired = (pl.col("act") == "forget") & pl.col("known_status").eq_missing(RETIRED)
         return joined.with_columns(is_news=pl.col("act").is_in(WORDS) | (newer & ~retired))
@@ -229,12 +229,12 @@ class ContextLoader:
         """Return the memories that the events touch: own, replaced, duplicated and settled ones."""
         if around.is_empty() and not settlements:
             return []
-        known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
+        replaced = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
         frames = [around]
         if pairs := [name for act in settlements.values() for name in (act.memory_id, act.other) if name]:
             frames.append(self._rows("memory_id", pairs))
-        if known:
-            frames.append(self._rows("replaced_by", known))
+        if replaced:
+            frames.append(self._rows("replaced_by", replaced))
         return self.records(pl.concat(frames).unique("memory_id"))
 
     def records(self, rows: pl.DataFrame) -> list[AdmissionRecord]:
@@ -347,14 +347,14 @@ class ContextLoader:
             floor = self.policy.floor - SLACK
             names = self.standing.nearest(vector, sensitivity, statuses, floor=floor, count=count)
             return self._rows("memory_id", names)
-        known = f"sensitivity = {quote(sensitivity)}"
+        condition = f"sensitivity = {quote(sensitivity)}"
         if sensitivity == DEFAULT_SENSITIVITY:
-            known = f"({known} OR sensitivity IS NULL)"
+            condition = f"({condition} OR sensitivity IS NULL)"
         search = self.store.table("memories").search(vector, vector_column_name="vector")
         query = (
             search.distance_type("cosine")
             .bypass_vector_index()
-            .where(self.in_namespace(f"{one_of('status', statuses)} AND {known}"))
+            .where(self.in_namespace(f"{one_of('status', statuses)} AND {condition}"))
             .limit(count)
             .select([*RECORD, "_distance"])
         )

@@ -72,10 +72,10 @@ def _unmerge(around: ContextLoader, rows: pl.DataFrame, as_of: datetime) -> None
         for row in rows.iter_rows(named=True)
     ]
     names = pl.concat([rows["memory_id"], rows["other_memory"]]).unique().to_list()
-    known = around.records(store.read_by("memories", "memory_id", names, columns=RECORD))
+    records = around.records(store.read_by("memories", "memory_id", names, columns=RECORD))
     nothing = np.zeros((0, store.identity.dimension), np.float32)
     no_neighbours = Neighbours([], nothing, [], nothing, np.inf)
-    admission = admit(acts, around.surroundings(known, no_neighbours))
+    admission = admit(acts, around.surroundings(records, no_neighbours))
     moment = pl.lit(as_of).cast(TIME)
     none = pl.DataFrame(
         schema={

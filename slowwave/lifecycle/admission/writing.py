@@ -98,20 +98,20 @@ def write(
     plain = ~pl.col("revision").str.contains("+", literal=True)
     fresh = entered.filter((pl.col("status") == LIVE) & plain)
     store.upsert("chunks", labelled(chunks.join(fresh, on=["memory_id", "revision"], how="semi"), memories))
-    follow, known = set(admission.changes), 0
+    follow, replaced = set(admission.changes), 0
     if saves["known_revision"].null_count() < saves.height:
         before = saves.filter(pl.col("known_revision").is_not_null())
         before = before.join(entered, on="memory_id", how="semi")
         follow |= {*before["memory_id"]}
-        known = before.height
+        replaced = before.height
     if fresh.height < entered.height:
         follow |= {*entered.join(fresh, on="memory_id", how="anti")["memory_id"]}
     if follow:
         reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
     outcomes = [decision.outcome for decision in admission.decisions if not decision.refused]
     return AdmissionReport(
-        added=entered.height - known,
-        changed=known,
+        added=entered.height - replaced,
+        changed=replaced,
         retired=len([1 for change in admission.changes.values() if change.record.status == RETIRED]),
         merged=outcomes.count("merge"),
         superseded=outcomes.count("supersede"),
@@ -158,8 +158,9 @@ def _states(around: ContextLoader, changes: Mapping[str, MemoryChange], chunks: 
     counts = Counter(chunks["memory_id"].to_list())
     every = changes.values()
     given = [change.vector for change in every]
-    complete = np.array(given) if given and all(vector is not None for vector in given) else given
-    vectors = pl.Series(complete, dtype=pl.Array(pl.Float32, around.store.identity.dimension))
+    complete = given and all(vector is not None for vector in given)
+    kind = pl.Array(pl.Float32, around.store.identity.dimension)
+    vectors = pl.Series(np.array(given) if complete else given, dtype=kind)
     sizes = [_count(around, change.record, change, counts) for change in every]
     return state_rows(every).with_columns(vector=vectors, chunk_count=pl.Series(sizes, dtype=pl.Int32))
 

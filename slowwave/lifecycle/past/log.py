@@ -32,7 +32,7 @@ class Log:
     """Index of the recorded verdicts and decisions."""
 
     def __init__(
-        self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame, moments: set[datetime]
+        self, decisions: pl.DataFrame, refusals: pl.DataFrame, present: pl.DataFrame, moments: set[datetime]
     ) -> None:
         self._late: dict[datetime, list[LoggedDecision]] = {}
         self.by_id: dict[str, LoggedDecision] = {}
@@ -40,7 +40,7 @@ class Log:
         self._happened: dict[tuple[str, str], list[LoggedDecision]] = {}
         self._looks: list[tuple[str, datetime]] = []
         self._reordered: dict[datetime, list[LoggedDecision]] = {}
-        entered = {(name, ids.note_revision(state)) for name, state in known.iter_rows()}
+        entered = {(name, ids.note_revision(state)) for name, state in present.iter_rows()}
         for row in decisions.select(DECISION).iter_rows(named=True):
             text = row["memory_id"], row["revision"]
             decision = AdmissionDecision(*text, row["outcome"], row["other_memory"], refused=row["refused"])

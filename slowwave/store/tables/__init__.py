@@ -30,9 +30,9 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
 
 @cache
 def _declared(dimension: int) -> tuple[TableSpec, ...]:
-    about = "Facts about the store: schema version, embedding model, finished nightly jobs."
+    description = "Facts about the store: schema version, embedding model, finished nightly jobs."
     return (
-        table("meta", "name", about, value=TEXT),
+        table("meta", "name", description, value=TEXT),
         *lifecycle.tables(dimension), *feedback.tables(), *evaluation.tables(), *learning.tables(dimension),
     )  # fmt: skip
 
