@@ -314,7 +314,7 @@ def search_index(
         large = searched_in_table(store, most_bytes)
         index = refresh_vector_index(
             store,
-            minimum_rows=settings.vector_index_from,
+            minimum_rows=settings.ann_min_chunks,
             wanted_recall=settings.vector_index_recall,
             needed=bool(large),
         )
@@ -323,7 +323,7 @@ def search_index(
             store,
             most_bytes,
             erasures=lambda name: space.journal.count(name, ERASURE),
-            parted_from=settings.vector_index_from,
+            parted_from=settings.ann_min_chunks,
             wanted_recall=settings.vector_index_recall,
         )
     for name, why in left.failed.items():
@@ -342,7 +342,7 @@ def search_index(
             "chunks": index.rows,
             "vector index": f"IVF_FLAT, {index.probes} probes, recall@10 {index.recall:.3f}"
             if index.indexed
-            else f"none: exact search below {settings.vector_index_from:,} chunks"
+            else f"none: exact search below {settings.ann_min_chunks:,} chunks"
             if large
             else "none: each namespace is searched in its snapshot",
             "stale chunks removed": sum(one.stale_chunks for one in mended),

@@ -214,7 +214,7 @@ def plan_of(
     dates = [FIRST + timedelta(days=at) for at in range(days)]
     plan = asked_on(Needs(questions, [], []), dates, honest, AsWritten(seed), people=honest, seed=seed)
     draw = np.random.default_rng([seed, 9])
-    worth = {"used": point.teaching.used, "helpful": 1.0}
+    worth = {"used": point.teaching.usage_weight, "helpful": 1.0}
     acts = [*WAYS[way]] * (TIMES_A_DAY if way == "script" else 1) if attackers else []
     every: dict[Any, Sequence[Asking]] = {}
     for day, asked in plan.items():

@@ -87,6 +87,6 @@ def fill(memory: slowwave.Memory, size: int) -> None:
     create_full_text_indexes(memory.store.table("chunks"), memory.store.specs["chunks"])
     settings = memory.settings.store
     refresh_vector_index(
-        memory.store, minimum_rows=settings.vector_index_from, wanted_recall=settings.vector_index_recall
+        memory.store, minimum_rows=settings.ann_min_chunks, wanted_recall=settings.vector_index_recall
     )
     maintain(memory.store, keep_versions=timedelta(days=7))

@@ -144,7 +144,7 @@ def past(memory: slowwave.Memory, size: int, memories: int) -> pl.DataFrame:
     )  # fmt: skip
     rows = rows.unique(["search_id", "memory_id"], keep="first", maintain_order=True).with_columns(
         namespace=pl.lit(NAMESPACE), text=pl.lit(""), refusal=pl.lit(None, pl.String),
-        taken=pl.when("selected").then(teaching.used).otherwise(0.0),
+        taken=pl.when("selected").then(teaching.usage_weight).otherwise(0.0),
         examined=is_examined(pl.col("rank"), teaching),
         view_id=pl.concat_str("search_id", "memory_id", separator=":"),
         day=pl.col("at").dt.strftime("%Y-%m-%d"),

@@ -86,11 +86,11 @@ class Point:
     def told(self) -> dict[str, float]:
         """The constants as a row has them."""
         return {
-            "weight": self.keys.weight, "prior": self.keys.prior,
+            "weight": self.keys.weight, "impression_pseudocount": self.keys.impression_pseudocount,
             "same_low": self.same_low, "same_high": self.same_high,
-            "reach": self.keys.reach, "minority": self.keys.minority,
-            "power": self.teaching.power, "excluded_ranks": self.teaching.excluded_ranks,
-            "per_memory": self.teaching.per_memory, "ttl_days": self.teaching.ttl_days,
+            "max_user_boost": self.keys.max_user_boost, "minority_fraction": self.keys.minority_fraction,
+            "score_exponent": self.teaching.score_exponent, "excluded_ranks": self.teaching.excluded_ranks,
+            "max_per_memory": self.teaching.max_per_memory, "ttl_days": self.teaching.ttl_days,
         }  # fmt: skip
 
 
@@ -307,7 +307,7 @@ class Life:
             rank = at + 1
             evidence = 0.0
             if one in selected:
-                evidence = 1.0 if self._draw.random() < RATED else self.point.teaching.used
+                evidence = 1.0 if self._draw.random() < RATED else self.point.teaching.usage_weight
             times = self.point.passed if at < last and one not in selected else 1.0
             share = float(scores[at] / scores[0]) if scores[0] > 0 else 0.0
             told = (space, str(question), asking.who, one, asking.at)

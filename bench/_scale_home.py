@@ -311,7 +311,7 @@ def index(settings: Settings) -> dict[str, float]:
             "vectors",
             lambda: refresh_vector_index(
                 store,
-                minimum_rows=of_store.vector_index_from,
+                minimum_rows=of_store.ann_min_chunks,
                 wanted_recall=of_store.vector_index_recall,
                 needed=needed,
             ),

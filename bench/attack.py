@@ -16,7 +16,7 @@ same of his searches (`slowwave import jsonl`).
 `scope` is the ranking's `feedback_scope`: ``question`` ships, ``memory`` is the preset `seeds`. `caps` and
 `reading` are sets of bounds: *on* or *as it ships* (the defaults), *of memories* (the defaults with scope
 ``memory``), *as written* (scope ``memory`` and five votes a name, as the rules have it), *2 people*
-(least_principals = 2), *off* (scope ``memory``, and no bound of rules 4 and 5: votes of one person, rate,
+(min_users = 2), *off* (scope ``memory``, and no bound of rules 4 and 5: votes of one person, rate,
 ranks, questions, frequency).
 
 Tables sink and lift measure questions about the targets that nobody asked, and the same in new words. *sink*:
@@ -109,12 +109,13 @@ CAPS = {
     "on": ON,
     "of memories": replace(ON, scope="memory"),
     "as written": replace(ON, voices=False, scope="memory"),
-    "2 people": replace(ON, learning=LearningPolicy(least_principals=2)),
+    "2 people": replace(ON, learning=LearningPolicy(min_users=2)),
     "off": Caps(
         FeedbackPolicy(principal_votes=100, half_life_days=MANY),
         LearningPolicy(
-            coefficient=1.0, excluded_ranks=0, events=MANY, terms_per_selection=MANY, terms_per_memory=MANY,
-            eligible_hours=0.0, least_queries=1, frequent_share=1.0, frequent_from=MANY,
+            coefficient=1.0, excluded_ranks=0, max_events_per_window=MANY, terms_per_selection=MANY,
+            terms_per_memory=MANY, eligible_hours=0.0, min_queries=1, frequent_share=1.0,
+            common_term_min_memories=MANY,
         ),
         RankingPolicy().learned_cap,
         voices=False,

@@ -44,7 +44,7 @@ def _measured(model: str, given: Any) -> list[dict[str, Any]]:  # noqa: ANN401 -
     from slowwave.settings.groups import EngineSettings
 
     settings, chosen = (
-        EngineSettings(kind="ray", workers=given.workers, least_texts=1),
+        EngineSettings(kind="ray", workers=given.workers, min_texts=1),
         EmbeddingSettings(model=model),
     )
     engine, own = open_engine(settings), load_embedder(chosen)

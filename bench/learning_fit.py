@@ -1,7 +1,7 @@
 """Which constants should search keys have? Simulated lives: people ask, take, and are led there again.
 
     python bench/learning_fit.py --data FOLDER [FOLDER ...] --cache FOLDER [--report-only] [--quick]
-    python bench/learning_fit.py --data FOLDER [FOLDER ...] --cache FOLDER --try weight=0.3,power=2 power=0
+    python bench/learning_fit.py --data FOLDER [FOLDER ...] --cache FOLDER --try weight=0.3,nearest=9 weight=1
 
 Every question of the collections (BEIR form) is searched once by the real search and kept in --cache; a life
 is lookups and takes seconds (`_lives.py`). Half of the needs are for tuning: the constants that ship are
@@ -61,11 +61,11 @@ GRID: dict[str, tuple[float, ...]] = {
     "weight": (0.2, 0.3, 0.4, 0.6),
     "same_low": (0.75, 0.80, 0.83, 0.86),
     "same_high": (0.90, 0.93, 0.96, 1.0),
-    "reach": (0.03, 0.05, 0.1),
-    "power": (0.0, 1.0, 2.0, 4.0),
+    "max_user_boost": (0.03, 0.05, 0.1),
+    "score_exponent": (0.0, 1.0, 2.0, 4.0),
     "excluded_ranks": (0, 1, 3),
-    "per_memory": (8, 16, 32),
-    "prior": (0.5, 1.0, 2.0),
+    "max_per_memory": (8, 16, 32),
+    "impression_pseudocount": (0.5, 1.0, 2.0),
     "ttl_days": (90.0, 180.0, 365.0),
 }
 """Values that are tried, one constant after the other."""
@@ -366,7 +366,7 @@ def asked_for(text: str) -> dict[str, float]:
             values[name] = float(value)
         except ValueError:
             raise argparse.ArgumentTypeError(f"{part!r} is not name=value") from None
-    for name in ("excluded_ranks", "per_memory", "nearest"):
+    for name in ("excluded_ranks", "max_per_memory", "nearest"):
         if name in values:
             values[name] = int(values[name])
     return values

@@ -17,7 +17,7 @@ class GateBounds:
     """
 
     # fmt: off
-    cycles: Annotated[int, Parameter(
+    min_closed_cycles: Annotated[int, Parameter(
         "Minimum closed evaluation cycles before the learning gate opens", 2, unit="count", rule="6.7",
     )] = 2
     cycle_queries: Annotated[int, Parameter(
@@ -30,14 +30,14 @@ class GateBounds:
     shadow_days: Annotated[float, Parameter(
         "Days from the first proposal in which proposals are measured and not applied", 7, rule="5.8",
     )] = 7.0
-    noise: Annotated[float, Parameter(
+    max_noise_rate: Annotated[float, Parameter(
         "Share of noisy terms or keys from which the learning gate is closed", above=0, max=0.05, rule="5",
     )] = 0.05
-    noise_terms: Annotated[int, Parameter(
+    min_noise_samples: Annotated[int, Parameter(
         "Minimum terms or keys with a verdict before the noise rate counts. With 20 or fewer, one noisy "
         "term closes the gate", 5, unit="count", rule="5",
     )] = 5
-    loss: Annotated[float, Parameter(
+    max_mrr_loss: Annotated[float, Parameter(
         "Maximum relative loss of MRR@5 with the proposals. A larger loss closes the gate",
         0, 0.02, rule="6.7",
     )] = 0.02

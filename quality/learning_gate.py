@@ -281,8 +281,8 @@ def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
 
 
 def _noise(noise: Noise, bounds: GateBounds, unit: str) -> Condition:
-    bound = f"below {bounds.noise:.0%} of {bounds.noise_terms:,} {unit} or more"
-    if noise.judged < bounds.noise_terms or not isfinite(noise.share):
+    bound = f"below {bounds.max_noise_rate:.0%} of {bounds.min_noise_samples:,} {unit} or more"
+    if noise.judged < bounds.min_noise_samples or not isfinite(noise.share):
         value = f"{noise.noisy:,} of {noise.judged:,} {unit} with a verdict"
         return Condition(NOISE, value, bound, "insufficient")
     counts = f"{noise.noisy:,} of {noise.judged:,} {unit}"
@@ -290,11 +290,11 @@ def _noise(noise: Noise, bounds: GateBounds, unit: str) -> Condition:
         value = f"{noise.share:.1%} ({counts}; up to {wilson(noise.noisy, noise.judged)[1]:.1%})"
     else:  # share of their effect, not of their number
         value = f"{noise.share:.1%} of what was added ({counts})"
-    return Condition(NOISE, value, bound, _met(noise.share < bounds.noise), noise.share)
+    return Condition(NOISE, value, bound, _met(noise.share < bounds.max_noise_rate), noise.share)
 
 
 def _quality(effect: Effect, bounds: GateBounds) -> Condition:
-    bound = f"MRR@5 not below −{bounds.loss:.0%}"
+    bound = f"MRR@5 not below −{bounds.max_mrr_loss:.0%}"
     if effect.n < bounds.quality_queries or not isfinite(effect.change):
         value = f"measured on {effect.n:,}/{bounds.quality_queries:,} queries"
         return Condition(QUALITY, value, bound, "insufficient")
@@ -303,7 +303,9 @@ def _quality(effect: Effect, bounds: GateBounds) -> Condition:
         f"MRR@5 {effect.change:+.2%} ({effect.before:.3f} to {effect.after:.3f}, {difference:+.4f} "
         f"[{effect.low:+.4f}, {effect.high:+.4f}], {effect.n:,} queries)"
     )
-    return Condition(QUALITY, value, bound, _met(effect.change >= -bounds.loss - _ROUNDING), effect.change)
+    return Condition(
+        QUALITY, value, bound, _met(effect.change >= -bounds.max_mrr_loss - _ROUNDING), effect.change
+    )
 
 
 def _isolation(leaks: tuple[str, ...] | None) -> Condition:

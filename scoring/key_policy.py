@@ -20,7 +20,7 @@ class KeyPolicy:
     weight: Annotated[float, Parameter(
         "Maximum query boost added to a score", 0, 1, rule="7.3", fixed="set by `ranking.key_weight`",
     )] = 0.3
-    prior: Annotated[float, Parameter(
+    impression_pseudocount: Annotated[float, Parameter(
         "Virtual examinations without a selection that every memory starts with. Higher values lower the "
         "boost of memories with few selections", above=0, max=100, rule="7.3",
     )] = 1.0
@@ -28,11 +28,11 @@ class KeyPolicy:
         "Past queries that a query is compared with, nearest first. Others give no boost",
         1, 1_000, unit="count", rule="7.3",
     )] = 50
-    reach: Annotated[float, Parameter(
+    max_user_boost: Annotated[float, Parameter(
         "Maximum score boost one user can cause in a namespace of three users. Scales as 3/n for n users",
         0, 0.4, rule="7.5",
     )] = 0.03
-    minority: Annotated[float, Parameter(
+    minority_fraction: Annotated[float, Parameter(
         "Share of the users who together are bounded like one user, in a namespace of three or more. Rounded "
         "down, at least one user", 0, below=1, rule="7.5",
     )] = 0.06

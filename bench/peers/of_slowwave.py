@@ -71,7 +71,7 @@ class Slowwave(Peer):
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
         most_bytes = int(settings.snapshot_mb * 2**20)
         refresh_vector_index(
-            store, minimum_rows=settings.vector_index_from, wanted_recall=settings.vector_index_recall,
+            store, minimum_rows=settings.ann_min_chunks, wanted_recall=settings.vector_index_recall,
             needed=bool(searched_in_table(store, most_bytes)),
         )  # fmt: skip
         maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))

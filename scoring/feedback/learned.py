@@ -169,7 +169,7 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
     common = (
         ~pl.col("refused")
         & (pl.col("share") > policy.frequent_share)
-        & (pl.col("memories") >= policy.frequent_from)
+        & (pl.col("memories") >= policy.common_term_min_memories)
     )
     own = pl.col("triggers").list.contains(pl.col("asked"))
     order = ["place"] if policy.preference == "question" else ["memories", "place"]
@@ -348,6 +348,6 @@ def well_taught(lessons: pl.DataFrame, policy: LearningPolicy) -> pl.DataFrame:
             principals=pl.col("principal").n_unique(),
             searches=pl.col("search_id").unique().sort(),
         )
-        .filter(pl.col("questions") >= policy.least_queries, pl.col("principals") >= policy.least_principals)
+        .filter(pl.col("questions") >= policy.min_queries, pl.col("principals") >= policy.min_users)
         .sort("namespace", "memory_id", "term")
     )

@@ -109,12 +109,12 @@ class LearningPolicy:
     excluded_ranks: Annotated[int, Parameter(
         "First ranks whose selections teach no term", 3, unit="count", rule="5.5",
     )] = 3
-    events: Annotated[int, Parameter(
+    max_events_per_window: Annotated[int, Parameter(
         "Maximum selections that teach a memory in `window_hours`. More are refused as `rate_limited`. 0: "
         "none", 0, 3, unit="count", rule="5.2",
     )] = 3
     window_hours: Annotated[float, Parameter(
-        "Window in hours of the limit `events`", 8, 8_784, rule="5.2",
+        "Window in hours of the limit `max_events_per_window`", 8, 8_784, rule="5.2",
     )] = 8.0
     coefficient: Annotated[float, Parameter(
         "Share of `ranking.learned_cap` that a full match adds to a score. 0: none",
@@ -134,10 +134,10 @@ class LearningPolicy:
     eligible_hours: Annotated[float, Parameter(
         "Minimum age of a memory's text before it can learn", 72, 87_600, unit="hours", rule="5.9",
     )] = 72.0
-    least_queries: Annotated[int, Parameter(
+    min_queries: Annotated[int, Parameter(
         "Minimum different queries that must teach a term before it is used", 2, unit="count", rule="5",
     )] = 2
-    least_principals: Annotated[int, Parameter(
+    min_users: Annotated[int, Parameter(
         "Minimum different users that must teach a term before it is used. Set 2 or more where users do not"
         " trust each other", 1, unit="count", rule="5",
     )] = 1
@@ -145,7 +145,7 @@ class LearningPolicy:
         "Maximum share of memories that may contain a learned term. More frequent words teach nothing",
         above=0, max=0.1, rule="5.1",
     )] = 0.1
-    frequent_from: Annotated[int, Parameter(
+    common_term_min_memories: Annotated[int, Parameter(
         "Minimum memories that must contain a word before `frequent_share` applies",
         1, 5, unit="count", rule="5.1",
     )] = 5
@@ -173,14 +173,14 @@ class KeyTeaching:
     """Constants of teaching search keys (rule 7)."""
 
     # fmt: off
-    used: Annotated[float, Parameter(
+    usage_weight: Annotated[float, Parameter(
         "Evidence of a result that was used. Cited or rated helpful counts 1", 0, 1, rule="7.3",
     )] = 0.7
-    power: Annotated[float, Parameter(
+    score_exponent: Annotated[float, Parameter(
         "Exponent p of the factor (score / best score)^p on the evidence. 0: the score does not matter",
         0, 16, rule="7.3",
     )] = 1.0
-    bias: Annotated[float, Parameter(
+    position_bias_exponent: Annotated[float, Parameter(
         "Exponent b of the chance r^(−b) that the result at rank r was examined. 0: every rank is examined "
         "alike", 0, 4, rule="7.3",
     )] = 0.5
@@ -190,15 +190,15 @@ class KeyTeaching:
     ttl_days: Annotated[float, Parameter(
         "Days until a key has faded linearly to 0. Asking again starts anew", above=0, max=365, rule="7.4",
     )] = 180.0
-    per_memory: Annotated[int, Parameter(
+    max_per_memory: Annotated[int, Parameter(
         "Maximum keys of a memory, the newest of each user in turn", 1, 256, unit="count", rule="7.3",
     )] = 32
-    events: Annotated[int, Parameter(
+    max_events_per_window: Annotated[int, Parameter(
         "Maximum keys that a memory is taught in `window_hours`. More are refused as `rate_limited`. 0: "
         "none", 0, 3, unit="count", rule="7.5",
     )] = 3
     window_hours: Annotated[float, Parameter(
-        "Window in hours of the limit `events`", 8, 8_784, rule="7.5",
+        "Window in hours of the limit `max_events_per_window`", 8, 8_784, rule="7.5",
     )] = 8.0
     eligible_hours: Annotated[float, Parameter(
         "Minimum age of a memory's text before it can be taught a key",

@@ -28,7 +28,7 @@ def is_selected(evidence: pl.Expr, share: pl.Expr, policy: KeyTeaching) -> pl.Ex
         share: score divided by the score of the first result.
         policy: constants.
     """
-    return evidence * share.clip(0.0, 1.0) ** policy.power
+    return evidence * share.clip(0.0, 1.0) ** policy.score_exponent
 
 
 def is_examined(rank: pl.Expr, policy: KeyTeaching) -> pl.Expr:
@@ -38,7 +38,7 @@ def is_examined(rank: pl.Expr, policy: KeyTeaching) -> pl.Expr:
         rank: rank of the result, from 1.
         policy: constants.
     """
-    return rank.cast(pl.Float64) ** -policy.bias
+    return rank.cast(pl.Float64) ** -policy.position_bias_exponent
 
 
 def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFrame:
@@ -73,7 +73,7 @@ def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) ->
     voices = voices.with_columns(turn=turn).sort("turn", maintain_order=True, nulls_last=True)
     place = pl.when(key).then(key.cum_sum().over("namespace", "memory_id"))
     kept = voices.with_columns(place=place).filter(
-        pl.col("place").is_null() | (pl.col("place") <= policy.per_memory)
+        pl.col("place").is_null() | (pl.col("place") <= policy.max_per_memory)
     )
     keys = kept.filter(key)
     relevant = kept.join(keys, on=["namespace", "query_id"], how="semi").join(

@@ -54,7 +54,7 @@ def decide_views(seen: pl.DataFrame, policy: KeyTeaching) -> DecidedViews:
         events = recent.setdefault((namespace, memory), deque())
         while events and events[0] <= at - window:
             events.popleft()
-        if len(events) < policy.events:
+        if len(events) < policy.max_events_per_window:
             events.append(at)
             outcomes.append(PROPOSED)
         else:

@@ -92,7 +92,7 @@ def application(
     known = site.memories
     app.router.routes += health_routes(known.space, opening=known.opening, details=details)
     app.add_route("/docs", app.docs)
-    app.add_middleware(Limits, access=access, requests=settings.mcp.requests)
+    app.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
     app.add_middleware(BodyLimit, max_bytes=settings.mcp.max_request_bytes)
     app.add_middleware(HostGuard, settings=settings, refusal=problem(421, _UNKNOWN_NAME))
     app.add_middleware(AsProblems)

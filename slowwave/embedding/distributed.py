@@ -44,7 +44,7 @@ class DistributedEmbedder:
     def __init__(
         self, own: Embedder, settings: EmbeddingSettings, engine_settings: EngineSettings, engine: Engine
     ) -> None:
-        self._own, self._engine, self._least = own, engine, engine_settings.least_texts
+        self._own, self._engine, self._least = own, engine, engine_settings.min_texts
         self._settings = settings.model_copy(update={"threads": 1})  # a worker is one of many
         self.name = own.name
         named = MODELS.get(own.name)

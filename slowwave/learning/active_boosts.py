@@ -379,7 +379,7 @@ def live_terms(lessons: pl.DataFrame, now: datetime, policy: LearningPolicy) -> 
     """
     open_ = lessons.filter(pl.col("taught_at") < now, pl.col("expires_at") > now)
     ends = live(lessons, now, policy)
-    for by, least in (("question", policy.least_queries), ("principal", policy.least_principals)):
+    for by, least in (("question", policy.min_queries), ("principal", policy.min_users)):
         last = open_.group_by(*_KEY, by).agg(pl.col("expires_at").max())
         kth = pl.col("expires_at").sort(descending=True).get(max(least, 1) - 1, null_on_oob=True)
         ends = ends.join(last.group_by(_KEY).agg(kth.alias(f"until_{by}")), on=_KEY, how="left")

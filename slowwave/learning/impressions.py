@@ -58,7 +58,7 @@ def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     instructions = [query for query in queries["query"].unique() if is_instruction(query)]
     rows = rows.with_columns(order=pl.col("query").is_in(instructions))
     why = pl.when("selected").then(refusal(policy, enabled=in_use(space, KEYS)))
-    strength = pl.when("sure").then(1.0).otherwise(policy.used)
+    strength = pl.when("sure").then(1.0).otherwise(policy.usage_weight)
     taken = pl.when("selected").then(teaching.is_selected(strength, pl.col("share"), policy)).otherwise(0.0)
     return rows.with_columns(
         view_id=pl.concat_str("search_id", "memory_id", separator=":"),

@@ -248,7 +248,7 @@ def _having(
         with_word = births.join(memories.to_frame(), on="memory_id", how="semi")["day"]
         counts = {day: int((with_word <= day).sum()) for day in sizes}
         if rows.num_rows < limit or all(
-            count >= policy.frequent_from and count > policy.frequent_share * sizes[day]
+            count >= policy.common_term_min_memories and count > policy.frequent_share * sizes[day]
             for day, count in counts.items()
         ):
             return counts

@@ -113,7 +113,7 @@ def application(
     opened = [one.namespace for one in settings.mcp.tokens]
     opened += [one.namespace for one in settings.mcp.oauth.grants]
     made.router.lifespan_context = _ready_from_the_start(made.router.lifespan_context, memories, opened)
-    made.add_middleware(Limits, access=access, requests=settings.mcp.requests)
+    made.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
     return made
 
 

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import TomlConfigSettingsSource
 
 from slowwave.common.passwords import without_passwords
+from slowwave.settings.deprecated import DEPRECATED, with_current_names
 from slowwave.settings.groups import Group
 from slowwave.settings.home_discovery import ENV_PREFIX
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
@@ -99,17 +100,20 @@ def _same(value: object, given: object) -> bool:
 def in_force(settings: Settings) -> list[InForce]:
     """Each setting with its value, where the value comes from, and what it means."""
     variables = {name.lower(): text for name, text in os.environ.items()}
-    file = TomlConfigSettingsSource(Settings, settings.home / CONFIG_FILE)()
+    path = settings.home / CONFIG_FILE
+    file = with_current_names(TomlConfigSettingsSource(Settings, path)(), str(path))
+    deprecated = {current: old for old, current in DEPRECATED.items()}
     rows: list[InForce] = []
 
     def origin(path: tuple[str, ...], value: object, default: object) -> str:
-        variable = variable_of(path)
+        names = (".".join(path), deprecated.get(".".join(path), ""))
         node: Any = file
         for part in path:
             node = node.get(part) if isinstance(node, dict) else None
-        given = variables.get(variable.lower())
-        if given is not None and _same(value, given):
-            return variable
+        for variable in (variable_of(tuple(name.split("."))) for name in names if name):
+            given = variables.get(variable.lower())
+            if given is not None and _same(value, given):
+                return variable
         if node is not None and _same(value, node):
             return CONFIG_FILE
         return "default" if value == default else "argument"

@@ -29,7 +29,7 @@ class StoreSettings(Group):
     storage_options: dict[str, str] = Field(
         default_factory=dict, description="Options of the object store, such as endpoint, region and keys"
     )
-    vector_index_from: int = Field(
+    ann_min_chunks: int = Field(
         20_000,
         ge=1_000,
         description="Minimum chunks in a namespace before the nightly job builds an IVF index. Smaller "
@@ -102,7 +102,7 @@ class EngineSettings(Group):
     texts: int = Field(
         64, ge=1, le=100_000, description="Texts per embedding task, rounded up to whole batches"
     )
-    least_texts: int = Field(
+    min_texts: int = Field(
         512, ge=1, description="Minimum texts for embedding on workers. Fewer: in this process"
     )
     fallback: bool = Field(
@@ -284,16 +284,16 @@ class McpSettings(Group):
         le=100_000_000,
         description="Maximum bytes of a request. A larger one gets status 413",
     )
-    requests: int = Field(
+    max_concurrent_requests: int = Field(
         16, ge=1, le=1_000, description="Maximum running and waiting requests per token. More get status 429"
     )
-    request_seconds: float = Field(
+    request_timeout_seconds: float = Field(
         20.0, gt=0, le=3_600, description="Maximum seconds for a request to arrive completely"
     )
     work_seconds: float = Field(
         60.0, gt=0, le=3_600, description="Maximum seconds of work per network call, then it is cancelled"
     )
-    half_sent: int = Field(
+    max_pending_connections: int = Field(
         64, ge=1, le=10_000, description="Maximum connections whose request has not arrived completely"
     )
 

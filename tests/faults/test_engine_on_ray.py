@@ -119,7 +119,7 @@ def saved(tmp_path_factory) -> Path:
 
 
 def on_ray(cluster: ClusterOfProcesses, **more) -> dict[str, object]:
-    return {"kind": "ray", "address": cluster.address, "least_texts": 1, "texts": 1, **more}
+    return {"kind": "ray", "address": cluster.address, "min_texts": 1, "texts": 1, **more}
 
 
 def tables(space: Workspace) -> list[pl.DataFrame]:

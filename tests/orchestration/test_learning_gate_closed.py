@@ -180,7 +180,7 @@ def leak(home: Home) -> None:
 EVIDENCE = (CYCLES, SEARCHES, DAYS)
 CASES = {
     "off": Case(lambda home: home.set(enabled=False), (ENABLED,)),
-    "cycles": Case(lambda home: home.set(cycles=3), (CYCLES,)),
+    "cycles": Case(lambda home: home.set(min_closed_cycles=3), (CYCLES,)),
     "searches": Case(lambda home: home.set(cycle_queries=221), (SEARCHES,)),
     "days": Case(lambda home: home.set(cycle_days=29), (DAYS,)),
     "a cycle that is still open": Case(unasked, EVIDENCE),

@@ -175,7 +175,13 @@ def test_a_first_measure_of_nothing_is_no_loss():
 
 def test_bounds_are_what_is_asked_for():
     strict = GateBounds(
-        cycles=3, cycle_queries=300, cycle_days=42, shadow_days=14, noise=0.01, noise_terms=50, loss=0
+        min_closed_cycles=3,
+        cycle_queries=300,
+        cycle_days=42,
+        shadow_days=14,
+        max_noise_rate=0.01,
+        min_noise_samples=50,
+        max_mrr_loss=0,
     )
     names = [one.name for one in decided(strict, **effect(after=0.499)).missing]
     assert names == [CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY]

@@ -28,15 +28,16 @@ FEEDBACK = {
     "implicit_cap": 1.01, "promotions": 4, "promotion_hours": 7.9, "prior": 1.1, "principal_votes": 101,
 }  # fmt: skip
 GATE = {
-    "cycles": 1, "cycle_queries": 199, "cycle_days": 27, "shadow_days": 6.9, "noise": 0.051, "noise_terms": 4,
-    "loss": 0.021, "quality_queries": 19,
+    "min_closed_cycles": 1, "cycle_queries": 199, "cycle_days": 27, "shadow_days": 6.9,
+    "max_noise_rate": 0.051, "min_noise_samples": 4, "max_mrr_loss": 0.021, "quality_queries": 19,
 }  # fmt: skip
 SETTINGS = {
     "feedback": {"implicit_cap": 1.01, "promotions": 4, "promotion_hours": 7.9, "principal_votes": 101},
     "learning": {
-        "excluded_ranks": 2, "events": 4, "terms_per_selection": 4, "terms_per_memory": 9, "ttl_days": 31,
-        "eligible_hours": 71, "least_queries": 1, "least_principals": 0, "cycles": 1, "cycle_queries": 199,
-        "cycle_days": 27, "shadow_days": 6.9, "noise": 0.06, "noise_terms": 4, "loss": 0.03,
+        "excluded_ranks": 2, "max_events_per_window": 4, "terms_per_selection": 4, "terms_per_memory": 9,
+        "ttl_days": 31, "eligible_hours": 71, "min_queries": 1, "min_users": 0,
+        "min_closed_cycles": 1, "cycle_queries": 199, "cycle_days": 27, "shadow_days": 6.9,
+        "max_noise_rate": 0.06, "min_noise_samples": 4, "max_mrr_loss": 0.03,
     },
     "evaluation": {"cycle_searches": 99, "cycle_days": 13},
     "judge": {"agreement": 0.79},

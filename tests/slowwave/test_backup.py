@@ -138,7 +138,7 @@ def test_only_what_is_new_is_sent_and_an_older_one_comes_back(own: Path, tmp_pat
 
 def test_a_home_goes_to_other_places_and_keeps_its_own(own: Path, tmp_path: Path) -> None:
     (own / "slowwave.toml").write_text(
-        SETTINGS + f'[store]\nuri = "{tmp_path}/far/tables"\nvector_index_from = 5000\n'
+        SETTINGS + f'[store]\nuri = "{tmp_path}/far/tables"\nann_min_chunks = 5000\n'
         f'[journal]\nurl = "sqlite:///{tmp_path}/far/j.db"\n'
     )
     (tmp_path / "far").mkdir()
@@ -149,7 +149,7 @@ def test_a_home_goes_to_other_places_and_keeps_its_own(own: Path, tmp_path: Path
     new = tmp_path / "new"
     done = restore(load(new), archive(tmp_path / "backups"))
     assert done.changed == ("store.uri", "journal.url")
-    assert load(new).store.vector_index_from == 5000
+    assert load(new).store.ann_min_chunks == 5000
     assert (new / "lance").is_dir()
     assert answers(new) == answers(own)
 

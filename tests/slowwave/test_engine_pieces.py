@@ -70,7 +70,7 @@ def test_texts_get_the_vectors_that_one_process_gives_them(fast_embedder: Any, l
     settings, engine = EmbeddingSettings(model="wordllama-256"), Travelling()
     texts = [f"The gauge {at} of the harbour " + "reads the tide " * (at % 7) for at in range(40)] + ["  "]
     spread = DistributedEmbedder(
-        fast_embedder, settings, EngineSettings(kind="ray", texts=1, least_texts=least), engine
+        fast_embedder, settings, EngineSettings(kind="ray", texts=1, min_texts=least), engine
     )
     done: list[int] = []
 
@@ -81,7 +81,7 @@ def test_texts_get_the_vectors_that_one_process_gives_them(fast_embedder: Any, l
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="the extra distributed is not installed")
 def test_a_save_whose_workers_cannot_be_reached_says_that_it_is_in_the_journal(home: Path) -> None:
-    engine = {"kind": "ray", "address": f"127.0.0.1:{servers.free_port()}", "least_texts": 1}
+    engine = {"kind": "ray", "address": f"127.0.0.1:{servers.free_port()}", "min_texts": 1}
     text = "The weir at the mill is opened by hand when the river stands above two metres."
     with Memory(load(home, embedding={"model": "wordllama-256"}, engine=engine), namespace="ada") as memory:
         with pytest.raises(TakenInLaterError, match=r"No Ray cluster answers at .* It is in the journal"):

@@ -248,7 +248,7 @@ def test_a_term_fades_and_is_gone_without_a_night_and_without_a_new_version(taug
 
 
 def test_two_people_must_have_taught_where_the_settings_say_so(learning):
-    memory = learning(learning={"least_principals": 2, "interleave": 0})
+    memory = learning(learning={"min_users": 2, "interleave": 0})
     rows = lessons(LAMP, "kestrel", taught=NOON - DAY)
     teach(memory.store, rows)
     decide(memory, events.APPROVE)
@@ -439,7 +439,7 @@ _LESSON = st.tuples(
 
 @given(st.lists(_LESSON, max_size=14), _HOURS, _HOURS, st.integers(1, 3), st.integers(1, 2))
 def test_terms_put_together_once_are_right_at_every_later_moment(given_lessons, first, later, least, people):
-    policy = LearningPolicy(ttl_days=1.0, least_queries=least, least_principals=people)
+    policy = LearningPolicy(ttl_days=1.0, min_queries=least, min_users=people)
     rows = pl.DataFrame(
         [
             ("ada", memory, term, question, who, str(turn), at(1, hour), at(1, hour) + policy.ttl)

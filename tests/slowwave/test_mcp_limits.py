@@ -37,7 +37,7 @@ def served(home, memory, fast_embedder) -> Iterator[Callable[..., tuple[int, str
             (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{fast_embedder.name}"\n')
             token = add_token(load(home), "ada", "claude")
             known = load(home).mcp.tokens
-            settings = load(home, mcp={"tokens": known, "half_sent": HALF_SENT, **limits})
+            settings = load(home, mcp={"tokens": known, "max_pending_connections": HALF_SENT, **limits})
             return stack.enter_context(
                 running(server(application(settings, "127.0.0.1"), settings, "127.0.0.1", 0))
             ), token
@@ -97,7 +97,7 @@ def answer(client: socket.socket) -> bytes:
     "sent", [b"", b"POST /mcp HTT", b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-", "half a body"]
 )
 def test_a_request_that_does_not_arrive_is_given_up(served, sent):
-    port, token = served(request_seconds=0.3)
+    port, token = served(request_timeout_seconds=0.3)
     if isinstance(sent, str):
         sent = request(token, b'{"jsonrpc"', length=100)
     with connect(port, sent) as client:
@@ -107,7 +107,7 @@ def test_a_request_that_does_not_arrive_is_given_up(served, sent):
 
 
 def test_a_request_that_comes_byte_by_byte_is_given_up(served):
-    port, _ = served(request_seconds=0.3)
+    port, _ = served(request_timeout_seconds=0.3)
     with connect(port) as client:
         client.settimeout(0.02)
         sent = 0
@@ -125,7 +125,7 @@ def test_a_request_that_comes_byte_by_byte_is_given_up(served):
 
 
 def test_only_so_many_are_half_sent_and_the_oldest_makes_room(served):
-    port, token = served(request_seconds=600)
+    port, token = served(request_timeout_seconds=600)
     with ExitStack() as stack:
         half = [stack.enter_context(connect(port, b"POST /mcp HTTP/1.1\r\nHost: x\r\n")) for _ in range(40)]
         for client in half[:-HALF_SENT]:

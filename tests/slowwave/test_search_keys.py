@@ -111,7 +111,7 @@ def test_a_memory_that_only_a_key_found_comes_in_with_its_own_cosine_and_the_lif
     (row,) = [row for row in one.explanation.contributions if row.source == "key"]
     left = 1 - 0.5 / 180  # at the beginning of the day the key is half a day old
     assert row.value == pytest.approx(
-        memory.policy.key_weight * left / (left + memory._space.key_policy.prior)
+        memory.policy.key_weight * left / (left + memory._space.key_policy.impression_pseudocount)
     )
     assert sum(row.value for row in one.explanation.contributions) == pytest.approx(one.score)
 

@@ -351,7 +351,7 @@ def test_who_changes_the_namespace_while_a_page_is_made_can_go_on(site, open_mem
 
     original = Memory.search
     monkeypatch.setattr(Memory, "search", slow)
-    for at in range(9):  # mcp.requests is 8
+    for at in range(9):  # mcp.max_concurrent_requests is 8
         begun.clear(), go_on.clear()
         asked = Thread(target=person.get, args=("/?q=lamp",))
         asked.start()

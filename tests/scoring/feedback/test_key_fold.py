@@ -46,7 +46,7 @@ def test_taken_and_examined_by_hand():
     )
     assert made["t"].to_list() == pytest.approx([1.0, 0.35, 1.0])
     assert made["x"].to_list() == pytest.approx([1.0, 0.5, 0.25])
-    flat = rows.select(is_examined(pl.col("rank"), KeyTeaching(bias=0.0)))
+    flat = rows.select(is_examined(pl.col("rank"), KeyTeaching(position_bias_exponent=0.0)))
     assert flat.to_series().to_list() == [1, 1, 1]
 
 
@@ -74,7 +74,7 @@ def test_who_asks_again_has_one_voice():
 
 
 def test_of_the_keys_of_a_memory_the_newest_stay():
-    policy = KeyTeaching(per_memory=2)
+    policy = KeyTeaching(max_per_memory=2)
     rows = [view(f"q{age}", "ann", "m", age=age) for age in range(4)]
     shown = view("q0", "bob", "m", took=0.0, age=9)
     assert {name[0] for name in values(aggregate_keys(frame(*rows, shown), NOW, policy))} == {"q0", "q1"}
@@ -98,7 +98,7 @@ VIEWS = st.lists(
     ),
     max_size=14,
 )
-FEW = KeyTeaching(per_memory=3)
+FEW = KeyTeaching(max_per_memory=3)
 
 
 @given(VIEWS, st.randoms())
@@ -148,9 +148,9 @@ def test_nothing_known_is_no_key():
 def test_who_asks_much_pushes_out_nobody_and_the_crowd_stays_a_crowd():
     mine = [view(f"q{n}", "eve", "m", age=1) for n in range(40)]
     views = frame(view("old", "ann", "m", age=100), view("older", "bob", "m", age=120), *mine)
-    made = aggregate_keys(views, NOW, replace(POLICY, per_memory=8))
+    made = aggregate_keys(views, NOW, replace(POLICY, max_per_memory=8))
     assert made.height == 8
     assert {"ann", "bob"} < set(made["principal"])
-    alone = aggregate_keys(views, NOW, replace(POLICY, per_memory=1))
+    alone = aggregate_keys(views, NOW, replace(POLICY, max_per_memory=1))
     assert set(alone["principal"]) == {"eve"}
     assert alone["crowd"].to_list() == [3]

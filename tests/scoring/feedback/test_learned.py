@@ -317,7 +317,7 @@ def test_the_same_words_in_another_order_are_no_second_question():
 
 
 def test_as_many_people_as_are_asked_for():
-    strict = replace(POLICY, least_principals=2)
+    strict = replace(POLICY, min_users=2)
     assert set(alive(*TWICE, at=4, policy=strict)) == {("m", "aaa")}
 
 
@@ -462,7 +462,7 @@ def test_the_caps_hold_at_every_moment(rows, acts, policy):
     keys = ["namespace", "memory_id"]
     for _, mine in lessons.group_by(keys):
         events = sorted(mine.unique("proposal_id")["taught_at"])
-        for first, fourth in zip(events, events[policy.events :], strict=False):
+        for first, fourth in zip(events, events[policy.max_events_per_window :], strict=False):
             assert fourth - first >= timedelta(hours=policy.window_hours)
     for moment in lessons["taught_at"].unique().to_list():
         at = moment + TICK
@@ -489,7 +489,7 @@ def test_live_is_what_two_questions_taught_and_nobody_took_back(rows, acts, poli
 
 
 LOOSE = LearningPolicy(
-    events=1_000, terms_per_memory=1_000, known_first=False
+    max_events_per_window=1_000, terms_per_memory=1_000, known_first=False
 )  # what one selection teaches depends on no other
 
 

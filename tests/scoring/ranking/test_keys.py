@@ -98,7 +98,7 @@ def test_how_far_one_of_a_crowd_lifts_by_hand():
     alone = (1.0, [(7, 1.0, 1.0, 4)])
     assert lifts(keys_of(alone, crowd=CROWD - 1)) == pytest.approx({7: 0.2}, abs=1e-12)
     assert lifts(keys_of(alone, crowd=CROWD)) == pytest.approx({7: 0.03}, abs=1e-12)
-    assert lifts(keys_of(alone, crowd=CROWD), replace(POLICY, reach=0.0)) == {}
+    assert lifts(keys_of(alone, crowd=CROWD), replace(POLICY, max_user_boost=0.0)) == {}
     assert lifts(keys_of(alone, crowd=10 * CROWD)) == pytest.approx({7: 0.003}, abs=1e-12)
     # Two questions of two people: .4 · 2/3 · 4/3, and without either .2.
     two = [(1.0, [(7, 1.0, 1.0, 4), (9, 1.0, 1.0, 4)]), (1.0, [(7, 1.0, 1.0, 5)])]
@@ -107,19 +107,19 @@ def test_how_far_one_of_a_crowd_lifts_by_hand():
     # One question of two people: .4 · 2/3, and without either .2: more than that and the reach.
     both = (1.0, [(7, 1.0, 1.0, 4), (7, 1.0, 1.0, 5)])
     assert lifts(keys_of(both, crowd=CROWD)) == pytest.approx({7: 0.23}, abs=1e-12)
-    assert lifts(keys_of(both, crowd=CROWD), replace(POLICY, reach=0.1)) == pytest.approx(
+    assert lifts(keys_of(both, crowd=CROWD), replace(POLICY, max_user_boost=0.1)) == pytest.approx(
         {7: 0.8 / 3}, abs=1e-12
     )
 
 
 @pytest.mark.parametrize(("crowd", "few"), [(3, 1), (10, 1), (19, 1), (20, 2), (50, 5), (1_000, 100)])
 def test_how_many_of_a_crowd_are_a_few(crowd, few):
-    assert minority_of(crowd, replace(POLICY, minority=0.1)) == few
-    assert minority_of(crowd, replace(POLICY, minority=0.0)) == 1
+    assert minority_of(crowd, replace(POLICY, minority_fraction=0.1)) == few
+    assert minority_of(crowd, replace(POLICY, minority_fraction=0.0)) == 1
 
 
 def test_how_far_a_few_of_a_crowd_lift_by_hand():
-    tenth = replace(POLICY, minority=0.1)
+    tenth = replace(POLICY, minority_fraction=0.1)
     # Three people, a question each: .4 · 3/4 · 6/4, at most .4.
     three = [(1.0, [(7, 1.0, 1.0, who)]) for who in range(3)]
     assert lifts(keys_of(*three)) == pytest.approx({7: 0.4}, abs=1e-12)
@@ -219,7 +219,7 @@ def test_a_crowd_is_the_formula_with_its_bound(searches):
         bound = by_hand(searches, memory)
         for voice in range(4):
             others = [(cosine, [row for row in rows if row[3] != voice]) for cosine, rows in searches]
-            bound = min(bound, by_hand(others, memory) + POLICY.reach)
+            bound = min(bound, by_hand(others, memory) + POLICY.max_user_boost)
         assert found.get(memory, 0.0) == pytest.approx(bound, abs=1e-9)
 
 
@@ -230,16 +230,16 @@ def test_as_few_as_the_minority_lift_what_nobody_else_took_no_further_than_the_r
         (cosine, [row if row[3] in few else (row[0], 0.0, *row[2:]) for row in rows])
         for cosine, rows in searches
     ]
-    policy = replace(POLICY, minority=0.1)
+    policy = replace(POLICY, minority_fraction=0.1)
     assert all(
-        lift <= policy.reach * CROWD / crowd + 1e-9
+        lift <= policy.max_user_boost * CROWD / crowd + 1e-9
         for lift in lifts(keys_of(*mine, crowd=crowd), policy).values()
     )
 
 
 @given(SEARCHES, st.integers(0, 3), st.sampled_from([0.0, 0.05, 0.1]))
 def test_leaving_any_one_voice_out_of_a_crowd_lowers_no_lift_by_more_than_the_reach(searches, voice, reach):
-    policy = replace(POLICY, reach=reach)
+    policy = replace(POLICY, max_user_boost=reach)
     whole = lifts(keys_of(*searches, crowd=CROWD), policy)
     others = [(cosine, [row for row in rows if row[3] != voice]) for cosine, rows in searches]
     left = lifts(keys_of(*others, crowd=CROWD - 1), policy)
@@ -259,10 +259,10 @@ def test_the_order_of_searches_and_of_their_rows_does_not_matter(searches, rando
     [
         {"weight": -0.1},
         {"weight": 1.1},
-        {"prior": 0.0},
+        {"impression_pseudocount": 0.0},
         {"nearest": 0},
-        {"reach": -0.1},
-        {"minority": 1.0},
+        {"max_user_boost": -0.1},
+        {"minority_fraction": 1.0},
     ],
 )
 def test_a_policy_that_makes_no_sense_is_named(wrong):
