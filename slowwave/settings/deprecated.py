@@ -42,7 +42,7 @@ _warned: Final = set[str]()
 
 
 def with_current_names(given: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return the settings of one source under their current names, and warn of each deprecated one.
+    """Return the settings of one source under their current names. Warn of each deprecated name.
 
     Args:
         given: Groups of settings, nested.
