@@ -132,7 +132,7 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     )
     lift, led = _lift(rows_near, len(memory), policy)
     if keys.crowd >= CROWD:
-        reach = policy.reach * CROWD / keys.crowd
+        reach = policy.max_user_boost * CROWD / keys.crowd
         lift = _bounded(rows_near, lift, policy, reach, minority_of(keys.crowd, policy))
     selected = rows_near.taken > 0
     first = np.full(len(memory), len(search), dtype=np.int64)
@@ -151,13 +151,15 @@ def _lift(rows: _ExaminedRows, size: int, policy: KeyPolicy) -> tuple[Floats, In
     searches = int(rows.turn.max(initial=0)) + 1
     pairs = np.unique(rows.group[selected] * searches + rows.turn[selected])
     led = np.bincount(pairs // searches, minlength=size)
-    rate = np.divide(wanted, examined + policy.prior * best, out=np.zeros(size), where=best > 0)
+    rate = np.divide(
+        wanted, examined + policy.impression_pseudocount * best, out=np.zeros(size), where=best > 0
+    )
     return policy.weight * np.minimum(best * rate * 2 * led / (led + 1), 1.0), led
 
 
 def minority_of(crowd: int, policy: KeyPolicy) -> int:
     """Return the number of users that may agree on a wrong result: a share, and at least one."""
-    return max(1, floor(policy.minority * crowd + 1e-9))
+    return max(1, floor(policy.minority_fraction * crowd + 1e-9))
 
 
 def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:

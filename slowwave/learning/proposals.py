@@ -241,7 +241,7 @@ def _having(
     """
     policy = space.learning_policy
     query = full_text(space.store, "chunks", "search_text", word).where(within(namespace, "status = 'live'"))
-    limit = 4 * max(policy.frequent_from, int(policy.frequent_share * births.height) + 1)
+    limit = 4 * max(policy.common_term_min_memories, int(policy.frequent_share * births.height) + 1)
     while True:
         rows = query.limit(limit).select(["memory_id", "_score"]).to_arrow()
         memories = pl.Series("memory_id", rows.column("memory_id").to_pylist(), dtype=pl.String).unique()
