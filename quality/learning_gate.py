@@ -245,7 +245,7 @@ def _conditions(
 ) -> Iterable[Condition]:
     progress = evidence.progress
     yield Condition(ENABLED, "on" if evidence.enabled else "off", "on", _met(evidence.enabled))
-    yield _count(CYCLES, progress.min_closed_cycles, bounds.cycles, "closed")
+    yield _count(CYCLES, progress.cycles, bounds.min_closed_cycles, "closed")
     yield _count(SEARCHES, progress.searches, bounds.cycle_queries, "evaluated", progress.open_searches)
     yield _count(DAYS, progress.days, bounds.cycle_days, "of closed cycles", progress.open_days)
     yield _shadow(evidence.first_proposal, as_of, bounds.shadow_days)

@@ -244,7 +244,7 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
         learning = memories.setdefault((namespace, memory), _Learning())
         while learning.events and learning.events[0] <= at - window:
             learning.events.popleft()
-        if len(learning.max_events_per_window) >= policy.events:
+        if len(learning.events) >= policy.max_events_per_window:
             decided.append((name, RATE_LIMITED))
             continue
         learning.lessons = [lesson for lesson in learning.lessons if lesson[1] > at - policy.ttl]

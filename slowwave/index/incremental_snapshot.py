@@ -38,7 +38,7 @@ MIN_ROWS = 500
 """Minimum rows of a namespace with a file (count); a smaller one is read from the table as fast."""
 
 PARTED_FROM, WANTED_RECALL = 20_000, 0.99
-"""Minimum rows for partitions, and their minimum recall: defaults of ``store.vector_index_from`` and
+"""Minimum rows for partitions, and their minimum recall: defaults of ``store.ann_min_chunks`` and
 ``store.vector_index_recall``."""
 
 MAX_PIECES = 32

@@ -1,7 +1,7 @@
 """Vector index of the chunks: build policy and measured recall.
 
 Policy, from measurements of LanceDB 0.40. There is no vector index if no namespace is searched in the table
-itself, or below ``store.vector_index_from`` chunks: exact search is as fast there. Above, it is IVF_FLAT,
+itself, or below ``store.ann_min_chunks`` chunks: exact search is as fast there. Above, it is IVF_FLAT,
 which loses only the partitions that it does not visit. Recall against exact search is measured on the table
 itself when the index is built, and the number of visited partitions is raised until it is reached.
 """
