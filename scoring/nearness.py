@@ -10,8 +10,8 @@ def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float)
     """Return the nearness of two questions, in [0, 1]; shape of `cosine` (rule 7.2).
 
     It rises linearly from 0 at `low` to 1 at `high`. Both bounds belong to the embedding model and are the
-    same in every namespace. The seeds' line from a quantile of the namespace's cosines to 1 lost more on new
-    questions.
+    same in every namespace. A line from a quantile of the namespace's cosines to 1 lost more on questions
+    that nobody had asked (decision 45).
 
     Args:
         cosine: of the two questions.
