@@ -165,7 +165,7 @@ def _check(query: str, limit: int, project: str) -> None:
     if len(query) > MAX_QUERY_CHARACTERS:
         raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
     if limit < 0:
-        raise SlowwaveError(f"limit = {limit} is negative. Use 0 or more.")
+        raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
     if not isinstance(project, str) or len(project) > MAX_PROJECT_CHARACTERS or "\0" in project:
         raise SlowwaveError(
             f"project = {project!r} is no name of at most {MAX_PROJECT_CHARACTERS} characters."

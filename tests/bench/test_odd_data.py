@@ -85,7 +85,7 @@ def test_folders_without_the_data_are_named(refused: Refused, tmp_path: Path) ->
     assert "has no sentences" in refused("contrast", "--data", empty)
     assert "neither retrieval" in refused("gate", "--vault", notes, "--data", empty)
     assert "leaves nothing" in refused("gate", "--vault", notes, "--no-cost")
-    assert "corpus.jsonl cannot be read" in refused("density", "--xquad", empty)
+    assert "Cannot read" in refused("density", "--xquad", empty)
     assert "give --data or --esci" in refused("judge")
 
 

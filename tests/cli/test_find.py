@@ -389,7 +389,7 @@ def test_what_cannot_be_fitted_leaves_no_policy(made, collection, tmp_path):
     shutil.copytree(collection, broken)
     (broken / "corpus.jsonl").write_text("{\n")
     for folder, said in (
-        (tmp_path / "nowhere", "cannot be read"),
+        (tmp_path / "nowhere", "Cannot read"),
         (few, "has 5 queries with a relevant document"),
         (broken, "corpus.jsonl, line 1 is not JSON"),
     ):
@@ -413,7 +413,7 @@ def test_what_cannot_be_fitted_leaves_no_policy(made, collection, tmp_path):
         (("explain", "x", "-n", "a b"), "Namespace 'a b'"),
         (("wakeup", "-n", "a b"), "Namespace 'a b'"),
         (("wakeup", "--budget", "49"), "budget = 49"),
-        (("tune", "--data", "does/not/exist"), "does/not/exist/corpus.jsonl cannot be read"),
+        (("tune", "--data", "does/not/exist"), "Cannot read does/not/exist/corpus.jsonl"),
     ],
 )
 def test_an_error_is_one_line_and_ends_with_1(made, words, message):

@@ -395,7 +395,7 @@ def test_a_key_may_hold_anything_that_is_a_name(memory):
         ("", 5, "query is empty"),
         (" \n\t", 5, "query is empty"),
         ("x" * 4_001, 5, "4,001 characters: give at most 4,000"),
-        ("x", -1, "limit = -1 is negative"),
+        ("x", -1, "limit = -1: ask for 0 or more"),
     ],
 )
 def test_a_query_that_cannot_be_asked_is_refused(memory, query, limit, message):
@@ -527,7 +527,7 @@ def test_a_search_answers_with_a_warning_when_the_journal_cannot_be_written(memo
     response = memory.search("deploy day")
     assert found(response) == [saved.memory_id]
     (warning,) = response.warnings
-    assert "not in the journal" in warning
+    assert "could not be recorded" in warning
     assert "was closed" in warning
 
 

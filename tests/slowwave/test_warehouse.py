@@ -243,7 +243,7 @@ def test_what_is_missing_or_broken_is_said(path: Path) -> None:
     with pytest.raises(NotFoundError, match="slowwave warehouse build"):
         query(path, "FROM memories")
     path.write_bytes(b"not a database" * 1_000)
-    with pytest.raises(SlowwaveError, match="cannot be read"):
+    with pytest.raises(SlowwaveError, match="Cannot read"):
         described(path)
 
 
