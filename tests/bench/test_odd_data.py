@@ -58,7 +58,7 @@ def test_a_collection_without_an_answer_is_named(name: str, refused: Refused, tm
     assert "no query" in refused(name, "--data", folder)
 
     (folder / "qrels.tsv").unlink()
-    assert "qrels.tsv cannot be read" in refused(name, "--data", folder)
+    assert "one/qrels.tsv (No such file" in refused(name, "--data", folder)
     assert "there is no folder" in refused(name, "--data", tmp_path / "nowhere")
 
 
@@ -85,7 +85,7 @@ def test_folders_without_the_data_are_named(refused: Refused, tmp_path: Path) ->
     assert "has no sentences" in refused("contrast", "--data", empty)
     assert "neither retrieval" in refused("gate", "--vault", notes, "--data", empty)
     assert "leaves nothing" in refused("gate", "--vault", notes, "--no-cost")
-    assert "Cannot read" in refused("density", "--xquad", empty)
+    assert "corpus.jsonl cannot be read" in refused("density", "--xquad", empty)
     assert "give --data or --esci" in refused("judge")
 
 
