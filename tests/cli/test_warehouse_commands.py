@@ -55,7 +55,7 @@ def test_tables_and_columns_are_listed_with_what_they_say(built: Any) -> None:
     code, told = built("tables", "quality_by_day", "--json")
     (only,) = json.loads(told)
     assert only["columns"][0] == {"name": "day", "type": "DATE", "about": "UTC day."}
-    assert "How good the searches of a day were" in " ".join(built("tables")[1].split())
+    assert "Search quality of a day" in " ".join(built("tables")[1].split())
     assert "DATE" in built("tables", "quality_by_day")[1]
 
 
