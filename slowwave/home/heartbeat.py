@@ -1,7 +1,7 @@
 """Heartbeat of the hooks: last recall and last capture of each client, in a small file.
 
-A failing hook leaves no visible trace. So each hook records here that it has done its work, and
-`slowwave doctor` reports a client whose sessions begin while nothing of them is captured any more.
+A failing hook leaves no visible trace. So each hook records here that it has done its work. `slowwave
+doctor` reports a client whose sessions begin without being captured.
 """
 
 from __future__ import annotations

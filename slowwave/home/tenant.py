@@ -50,9 +50,9 @@ class Saved:
     Attributes:
         memory_id: Id of the memory, also if the note was refused.
         status: ``live`` (searchable now), ``merged`` (its content is in another memory now),
-            ``superseded`` (a newer memory contradicts it), ``quarantined``, or ``replaced`` (a later
-            note of the call had the same key: the memory has that text now, and `warnings` names the
-            note).
+            ``superseded`` (a newer memory contradicts it), or ``quarantined``. ``replaced``: a later
+            note of the call had the same key. The memory has that text now, and `warnings` names the
+            note.
         reasons: All reasons why it was quarantined; of a stored note, why it would be if the gate
             enforced.
         duplicate_of: Live memory with the same content.

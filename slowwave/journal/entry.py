@@ -79,8 +79,8 @@ class Entry:
         principal: Acting user.
         digest: Hash of a save's raw bytes.
         content_hash: Hash of a save's normalised content.
-        origin: Name of the vault that a save came from, of the project that a search was for, or of the
-            kind of source of a judgment; else empty.
+        origin: Name of a save's vault, of a search's project, or of a judgment's kind of source; else
+            empty.
         payload: Everything else, as JSON types.
         seq: Place in the journal, given by the database; ignored when appending.
         ordered_at: Its moment among all events, given by the database; ignored when appending. It is
@@ -88,8 +88,8 @@ class Entry:
             one. So a later event is always later by it; `occurred_at` is for people and days.
 
     Raises:
-        JournalEntryError: A naive time or one after the year 9000, an unknown kind, an empty event id or
-            namespace, or text that is too long (`MAX_TEXT_BYTES`), not valid Unicode, or holds a NUL
+        JournalEntryError: A naive time or one after the year 9000, an unknown kind, or an empty event id
+            or namespace. Or text that is too long (`MAX_TEXT_BYTES`), not valid Unicode, or has a NUL
             character (PostgreSQL cannot keep one).
     """
 

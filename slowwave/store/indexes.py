@@ -2,8 +2,8 @@
 
 Policy, from measurements of LanceDB 0.40. There is no vector index if no namespace is searched in the table
 itself, or below ``store.ann_min_chunks`` chunks: exact search is as fast there. Above, it is IVF_FLAT,
-which loses only the partitions that it does not visit. Recall against exact search is measured on the table
-itself when the index is built, and the number of visited partitions is raised until it is reached.
+which loses only the partitions that it does not visit. The build measures recall against exact search on the
+table itself. It raises the number of visited partitions until the wanted recall is reached.
 """
 
 from __future__ import annotations

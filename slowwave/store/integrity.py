@@ -49,7 +49,7 @@ class Damage:
     def error(self) -> DamageError:
         """Return the error that every command raises for it."""
         return DamageError(
-            f"The table {self.table} {self.problem}. Make it again from the journal: {self.command}"
+            f"The table {self.table} {self.problem}. Run `{self.command}` to recreate it from the journal."
         )
 
 

@@ -1,14 +1,14 @@
 """Write-ahead log (WAL) of new rows: many small writes become one commit per table.
 
-A commit of LanceDB costs 10 ms and leaves a version and a fragment, however few rows it has. So new rows
-(their keys are in no table, and nobody changes them before the commit) are written to a file here, and
-`Store.settle` commits all gathered files in one upsert per table. `Store.read` includes them, whoever wrote
-them; every other access to a table commits its rows first.
+A commit of LanceDB costs 10 ms and leaves a version and a fragment, however few rows it has. So new rows are
+written to a file here, and `Store.settle` commits all gathered files in one upsert per table. New means that
+their keys are in no table and that no writer changes them before the commit. `Store.read` includes them,
+whichever process wrote them; every other access to a table commits its rows first.
 
 A file is written atomically, belongs to one event of a writer, and is deleted once its rows are in their
 tables. Committing existing rows changes nothing, so a process may be killed at any point. The log is no
-second source of truth: its rows follow from events in the journal. So a file with a wrong checksum, or with
-rows that do not fit their table, is set aside, and its events are applied again from the journal
+second source of truth: its rows follow from events in the journal. A file with a wrong checksum, or with
+rows that do not fit their table, is set aside. Its events are applied again from the journal
 (`slowwave.lifecycle.recovery`).
 """
 

@@ -44,8 +44,8 @@ class Interleaving(TypedDict):
 class SearchPayload(TypedDict, total=False):
     """Search as stored; an imported one has no policy and no candidates.
 
-    `limit` is the wanted number of results (count), `as_of` the moment up to which ratings count, `signal`
-    the absolute confidence for abstention, `client` its ids in the log that it was imported from.
+    `limit` is the wanted number of results (count). Ratings count up to the moment `as_of`. `signal` is the
+    absolute confidence for abstention. `client` has the search's ids in the log that it was imported from.
     """
 
     query: str
