@@ -128,7 +128,7 @@ def test_what_does_not_wait_any_more_is_refused_and_changes_nothing(guarded, ope
 def test_what_was_decided_already_is_no_question(guarded):
     guarded.save(TUESDAY, title="Deploy day")
     new = guarded.save(THURSDAY, title="Deploy day")
-    with pytest.raises(SlowwaveError, match="it became supersede"):
+    with pytest.raises(SlowwaveError, match="its outcome is supersede"):
         guarded.accept(new.decision_id)
     _, waits = proposed(guarded, "merge")
     guarded.accept(waits.decision_id)
