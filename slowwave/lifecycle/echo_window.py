@@ -42,8 +42,8 @@ class _Shown:
         seq: Seq of the last search that was read.
         looked: Last journal entry up to which no later search exists.
         parts: Frames of `_SHOWN_SCHEMA`.
-        heard: Shingles of the passages.
-        seen: Passages in `heard`: chunk id and revision of the text.
+        shingles: Shingles of the passages.
+        seen: Passages in `shingles`: chunk id and revision of the text.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class _Shown:
 
     def forget(self) -> None:
         """Drop the texts of the passages."""
-        self.heard, self.seen = ShingleIndex(), set[tuple[str, str]]()
+        self.shingles, self.seen = ShingleIndex(), set[tuple[str, str]]()
 
     def since(self, start: datetime) -> pl.DataFrame:
         """Return rows of this moment or later, and drop the older ones."""
@@ -96,14 +96,14 @@ class ServedPassages:
         with self._lock:
             served = self._of.setdefault(namespace, _Shown())
             if served.looked < seq - 1:
-                self._listen(served, namespace, start, until)
+                self._read_new(served, namespace, start, until)
             served.looked = max(served.looked, seq)
-            if not served.heard.may_hold(texts, share):
+            if not served.shingles.may_hold(texts, share):
                 return pl.DataFrame(schema=SERVED_SCHEMA)
             rows = served.since(start)
         return self._with_texts(rows)
 
-    def _listen(self, served: _Shown, namespace: str, start: datetime, until: datetime) -> None:
+    def _read_new(self, served: _Shown, namespace: str, start: datetime, until: datetime) -> None:
         """Read the searches since the last call."""
         days = days_from(day_of(start), day_of(until))
         entries = self._journal.read(kinds=["search"], days=days, namespace=namespace, after_seq=served.seq)
@@ -122,7 +122,7 @@ class ServedPassages:
         fresh = texts.filter(
             pl.Series([version not in served.seen for version in versions], dtype=pl.Boolean)
         )
-        served.heard.add(fresh["text"].to_list())
+        served.shingles.add(fresh["text"].to_list())
         served.seen.update(fresh.select("chunk_id", "revision").iter_rows())
 
     def _texts(self, chunk_ids: Sequence[str]) -> pl.DataFrame:

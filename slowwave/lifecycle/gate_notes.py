@@ -48,7 +48,7 @@ def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: dat
     nightly = space.store.read("gate_verdicts", where, columns=_VERDICT)
     staged = space.store.read("staged_notes", where, columns=[*_SAME, *_NOTE])
     nightly = nightly.join(staged.unique(_SAME), on=_SAME, how="left").select(*_VERDICT, *_NOTE)
-    new = _since_the_nights(space, namespace, first, last)
+    new = _pending_direct_saves(space, namespace, first, last)
     judged = pl.concat([nightly.join(new, on=_SAME, how="anti"), new]).filter(
         pl.col("verdict").is_in([PASS, REFUSE])
     )
@@ -70,7 +70,7 @@ def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: dat
     )
 
 
-def _since_the_nights(space: Workspace, namespace: str | None, first: str, last: str) -> pl.DataFrame:
+def _pending_direct_saves(space: Workspace, namespace: str | None, first: str, last: str) -> pl.DataFrame:
     """Return direct saves that no finished nightly job has ingested, with verdicts."""
     seen = {day: record["seq"] for day, record in NOTES.finished(space.store).items()}
     days = space.journal.days(["save"]).filter(

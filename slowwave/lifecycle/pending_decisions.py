@@ -45,10 +45,10 @@ def waiting(store: Store, namespace: str = "") -> pl.DataFrame:
     rows = rows.sort("decided_at", "decision_id").unique(
         ["memory_id", "other_memory"], keep="last", maintain_order=True
     )
-    return rows.filter(pl.Series([not why for why in _over(store, rows)], dtype=pl.Boolean))
+    return rows.filter(pl.Series([not why for why in _closing_reasons(store, rows)], dtype=pl.Boolean))
 
 
-def _over(store: Store, rows: pl.DataFrame) -> list[str]:
+def _closing_reasons(store: Store, rows: pl.DataFrame) -> list[str]:
     """Return for each decision why it no longer waits; empty if it does."""
     names = [*rows["memory_id"], *rows["other_memory"]]
     memories = store.read_by("memories", "memory_id", names, columns=["memory_id", "revision", "status"])
@@ -58,10 +58,10 @@ def _over(store: Store, rows: pl.DataFrame) -> list[str]:
         also=f"undone_why = {quote(UNDONE_BY_HAND)}",
     )  # fmt: skip
     apart = {frozenset(pair) for pair in parted.iter_rows()}
-    return [_why(row, now, apart) for row in rows.iter_rows(named=True)]
+    return [_closing_reason(row, now, apart) for row in rows.iter_rows(named=True)]
 
 
-def _why(row: dict[str, Any], now: dict[str, tuple[str, str]], apart: set[frozenset[Any]]) -> str:
+def _closing_reason(row: dict[str, Any], now: dict[str, tuple[str, str]], apart: set[frozenset[Any]]) -> str:
     if frozenset((row["memory_id"], row["other_memory"])) in apart:
         return "a person keeps the two apart"
     for name, then in ((row["memory_id"], row["revision"]), (row["other_memory"], row["other_revision"])):
@@ -108,19 +108,19 @@ def settle(tenant: Tenant, decision_id: str, *, accept: bool, viewer: Viewer | N
                 f"Decision {decision_id} does not wait for a person: its outcome is {row['outcome']}. "
                 f"`{COMMAND}` lists those that do; `slowwave undo` undoes others."
             )
-        (why,) = _over(space.store, pl.DataFrame([row], infer_schema_length=None))
+        (why,) = _closing_reasons(space.store, pl.DataFrame([row], infer_schema_length=None))
         if why:
             raise SlowwaveError(
                 f"Decision {decision_id} waits no longer: {why}. `{COMMAND}` lists those that do."
             )
         if accept:
             ensure_checkpoint(space.store, RECONSOLIDATION_CHECKPOINT, space.now())
-        append_and_apply(space, _word(tenant, decision_id, accept=accept))
+        append_and_apply(space, _settlement_entry(tenant, decision_id, accept=accept))
         made = ids.decision_id(row["memory_id"], row["revision"], decision_id) if accept else decision_id
         return decisions.get_decision(space, tenant.namespace, made)
 
 
-def _word(tenant: Tenant, decision_id: str, *, accept: bool) -> Entry:
+def _settlement_entry(tenant: Tenant, decision_id: str, *, accept: bool) -> Entry:
     return word_entry(
         "accept" if accept else "undo", decision_id,
         namespace=tenant.namespace, occurred_at=tenant.space.now(), principal=tenant.principal,

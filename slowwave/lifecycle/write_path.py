@@ -217,7 +217,7 @@ def apply_lost_entries(space: Workspace) -> int:
         _apply_entries(space, _batches(acts))
         if wal is not None:
             wal.forget_set_aside(aside)
-            wal.is_whole()
+            wal.mark_complete()
     return len(acts)
 
 

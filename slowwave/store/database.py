@@ -264,7 +264,7 @@ class Store(TableReader):
             return
         self._writing.settles = True
         try:
-            with self.wal.taken() as waiting:
+            with self.wal.taking_all() as waiting:
                 for table in LOGGED:
                     if table in waiting:
                         rows = frame_of(pa.concat_tables(waiting[table]))

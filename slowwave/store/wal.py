@@ -153,7 +153,7 @@ class WriteAheadLog:
                 self._start = b""
         return self._start != (start_of_machine() or b"")
 
-    def is_whole(self) -> None:
+    def mark_complete(self) -> None:
         """Record that all events of the journal are in the tables or in the log."""
         self._make_folder()
         self._start = start_of_machine() or b""
@@ -233,7 +233,7 @@ class WriteAheadLog:
         )
 
     @contextmanager
-    def taken(self) -> Iterator[dict[str, list[pa.Table]]]:
+    def taking_all(self) -> Iterator[dict[str, list[pa.Table]]]:
         """Yield all rows by table for a commit; delete their files unless it fails.
 
         One process at a time.

@@ -144,7 +144,7 @@ def _admit(
     around: ContextLoader, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool, later: bool
 ) -> AdmissionReport:
     """Decide on the events, log the decisions, write the memories."""
-    touched = around.known_of(acts)
+    touched = around.existing_memories(acts)
     acts = around.news(acts, touched, again=again)
     news = acts.filter("is_news")
     unchanged = acts.height - news.height
@@ -157,10 +157,10 @@ def _admit(
         vectors, on="memory_id", how="left", maintain_order="left"
     )
     matrix = matrix_of(notes["vector"], around.store.identity.dimension)
-    settlements = around.words(news)
+    settlements = around.settlements(news)
     neighbours = around.neighbours(notes, matrix, acts=news.height)
     events = _events_of(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), settlements)
-    around.look_for_newer([event.note for event in events if event.note is not None], acts=news.height)
+    around.check_order([event.note for event in events if event.note is not None], acts=news.height)
     admission = admit(events, around.surroundings(around.touched(news, touched, settlements), neighbours))
     with around.store.later() if later and _only_new(admission, news) else nullcontext():
         logged = log(around, admission, saves, news, again=again)

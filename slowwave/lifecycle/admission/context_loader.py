@@ -89,12 +89,12 @@ class ContextLoader:
         """Return the context of these records; the rest is loaded when it is needed."""
         by_id = {record.memory_id: record for record in records}
         return AdmissionContext(
-            by_id, neighbours, self.policy, self.recall, self.embed, self.apart(),
+            by_id, neighbours, self.policy, self.recall, self.embed, self.separated_pairs(),
             accepted=self.accepted() if self.policy.reconsolidation != "off" else {},
-            latest=self._latest, near=self.near, behind=self.behind,
+            latest=self._latest, near=self.similar_to, behind=self.superseded_by,
         )  # fmt: skip
 
-    def known_of(self, acts: pl.DataFrame) -> pl.DataFrame:
+    def existing_memories(self, acts: pl.DataFrame) -> pl.DataFrame:
         """Return the memories of the events, and those with exactly the same content."""
         names = acts["memory_id"].to_list()
         hashes = acts.filter((pl.col("act") == "save") & self.policy.gate)["content_hash"].to_list()
@@ -146,7 +146,7 @@ class ContextLoader:
         lost = without_original(self.store, held)
         return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
 
-    def words(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
+    def settlements(self, news: pl.DataFrame) -> dict[str, AdmissionAct]:
         """Return the undos and accepts of decisions, by decision id."""
         return self._undos(news) | self._accepts(news) if set(WORDS) & set(news["act"]) else {}
 
@@ -256,7 +256,7 @@ class ContextLoader:
         rest = [name for name in wanted if name not in self._seen]
         return cached + self.records(self._rows("memory_id", rest)) if rest else cached
 
-    def look_for_newer(self, notes: Iterable[AdmissionRecord], *, acts: int) -> None:
+    def check_order(self, notes: Iterable[AdmissionRecord], *, acts: int) -> None:
         """Check whether any note is older than a stored memory and must be ordered."""
         moments = [note.moment for note in notes]
         if not moments or self.policy.reconsolidation == "off":
@@ -279,7 +279,7 @@ class ContextLoader:
         carried = (to_microseconds(date) for date in rows["dated"].drop_nulls())
         return max((NEVER, *own, *carried))
 
-    def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[AdmissionRecord]:
+    def similar_to(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[AdmissionRecord]:
         """Return memories, forgotten ones excepted, that are similar to one of these vectors."""
         names = pl.Series(dtype=pl.String)
         if self._many is not None:
@@ -295,7 +295,7 @@ class ContextLoader:
         ]  # fmt: skip
         return self.records(pl.concat(rows).unique("memory_id")) if rows else []
 
-    def behind(self, names: Iterable[str]) -> list[AdmissionRecord]:
+    def superseded_by(self, names: Iterable[str]) -> list[AdmissionRecord]:
         """Return the memories that these superseded."""
         wanted = list(names)
         return self.records(self._rows("replaced_by", wanted, also="status = 'superseded'")) if wanted else []
@@ -362,7 +362,7 @@ class ContextLoader:
             frame = frame_of(query.to_arrow())
         return frame.filter(pl.col("_distance") <= 1.0 - self.policy.floor + SLACK).select(RECORD)
 
-    def apart(self) -> frozenset[frozenset[str]]:
+    def separated_pairs(self) -> frozenset[frozenset[str]]:
         """Return pairs of memories that a user separated."""
         if self.policy.reconsolidation == "off" and not self.policy.gate:
             return frozenset()

@@ -52,8 +52,8 @@ def memories_as_of(
     """
     past = _Past(acts, Log(decisions, refusals, known, set(acts["occurred_at"])))
     for batch in batches(acts, past.log.looks(before)):
-        past.happen(batch)
-    past.ask_again()
+        past.apply_batch(batch)
+    past.admit_orphans()
     return past.memories()
 
 
@@ -105,25 +105,25 @@ class _Past:
         self._tombstones: dict[str, str] = {}  # forgotten before any text was seen
         self._pending: list[LoggedDecision] = []
         self._refused: dict[str, _Refused] = {}
-        self._came: list[datetime] = []  # moments of the notes that entered since the last `_look_again`
+        self._came: list[datetime] = []  # moments of the notes that entered since the last `_apply_late`
         self._now = datetime.min.replace(tzinfo=UTC)  # of the event being applied
 
-    def happen(self, batch: Sequence[PastEvent]) -> None:
+    def apply_batch(self, batch: Sequence[PastEvent]) -> None:
         """Apply one batch."""
         day = batch[0].day
-        self.ask_again(before=day)
+        self.admit_orphans(before=day)
         takes = {"save": self._save, "forget": self._forget, "undo": self._undo, "accept": self._accept,
-                 "look": self._look}  # fmt: skip
+                 "look": self._apply_look}  # fmt: skip
         for act in (
             sorted(batch, key=lambda act: self._turn(act.memory_id)) if batch[0].kind == "look" else batch
         ):
             takes[act.kind](act)
-        self._look_again()
-        self._wait_no_longer()
+        self._apply_late()
+        self._apply_pending()
         for refused in self._refused.values():
-            self._watch(refused, day)
+            self._track_original(refused, day)
 
-    def ask_again(self, before: str | None = None) -> None:
+    def admit_orphans(self, before: str | None = None) -> None:
         """Admit refused notes whose original was gone on an earlier day.
 
         That day's nightly job did the same.
@@ -132,8 +132,8 @@ class _Past:
             if refused.lost_on and (before is None or refused.lost_on < before):
                 del self._refused[name]
                 self._enter(refused.act)
-        self._look_again()
-        self._wait_no_longer()
+        self._apply_late()
+        self._apply_pending()
 
     # -- verdicts --------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class _Past:
             self._enter(act)
         elif (original := self.log.original(act)) is not None:
             self._refused[act.memory_id] = refused = _Refused(act, *original)
-            self._watch(refused, act.day)
+            self._track_original(refused, act.day)
 
     def _enter(self, act: PastEvent) -> None:
         name, before = act.memory_id, self._texts.get(act.memory_id)
@@ -186,7 +186,7 @@ class _Past:
         self._texts[name] = _Text(act.at, dated or created, act.occurred_at)
         self._came.append(act.occurred_at)
         if (decided := self.log.about(act)) is not None:
-            self._effect(decided)
+            self._apply_decision(decided)
 
     def _forget(self, act: PastEvent) -> None:
         name, record = act.memory_id, self._memories.known(act.memory_id)
@@ -210,25 +210,25 @@ class _Past:
         if proposed is not None:
             name = ids.decision_id(proposed.decision.memory_id, proposed.decision.revision, act.subject)
             if (decided := self.log.by_id.get(name)) is not None:
-                self._effect(decided, look=True)
+                self._apply_decision(decided, look=True)
 
-    def _look(self, act: PastEvent) -> None:
-        self._effect(self.log.by_id[act.subject], look=True)
+    def _apply_look(self, act: PastEvent) -> None:
+        self._apply_decision(self.log.by_id[act.subject], look=True)
 
-    def _look_again(self) -> None:
+    def _apply_late(self) -> None:
         """Apply the decisions that notes which came late caused."""
         caused = [decided for moment in sorted(set(self._came)) for decided in self.log.late(moment)]
         self._came = []
         for decided in sorted(caused, key=lambda logged: self._turn(logged.decision.memory_id)):
-            self._effect(decided, look=True)
+            self._apply_decision(decided, look=True)
 
-    def _wait_no_longer(self) -> None:
+    def _apply_pending(self) -> None:
         """Apply pending decisions whose memories exist now; keep the others pending."""
         pending, self._pending = self._pending, []
         for decided in pending:
-            self._effect(decided)
+            self._apply_decision(decided)
 
-    def _effect(self, decided: LoggedDecision, *, look: bool = False) -> None:
+    def _apply_decision(self, decided: LoggedDecision, *, look: bool = False) -> None:
         """Apply a decision, or keep it pending until both memories exist.
 
         A nightly job ingests yesterday's notes beside those saved since midnight.
@@ -255,7 +255,7 @@ class _Past:
         else:
             self._memories.carry_out(decision)
 
-    def _watch(self, refused: _Refused, day: str) -> None:
+    def _track_original(self, refused: _Refused, day: str) -> None:
         record = self._memories.known(refused.original)
         exists = record is not None and record.status != RETIRED and record.revision == refused.revision
         if refused.existed and not exists and not refused.lost_on:
