@@ -126,7 +126,7 @@ def source_names(
     names = [note.get(NAME) or "" if isinstance(note, Mapping) else "" for note in notes]
     for at, name in enumerate(names, start=1):
         if not isinstance(name, str):
-            raise ArgumentError(f"Note {at}: {NAME} = {shown(name)}: it must be text.")
+            raise ArgumentError(f"Note {at}: {NAME} = {shown(name)}: it has to be text.")
         within(NAME, name, f"Note {at}: {NAME}")
         sound_text(f"Note {at}: {NAME}", name)
     used = [name for name in names if name]
