@@ -156,7 +156,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(filled, home, monkeypatch):
         def embed_query(self, text):
             return self._inner.embed_query(text)
 
-    monkeypatch.setattr(module.stages, "CHUNKS_PER_COMMIT", 1)
+    monkeypatch.setattr(module.ingest_pipeline, "CHUNKS_PER_COMMIT", 1)
     monkeypatch.setattr(module, "load_embedder", lambda settings: Watched(settings, allowed=2))
     with pytest.raises(KeyboardInterrupt):
         reembed(load(home), BGE)
