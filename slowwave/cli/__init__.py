@@ -1,4 +1,4 @@
-"""The command line. Commands import what they need when they run, so that `--help` prints_output at once."""
+"""The command line. Commands import their dependencies when they run, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -46,29 +46,29 @@ from slowwave.views.terminal import telling
 
 __all__ = ["app", "main"]
 
-_SELDOM = 500_000
-"""New objects (count) after which Python looks for those that nobody holds. With its own 700 it looks through
-all that a command imports, again and again: a tenth of a short command's CPU."""
+_GC_THRESHOLD = 500_000
+"""Allocations (count) between garbage collections. Python's default of 700 costs a short command a tenth of
+its CPU, because each collection walks everything that the command imported."""
 
 
 def main() -> None:
     """Entry point of the `slowwave` command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal may lack a letter
-    atexit.register(gc.freeze)  # or Python looks through all that is loaded before it lets go of it: .4 s
-    with telling(), _seldom_collected():
+            stream.reconfigure(errors="backslashreplace")  # for letters that a terminal cannot show
+    atexit.register(gc.freeze)  # saves the last collection at exit: 0.4 s
+    with telling(), _rare_garbage_collection():
         without_plugins_of_pydantic()
         _load_plugins()
         if "--help" in sys.argv or len(sys.argv) == 1:
             quick_help()
-        alone(app, _asked())()
+        alone(app, _requested_command())()
 
 
 @contextmanager
-def _seldom_collected() -> Iterator[None]:
+def _rare_garbage_collection() -> Iterator[None]:
     before = gc.get_threshold()
-    gc.set_threshold(_SELDOM, *before[1:])
+    gc.set_threshold(_GC_THRESHOLD, *before[1:])
     try:
         yield
     finally:
@@ -76,13 +76,13 @@ def _seldom_collected() -> Iterator[None]:
 
 
 def _load_plugins() -> None:
-    """Add the commands of rooms above this one, which register themselves: `night`; `eval.run` in a group.
+    """Add commands that other packages register as entry points: `night`, and `eval.run` in a group.
 
-    To find them is to read what every installed package says of itself; a command that is here needs none,
-    but for the one that tells of all.
+    Finding them reads the metadata of every installed package. Only their own commands and lists of all
+    commands need that.
     """
-    asked = _asked()
-    if (has(app, asked) and asked != "help") or "--version" in sys.argv[1:2]:
+    command = _requested_command()
+    if (has(app, command) and command != "help") or "--version" in sys.argv[1:2]:
         return
     from importlib.metadata import entry_points
 
@@ -94,10 +94,10 @@ def _load_plugins() -> None:
 
 
 def _is_wanted(name: str) -> bool:
-    """A plugin is loaded for its own command, for a list of all commands and for help, not for another's."""
-    return _asked() in ("", "help", name)
+    """Whether a plugin is loaded: for its own command, for help and for lists of all commands."""
+    return _requested_command() in ("", "help", name)
 
 
-def _asked() -> str:
-    """The command that is asked for; empty where there is none."""
+def _requested_command() -> str:
+    """Return the first command word of the arguments, or "" without one."""
     return first_word(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""The commands of whoever runs a home: settings, doctor, reembed, checkpoint."""
+"""Administration commands: settings, doctor, reembed, checkpoint."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ app.add_typer(checkpoints, name="checkpoint")
 @prints_output
 def settings(
     name: Annotated[str, typer.Argument(help="One setting (gate.mode), or a group of them (gate).")] = "",
-    everything: Annotated[bool, typer.Option("--all", help="Also what is as it is by default.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include settings at their default.")] = False,
 ) -> Output:
-    """What differs from the defaults, and where each value comes from; of one setting, what it means.
+    """Show settings that differ from their defaults, or explain one setting.
 
-    With --json everything.
+    With --json all settings.
     """
     from slowwave.home.embedding_model import in_force
 
@@ -46,37 +46,42 @@ def settings(
 def _print_settings(rows: list[InForce], *, everything: bool) -> None:
     shown = [row for row in rows if everything or row.changed]
     if not shown:
-        out.print("Every setting is as it is by default.")
+        out.print("Every setting has its default value.")
     elif everything:
-        cells = [[row.name, _said(row.shown), row.origin, row.description] for row in shown]
+        cells = [[row.name, _display_value(row.shown), row.origin, row.description] for row in shown]
         print_table("Settings in force", ["setting", "value", "from", "meaning"], cells)
     else:
-        cells = [[row.name, _said(row.shown), _said(row.default), row.origin] for row in shown]
-        print_table("What differs from the defaults", ["setting", "value", "default", "from"], cells)
+        cells = [
+            [row.name, _display_value(row.shown), _display_value(row.default), row.origin] for row in shown
+        ]
+        print_table(
+            "Settings that differ from their defaults", ["setting", "value", "default", "from"], cells
+        )
     if len(shown) < len(rows):
         out.print(
-            f"[dim]{counted(len(rows) - len(shown), 'more setting')} as by default: slowwave settings --all; "
+            f"[dim]{counted(len(rows) - len(shown), 'more setting')} at their default: slowwave settings "
+            f"--all; "
             f"slowwave settings NAME explains one.[/]",
             highlight=False,
         )
 
 
 def _print_setting(row: InForce) -> None:
-    """One setting: its meaning, its default, its range, and where its value comes from."""
+    """Print one setting: its meaning, default, range and origin."""
     from slowwave.settings.display import variable_of
     from slowwave.views.tables import print_card
 
     group, _, name = row.name.rpartition(".")
     line = f"[{group}] {name} = …" if group else f"{name} = …"
     print_card([
-        ("setting", row.name), ("value", _said(row.shown)), ("from", row.origin),
-        ("default", _said(row.default)), ("allowed", row.allowed), ("meaning", row.description),
+        ("setting", row.name), ("value", _display_value(row.shown)), ("from", row.origin),
+        ("default", _display_value(row.default)), ("allowed", row.allowed), ("meaning", row.description),
         ("set it by", f"{variable_of(tuple(row.name.split('.')))}, or in slowwave.toml: {line}"),
     ])  # fmt: skip
 
 
-def _said(value: object) -> str:
-    """A value as it is shown; of nothing that it is."""
+def _display_value(value: object) -> str:
+    """Return a value as text, "(empty)" for an empty one."""
     return "(empty)" if value in ("", [], {}, None) else str(value)
 
 
@@ -87,17 +92,17 @@ def _no_setting(name: str, names: list[str]) -> NoReturn:
 
     near = next(iter(get_close_matches(name, names, n=1)), "")
     meant = f" Did you mean {near}?" if near else ""
-    raise SettingsError(f"There is no setting {name!r}.{meant} `slowwave settings --all` lists them.")
+    raise SettingsError(f"Unknown setting {name!r}.{meant} `slowwave settings --all` lists all settings.")
 
 
 @app.command()
 @prints_output
 def doctor(
-    repair: Annotated[bool, typer.Option(help="Mend what can be mended.")] = False,
+    repair: Annotated[bool, typer.Option(help="Fix problems that can be fixed automatically.")] = False,
 ) -> Output:
     """Check the installation, the store, the indexes, the journal and the model.
 
-    A home that an earlier version wrote is left as it is: it says what upgrades it.
+    A home of an earlier version is not changed; the report names the command that upgrades it.
     """
     from slowwave.maintenance.doctor import examine
 
@@ -116,7 +121,7 @@ def doctor(
 def reembed(
     model: Annotated[str, typer.Option(help="Name of the new embedding model.")],
 ) -> Output:
-    """Move the memory to another embedding model: a new table beside the old one, then a switch."""
+    """Re-embed all memories with another model into a new table, then switch to it."""
     from slowwave.maintenance.reembed import reembed as run
 
     with bars():
@@ -124,8 +129,8 @@ def reembed(
 
     def show() -> None:
         chunks = counted(report["chunks"], "chunk has", "chunks have")
-        out.print(f"{chunks} now vectors of [bold]{escape(model)}[/].")
-        out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.', markup=False)
+        out.print(f"{chunks} vectors of [bold]{escape(model)}[/] now.")
+        out.print(f'Saved in {report["config"]}: embedding.model = "{model}".', markup=False)
 
     return Output(report, show)
 
@@ -133,17 +138,17 @@ def reembed(
 @checkpoints.command("create")
 @prints_output
 def checkpoint_create(name: str) -> Output:
-    """Tag the present state of every table."""
+    """Create a checkpoint: tag the current version of every table."""
     from datetime import UTC, datetime
 
     from slowwave.store.checkpoints import create_checkpoint
 
-    # The one writer: or one table would be as it is before a save, and another as after it.
+    # The writer lock: otherwise a concurrent save could be in one table's version and not in another's.
     with open_home() as space, space.writing():
-        made = create_checkpoint(space.store, name, datetime.now(UTC))
+        checkpoint = create_checkpoint(space.store, name, datetime.now(UTC))
     return Output(
-        {"name": made.name, "tables": dict(made.tables)},
-        f"Checkpoint [bold]{escape(made.name)}[/] of {len(made.tables)} tables.",
+        {"name": checkpoint.name, "tables": dict(checkpoint.tables)},
+        f"Checkpoint [bold]{escape(checkpoint.name)}[/] of {len(checkpoint.tables)} tables.",
     )
 
 
@@ -154,13 +159,16 @@ def checkpoint_list() -> Output:
     from slowwave.store.checkpoints import list_checkpoints
 
     with open_home() as space:
-        found, now = list_checkpoints(space.store), space.now()
+        listed, now = list_checkpoints(space.store), space.now()
 
-    if not found:
-        return Output([], "No checkpoints. `slowwave checkpoint create NAME` makes one.")
-    cells = [[one.name, since(one.created_at, now)] for one in found]
+    if not listed:
+        return Output([], "No checkpoints. `slowwave checkpoint create NAME` creates one.")
+    cells = [[checkpoint.name, since(checkpoint.created_at, now)] for checkpoint in listed]
     return Output(
-        [{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found],
+        [
+            {"name": checkpoint.name, "created_at": checkpoint.created_at, "tables": dict(checkpoint.tables)}
+            for checkpoint in listed
+        ],
         lambda: print_table("Checkpoints", ["name", "created"], cells),
     )
 
@@ -168,24 +176,23 @@ def checkpoint_list() -> Output:
 @checkpoints.command("restore")
 @prints_output
 def checkpoint_restore(name: str) -> Output:
-    """Bring every table back to a checkpoint; the journal keeps all acts since."""
+    """Restore every table to a checkpoint. The journal keeps later events."""
     from slowwave.maintenance.restoring import restore
 
     with open_home() as space:
         done = restore(space, name)
     return Output(
         {"name": done.name, "tables": dict(done.tables)},
-        f"All tables are as at [bold]{escape(done.name)}[/]. "
-        f"`slowwave night` takes in again what came since.",
+        f"Restored all tables to [bold]{escape(done.name)}[/]. `slowwave night` applies later events again.",
     )
 
 
 @checkpoints.command("delete")
 @prints_output
 def checkpoint_delete(name: str) -> Output:
-    """Remove a checkpoint, so that its files may be freed."""
+    """Delete a checkpoint, so that its files can be freed."""
     from slowwave.store.checkpoints import delete_checkpoint
 
     with open_home() as space, space.writing():
         delete_checkpoint(space.store, name)
-    return Output({"name": name, "deleted": True}, f"Checkpoint [bold]{escape(name)}[/] is gone.")
+    return Output({"name": name, "deleted": True}, f"Deleted checkpoint [bold]{escape(name)}[/].")

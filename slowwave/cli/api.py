@@ -1,4 +1,4 @@
-"""Serving the memory over HTTP, for any language."""
+"""The command `api`: serve the HTTP API."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ _NEEDED = ("fastapi", "uvicorn", "mcp")
 
 ApiPort = Annotated[
     int | None,
-    typer.Option(
-        min=1, max=65_535, help=f"Port of the HTTP API; default: {PORT}, or another where that is taken."
-    ),
+    typer.Option(min=1, max=65_535, help=f"Port of the HTTP API; default: {PORT}, or a free one."),
 ]
 
 
@@ -30,9 +28,9 @@ def api(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = PORT,
 ) -> Output:
-    """Serve the memory over HTTP with JSON, for any language; /docs describes it.
+    """Serve the HTTP API (JSON). Its reference is at /docs.
 
-    Who may come in, and how far, the tokens say (`slowwave mcp token`), each for its one namespace.
+    Tokens (`slowwave mcp token`) grant access, each to one namespace.
     """
     settings = required_settings()
     if not installed():
@@ -45,22 +43,22 @@ def api(
 
     begin_logs(settings.telemetry.logs)
     space = Workspace(settings)
-    made = server(application(settings, host, space), settings, host, port)
+    http_server = server(application(settings, host, space), settings, host, port)
     with closing(space), listening(host, port) as end, metrics_served(space):
         tell(Output({"url": address(host, port)}))
-        told = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
-        err.print(told, markup=False, highlight=False)
-        run_until_told(made, end)
+        message = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
+        err.print(message, markup=False, highlight=False)
+        run_until_told(http_server, end)
     return Output()
 
 
 def installed() -> bool:
-    """Whether everything is there that the API needs."""
+    """Whether the API's dependencies are installed."""
     from importlib.util import find_spec
 
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
 def address(host: str, port: int) -> str:
-    """Where it is."""
+    """Return the URL of the API."""
     return f"http://{host_and_port(host, port)}"

@@ -1,4 +1,4 @@
-"""What every command has: the app, and the home and the namespace that it is about."""
+"""The Typer app, shared options, and helpers that open a home or a namespace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="slowwave",
-    help="A memory for AI assistants that gets better from being used, and can prove it.",
+    help="A memory for AI assistants that learns from use, and measures whether it helps.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -33,13 +33,13 @@ Namespace = Annotated[
 ]
 Limit = Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")]
 MemoryId = Annotated[str, typer.Argument(help="Id, from save or search.")]
-Who = Annotated[str, typer.Option(help="Who says so.")]
-Why = Annotated[str, typer.Option(help="In words; it is recorded.")]
+Who = Annotated[str, typer.Option(help="User recorded with the event.")]
+Why = Annotated[str, typer.Option(help="Reason; it is recorded.")]
 Reason = Annotated[str, typer.Option(help="Only with this reason.")]
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from slowwave import __version__
 
         typer.echo(__version__)
@@ -56,16 +56,16 @@ def common(
     ] = None,
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version and exit."),
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """Set the home folder for the command; what it writes is as private as that folder."""
+    """Set the home folder of the command. Files that it writes get that folder's permissions."""
     from slowwave.common.permissions import private_files
     from slowwave.settings.home_discovery import find_home
     from slowwave.views.captured_console import is_asked
 
     if is_asked():
-        return  # this process is of that home, and is as private
+        return  # this server process has that home and its permissions already
     if home is not None:
         import os
 
@@ -74,9 +74,9 @@ def common(
 
 
 def home_settings() -> Settings:
-    """The settings of the home that the command is about; from here on it logs as they say.
+    """Load the settings of the command's home and begin logging as they say.
 
-    A running memory that was asked goes on as it began, whatever was written into the file since.
+    Commands that run in a server log as the server does, whatever its file says now.
     """
     from slowwave.settings import load
     from slowwave.views.captured_console import is_asked
@@ -90,10 +90,10 @@ def home_settings() -> Settings:
 
 
 def required_settings() -> Settings:
-    """The same; there has to be such a home.
+    """Load the settings of a home that has to exist.
 
     Raises:
-        SettingsError: there is none.
+        SettingsError: there is no such home.
     """
     from slowwave.settings import require_home
 
@@ -102,7 +102,7 @@ def required_settings() -> Settings:
 
 @contextmanager
 def open_home() -> Iterator[Workspace]:
-    """That home, for commands that are about no namespace; there has to be one."""
+    """Open the home, which has to exist, for commands without a namespace."""
     from slowwave.common.slim_imports import load_tables
     from slowwave.home.workspace import Workspace
 
@@ -113,12 +113,12 @@ def open_home() -> Iterator[Workspace]:
 
 
 def open_namespace(namespace: str, *, create: bool = False, known: bool = False) -> Memory:
-    """A namespace of that home.
+    """Open a namespace of the home.
 
     Args:
-        namespace: its name; empty: that of the settings.
-        create: the home too, if there is none.
-        known: refuse a namespace in which nothing was saved, where others are.
+        namespace: empty is the setting `namespace`.
+        create: create the home if it is missing.
+        known: refuse a namespace without memories if other namespaces have some.
     """
     from slowwave.settings import require_home
 
@@ -139,7 +139,7 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
 
 
 def opened(settings: Settings, namespace: str, principal: str = "command line") -> Memory:
-    """A namespace of a home, for a command; where a running memory does the command, on what it has open."""
+    """Open a namespace for a command. In a server it uses the tables that the server has open."""
     from slowwave.common.slim_imports import load_tables
 
     load_tables()
@@ -149,7 +149,7 @@ def opened(settings: Settings, namespace: str, principal: str = "command line") 
 
 
 def reference(memory: Memory, kind: Kind, text: str) -> str:
-    """The whole id that was typed: `last`, a beginning, or an id; see :mod:`slowwave.home.id_resolution`."""
+    """Resolve `last`, an id prefix or an id to a whole id; see :mod:`slowwave.home.id_resolution`."""
     from slowwave.home.id_resolution import resolve_id
 
     return resolve_id(memory.tenant, kind, text)

@@ -1,4 +1,4 @@
-"""The commands about backups: backup, backups, verify, restore."""
+"""Backup commands: backup, backups, verify, restore."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FROM = typer.Argument(metavar="FROM", help="Folder or s3:// URL; default: the setting backup.uri.")
 _KEY = typer.Option("--key-file", help="File with the key; default: the setting backup.key_file.")
-_AT = typer.Option("--at", help="Which one: its name, or the last before a day or moment (UTC).")
+_AT = typer.Option("--at", help="Name of a backup, or the latest before a day or time (UTC).")
 _SHOWN = 20
 _NAMED = 3
 
@@ -33,22 +33,22 @@ def backup(
     ] = "",
     key_file: Annotated[Path | None, _KEY] = None,
     keep: Annotated[
-        int | None, typer.Option(help="How many of the newest stay; 0: all. Default: backup.keep.")
+        int | None, typer.Option(help="Number of newest backups to keep; 0: all. Default: backup.keep.")
     ] = None,
     forget_erased: Annotated[
-        bool, typer.Option("--forget-erased", help="Take away those made before something was erased.")
+        bool, typer.Option("--forget-erased", help="Delete backups made before an erasure.")
     ] = False,
     adopt: Annotated[
         bool,
         typer.Option(
-            "--adopt", help="Go on with backups of the home that this is a copy of, or restored from."
+            "--adopt", help="Continue the backups of the home that this one was copied or restored from."
         ),
     ] = False,
     new_key: Annotated[
-        Path | None, typer.Option("--new-key", help="Only make a key, in this new file.")
+        Path | None, typer.Option("--new-key", help="Only create a key, in this new file.")
     ] = None,
 ) -> Output:
-    """Back the home up while it is in use; what has not changed since the last time is not sent again."""
+    """Back up the home while it is in use. Only changes since the last backup are sent."""
     if new_key is not None:
         if to:
             from slowwave.errors import BackupError
@@ -61,7 +61,7 @@ def backup(
     from slowwave.backup.locations import backup_location
     from slowwave.backup.making import make
 
-    _require_what_to_back_up()
+    _require_existing_home()
     with open_home() as space, bars():
         own = space.settings.backup
         at = backup_location(space.settings, to, key_file, make=True)
@@ -76,7 +76,7 @@ def backup(
             say(f"Encrypted with the key {at.key.number}.")
 
     return Output(
-        _of(made.backup)
+        _as_data(made.backup)
         | {
             "place": made.place,
             "encrypted": made.encrypted,
@@ -88,8 +88,8 @@ def backup(
     )
 
 
-def _require_what_to_back_up() -> None:
-    """Whoever opens a home makes it where there is none, and its backup would have nothing.
+def _require_existing_home() -> None:
+    """Refuse to back up a folder without a home: opening it would create an empty one.
 
     Raises:
         BackupError: the folder is no home.
@@ -112,45 +112,48 @@ def _make_key(path: Path) -> Output:
     key = make_key_file(path)
 
     def show() -> None:
-        told = f"The key [bold]{escape(key.number)}[/] is in {escape(str(path))}, for its owner alone."
-        out.print(told, highlight=False)
-        out.print("Keep a copy of it away from this machine: without it nobody reads the backups.")
+        message = f"The key [bold]{escape(key.number)}[/] is in {escape(str(path))}, for its owner alone."
+        out.print(message, highlight=False)
+        out.print("Keep a copy of it on another machine: the backups cannot be read without it.")
 
     return Output({"file": str(path), "key": key.number}, show)
 
 
 def _show_made(made: Made) -> None:
-    one = made.backup
+    backup_ = made.backup
     out.print(
-        f"Backup [bold]{escape(one.name)}[/] of {escape(one.folder)} is at {escape(made.place)}.",
+        f"Backup [bold]{escape(backup_.name)}[/] of {escape(backup_.folder)} is at {escape(made.place)}.",
         highlight=False,
     )
-    what = f"{counted(one.journal.rows, 'act')}, {counted(len(one.tables), 'table')}, {size(one.size)}"
-    say(f"{what}; {size(one.sent)} were new, in {one.seconds:.1f} s.")
+    contents = (
+        f"{counted(backup_.journal.rows, 'event')}, {counted(len(backup_.tables), 'table')}, "
+        f"{size(backup_.size)}"
+    )
+    say(f"{contents}; {size(backup_.sent)} sent in {backup_.seconds:.1f} s.")
     if made.removed:
         out.print(
-            f"{counted(len(made.removed), 'older one')} went, {size(made.freed)} are free.", highlight=False
+            f"{counted(len(made.removed), 'old backup')} deleted, {size(made.freed)} freed.", highlight=False
         )
     out.print(
-        f"{counted(made.backups, 'backup is', 'backups are')} there. Next: slowwave verify {made.place}",
+        f"{counted(made.backups, 'backup')} in all. Next: slowwave verify {made.place}",
         markup=False,
     )
 
 
-def _of(one: Backup) -> dict[str, object]:
-    """A backup as data for programs."""
+def _as_data(backup_: Backup) -> dict[str, object]:
+    """Return a backup as JSON data."""
     return {
-        "name": one.name, "at": one.at, "home": one.folder, "slowwave": one.slowwave,
-        "acts": one.journal.rows, "until": one.journal.until,
-        "tables": {name: part.version for name, part in one.tables.items()}, "files": len(one.files),
-        "bytes": one.size, "sent": one.sent, "seconds": one.seconds,
+        "name": backup_.name, "at": backup_.at, "home": backup_.folder, "slowwave": backup_.slowwave,
+        "acts": backup_.journal.rows, "until": backup_.journal.until,
+        "tables": {name: part.version for name, part in backup_.tables.items()}, "files": len(backup_.files),
+        "bytes": backup_.size, "sent": backup_.sent, "seconds": backup_.seconds,
     }  # fmt: skip
 
 
 @app.command()
 @prints_output
 def backups(at_place: Annotated[str, _FROM] = "", key_file: Annotated[Path | None, _KEY] = None) -> Output:
-    """List the backups at a place, the oldest first."""
+    """List the backups at a place, oldest first."""
     from datetime import UTC, datetime
 
     from slowwave.backup.locations import backup_location
@@ -159,29 +162,33 @@ def backups(at_place: Annotated[str, _FROM] = "", key_file: Annotated[Path | Non
 
     settings = home_settings()
     if not at_place and not settings.backup.uri:
-        return Output([], "No place of backups is set. `slowwave backup FOLDER` makes one there.")
+        return Output(
+            [], "No backup place is set (backup.uri). `slowwave backup FOLDER` creates a backup in a folder."
+        )
     at = backup_location(settings, at_place, key_file)
-    found, wrong = at.archive().backups()
+    listed, unreadable = at.archive().backups()
 
     def show() -> None:
         now = datetime.now(UTC)
         cells = [
             [
-                one.name,
-                since(one.at, now),
-                f"{one.journal.rows:,}",
-                size(one.size),
-                size(one.sent),
-                f"{one.seconds:.1f}",
+                backup_.name,
+                since(backup_.at, now),
+                f"{backup_.journal.rows:,}",
+                size(backup_.size),
+                size(backup_.sent),
+                f"{backup_.seconds:.1f}",
             ]
-            for one in found
+            for backup_ in listed
         ]
-        print_table(f"Backups at {at.place.uri}", ["name", "when", "acts", "size", "new", "seconds"], cells)
-        for name, why in wrong.items():
-            warn(f"The list of backup {name} {why}.")
+        print_table(f"Backups at {at.place.uri}", ["name", "when", "events", "size", "new", "seconds"], cells)
+        for name, why in unreadable.items():
+            warn(f"Backup {name}: its list {why}.")
 
     return Output(
-        [_of(one) for one in found] + [{"name": name, "problem": why} for name, why in wrong.items()], show
+        [_as_data(backup_) for backup_ in listed]
+        + [{"name": name, "problem": why} for name, why in unreadable.items()],
+        show,
     )
 
 
@@ -192,10 +199,13 @@ def verify(
     key_file: Annotated[Path | None, _KEY] = None,
     at: Annotated[str, _AT] = "",
     mend: Annotated[
-        bool, typer.Option("--mend", help="Take damaged files away: the next backup sends them again.")
+        bool, typer.Option("--mend", help="Delete damaged files; the next backup sends them again.")
     ] = False,
 ) -> Output:
-    """Read every piece of the backups at a place and say which can be restored; ends with 1 if one cannot."""
+    """Read all backup data at a place and report which backups can be restored.
+
+    Exit code 1 if one cannot.
+    """
     from datetime import UTC, datetime
 
     from slowwave.backup import catalog, verifying
@@ -204,56 +214,56 @@ def verify(
     settings = home_settings()
     with bars():
         archive = backup_location(settings, at_place, key_file).archive()
-        found = verifying.verify(archive, at)
-        mended = verifying.mend(archive, found) if mend else 0
-    if found.sound and not at and settings.home.is_dir():
-        catalog.note_verified(settings.home, found.place, datetime.now(UTC))
+        result = verifying.verify(archive, at)
+        fixed = verifying.mend(archive, result) if mend else 0
+    if result.sound and not at and settings.home.is_dir():
+        catalog.note_verified(settings.home, result.place, datetime.now(UTC))
 
     def show() -> None:
-        _show_verified(found)
-        if not found.sound:
+        _show_verified(result)
+        if not result.sound:
             out.print(
-                f"{counted(mended, 'damaged file')} taken away. Next: slowwave backup" if mend else
-                "slowwave verify --mend takes damaged files away, and the next backup sends them again where "
+                f"{counted(fixed, 'damaged file')} deleted. Next: slowwave backup" if mend else
+                "slowwave verify --mend deletes damaged files; the next backup sends them again where "
                 "the home still has them."
             )  # fmt: skip
 
     return Output(
         {
-            "sound": found.sound,
-            "mended": mended,
-            **{name: getattr(found, name) for name in found.__slots__},
+            "sound": result.sound,
+            "mended": fixed,
+            **{name: getattr(result, name) for name in result.__slots__},
         },
         show,
-        code=0 if found.sound else 1,
+        code=0 if result.sound else 1,
     )
 
 
 def _few(names: tuple[str, ...]) -> str:
-    """The newest of some backups, and how many more there are."""
+    """Return the newest names, and the count of the others."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _show_verified(found: Verified) -> None:
+def _show_verified(result: Verified) -> None:
     from slowwave.views.tables import print_table
 
-    read = f"{counted(found.pieces, 'piece')} ({size(found.bytes_read)})"
-    if found.sound:
-        say(f"{counted(len(found.backups), 'backup')} at {found.place}: {read}, all as written.")
+    read = f"{counted(result.pieces, 'piece')} ({size(result.bytes_read)})"
+    if result.sound:
+        say(f"{counted(len(result.backups), 'backup')} at {result.place}: {read}, no damage.")
     else:
-        cells = [[one.where, one.problem, one.what, _few(one.backups)] for one in found.faults[:_SHOWN]]
-        more = len(found.faults) - len(cells)
-        print_table(
-            "What is wrong", ["file", "problem", "what it is of", "harms"], cells, left_out=max(more, 0)
-        )
-        whole = _few(found.whole[::-1]) or "none"
-        say(f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.")
-    if found.unused:
-        total = size(sum(found.unused.values()))
+        cells = [
+            [fault.where, fault.problem, fault.what, _few(fault.backups)] for fault in result.faults[:_SHOWN]
+        ]
+        more = len(result.faults) - len(cells)
+        print_table("Damaged files", ["file", "problem", "content", "backups"], cells, left_out=max(more, 0))
+        restorable = _few(result.whole[::-1]) or "none"
+        say(f"Of {counted(len(result.backups), 'backup')} these can be restored: {restorable}.")
+    if result.unused:
+        total = size(sum(result.unused.values()))
         say(
-            f"{counted(len(found.unused), 'file')} ({total}) that no backup needs: the next backup takes "
-            f"pieces away."
+            f"{counted(len(result.unused), 'file')} ({total}) that no backup needs: the next backup deletes "
+            f"pieces."
         )
 
 
@@ -264,7 +274,7 @@ def restore(
     key_file: Annotated[Path | None, _KEY] = None,
     at: Annotated[str, _AT] = "",
 ) -> Output:
-    """Make an empty home (--home FOLDER before the command) equal to the one that a backup is of."""
+    """Restore a backup into an empty home (--home FOLDER before the command)."""
     from slowwave.backup.locations import backup_location
     from slowwave.backup.restoring import restore as run
 
@@ -274,22 +284,22 @@ def restore(
         done = run(settings, archive, at)
 
     def show() -> None:
-        say(f"{done.home} is as {done.backup.folder} was at {done.backup.at:%F %T} UTC.")
+        say(f"Restored {done.backup.folder} of {done.backup.at:%F %T} UTC to {done.home}.")
         say(f"Tables: {done.tables}. Journal: {done.journal}.")
         if done.changed:
             changed = ", ".join(done.changed)
-            out.print(f"Other than in the backup, as they say where things are: {changed}.", markup=False)
+            out.print(f"Not restored, because they name places: {changed}.", markup=False)
         if archive.names()[-1] != done.backup.name:
             say(
-                f"There are newer backups at {archive.place.uri}. To go on there, give the next backup "
-                f"--adopt; or let this home have a place of its own."
+                f"There are newer backups at {archive.place.uri}. To continue them, give the next backup "
+                f"--adopt. Otherwise give this home a backup place of its own."
             )
         out.print(
-            "Next: slowwave doctor. Dagster's history of runs is not in a backup; nights go on without it."
+            "Next: slowwave doctor. Dagster's run history is not in a backup; nightly jobs do not need it."
         )
 
     return Output(
-        _of(done.backup)
+        _as_data(done.backup)
         | {
             "home": done.home,
             "of": done.backup.folder,

@@ -1,4 +1,4 @@
-"""What a command needs to begin, and no more: a short command spends most of its time before it begins."""
+"""Start-up helpers of the CLI. A short command spends most of its time before it begins."""
 
 from __future__ import annotations
 
@@ -12,29 +12,35 @@ from itertools import pairwise
 
 import typer
 
-_WHOLE = frozenset({"help"})
-"""Commands that look at all the others."""
+_WITH_ALL_COMMANDS = frozenset({"help"})
+"""Commands that list all others."""
 
 
 def first_word(words: Sequence[str]) -> str:
-    """The first word that is neither an option nor the home that one names; empty where there is none."""
+    """Return the first word that is neither an option nor an option's home, or ""."""
     commands = (
-        word for before, word in pairwise(("", *words)) if before != "--home" and not word.startswith("-")
+        word for previous, word in pairwise(("", *words)) if previous != "--home" and not word.startswith("-")
     )
     return next(commands, "")
 
 
 @cache
 def alone(app: typer.Typer, name: str) -> typer.Typer:
-    """The app with the one command or group of this name: to make all of them takes as long as a small one.
+    """Return the app with only the command or group of this name.
+
+    Building all takes as long as a short command.
 
     Args:
         app: with all commands.
-        name: of one of them. For any other word, and for a command that looks at the others, it is the app.
+        name: any other word, or a command that lists the others, returns the whole app.
     """
-    commands = [one for one in app.registered_commands if _name(one.name, one.callback) == name]
-    groups = [one for one in app.registered_groups if one.name == name]
-    if name in _WHOLE or not (commands or groups):
+    commands = [
+        registered
+        for registered in app.registered_commands
+        if _name(registered.name, registered.callback) == name
+    ]
+    groups = [registered for registered in app.registered_groups if registered.name == name]
+    if name in _WITH_ALL_COMMANDS or not (commands or groups):
         return app
     narrow = copy.copy(app)
     narrow.registered_commands, narrow.registered_groups = commands, groups
@@ -43,20 +49,20 @@ def alone(app: typer.Typer, name: str) -> typer.Typer:
 
 def has(app: typer.Typer, name: str) -> bool:
     """Whether an app has a command of this name; groups are none."""
-    return any(_name(one.name, one.callback) == name for one in app.registered_commands)
+    return any(_name(registered.name, registered.callback) == name for registered in app.registered_commands)
 
 
-def _name(given: str | None, callback: object) -> str:
-    return given or typer.main.get_command_name(getattr(callback, "__name__", ""))
+def _name(name: str | None, callback: object) -> str:
+    return name or typer.main.get_command_name(getattr(callback, "__name__", ""))
 
 
 def without_plugins_of_pydantic() -> None:
-    """Let Pydantic not look through every installed package for plugins; nobody has one for this program."""
+    """Disable Pydantic's plugin search, which reads every installed package. Slowwave uses no plugins."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def quick_help() -> None:
-    """Let Typer draw its help without Rich's Markdown and tracebacks, which it loads and does not need."""
+    """Let Typer draw help without importing Rich's Markdown and traceback modules."""
     from slowwave.common.slim_imports import classes_when_used
 
     if "typer.rich_utils" not in sys.modules and find_spec("rich") is not None:

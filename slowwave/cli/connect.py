@@ -1,4 +1,4 @@
-"""Connecting assistants on this machine, and what their hooks run."""
+"""The command `connect`, and the commands that client hooks run."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ if TYPE_CHECKING:
     from slowwave.connect.plan import FileChange
     from slowwave.memory import Memory
 
-Principal = Annotated[str, typer.Option(help="Who acts; default: the client's name.")]
+Principal = Annotated[str, typer.Option(help="User recorded with events; default: the client's name.")]
 
 
 @app.command()
 @prints_output
 def connect(
-    client: Annotated[str, typer.Argument(help="Name of the client; none: list them.")] = "",
+    client: Annotated[str, typer.Argument(help="Name of the client; without one, list all.")] = "",
     name: Annotated[str, typer.Option(help="Name of the server in the client's file.")] = "memory",
     principal: Principal = "",
     project: Annotated[
-        bool, typer.Option("--project", help="Only for the project in this folder, by the file it has there.")
+        bool,
+        typer.Option("--project", help="Only for the project in this folder, in its configuration file."),
     ] = False,
-    file: Annotated[Path | None, typer.Option(help="Another configuration file of that client.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Another configuration file of the client.")] = None,
     hooks: Annotated[
-        bool, typer.Option("--hooks", help="Also recall when a session starts, and capture when it ends.")
+        bool,
+        typer.Option("--hooks", help="Also install hooks: recall at session start, capture at session end."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change; write nothing.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take out what this command wrote.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what this command wrote.")] = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Connect an assistant: write Slowwave into its configuration file, or list which could be.
+    """Add Slowwave to an assistant's configuration file, or list the assistants found.
 
-    What others wrote in that file stays as it is.
+    Other entries of that file stay unchanged.
     """
     if not client:
         return _list()
@@ -58,12 +60,13 @@ def connect(
     else:
         connection, launch = _connection(chosen, namespace, principal)
         changes = [plan.addition(chosen, target, name, launch, connection) for target in where]
-        _tell_missing(chosen)
+        _warn_if_missing(chosen)
     if not dry_run:
         for change in changes:
             change.write()
     rows = [
-        {"what": one.what, "file": str(one.file), "change": one.change, "diff": one.diff} for one in changes
+        {"what": change_.what, "file": str(change_.file), "change": change_.change, "diff": change_.diff}
+        for change_ in changes
     ]
     return Output(
         {"client": chosen.name, "dry_run": dry_run, "changes": rows},
@@ -74,14 +77,14 @@ def connect(
 @app.command(hidden=True)
 @reports_errors
 def recall(namespace: Namespace = "", principal: Principal = "") -> None:
-    """What an assistant should know when a session starts; for its hook, which hands on what is printed."""
+    """Print the wake-up packet; the session-start hook of a client runs this."""
     from slowwave.home.heartbeat import note_recall
     from slowwave.views.terminal import print_plain
 
     with _opened(namespace, principal) as memory:
         text = memory.wakeup().text
         note_recall(memory.settings.home, memory.namespace, memory.principal, memory.home.now())
-    if text:  # where nothing is remembered yet, nothing is said
+    if text:  # an empty memory prints nothing
         print_plain(text)
 
 
@@ -94,9 +97,9 @@ def capture(
     namespace: Namespace = "",
     principal: Principal = "",
 ) -> Output:
-    """Keep what a person said of lasting worth in a session that ended; for the hook of a client.
+    """Save lasting statements of a session that ended; the hook of a client runs this.
 
-    Reads the hook's JSON on standard input. Everything goes through the save gate.
+    Reads the hook's JSON from standard input. Every statement goes through the save gate.
     """
     import sys
 
@@ -104,37 +107,37 @@ def capture(
     from slowwave.connect.capture import session_of
     from slowwave.home.heartbeat import note_capture
 
-    given = sys.stdin.buffer.read().decode(errors="replace")
-    session = session_of(given)
+    payload = sys.stdin.buffer.read().decode(errors="replace")
+    session = session_of(payload)
     if detach:
         from slowwave.connect.background import again
         from slowwave.settings.home_discovery import find_home
 
-        again(given, find_home())  # without the settings, which take their time to load: nobody waits
+        again(payload, find_home())  # before the settings are loaded, so that the client waits less
         return Output()
     with _opened(namespace, principal) as memory:
         done = keep(memory, session)
-        if done.messages:  # of a session without a word nothing is learned about whether capture works
-            now, held = memory.home.now(), len(done.saved)
-            note_capture(memory.settings.home, memory.namespace, memory.principal, now, saved=held)
+        if done.messages:  # an empty session does not show whether capture works
+            now, saved_count = memory.home.now(), len(done.saved)
+            note_capture(memory.settings.home, memory.namespace, memory.principal, now, saved=saved_count)
 
     def show() -> None:
-        refused = sum(one.status == "quarantined" for one in done.saved)
+        refused = sum(saved.status == "quarantined" for saved in done.saved)
         say(
             f"Session {session.id}: {done.messages:,} messages, {len(done.saved):,} statements for the gate "
-            f"({refused:,} quarantined), {done.known:,} known already."
+            f"({refused:,} quarantined), {done.known:,} already saved."
         )
 
     return Output(done, show)
 
 
 def _opened(namespace: str, principal: str) -> Memory:
-    """The memory of a hook."""
+    """Open the namespace of a hook."""
     return opened(required_settings(), namespace, principal or "assistant")
 
 
 def _connection(client: Client, namespace: str, principal: str) -> tuple[HomeConnection, tuple[str, ...]]:
-    """The memory to connect, and how the server is started; both have to be there."""
+    """Return the home to connect and the server's launch command; both have to exist."""
     from slowwave.cli.mcp import require_sdk
     from slowwave.connect import plan
     from slowwave.connect.command import launch
@@ -145,26 +148,26 @@ def _connection(client: Client, namespace: str, principal: str) -> tuple[HomeCon
     return wanted, launch()
 
 
-def _tell_missing(client: Client) -> None:
+def _warn_if_missing(client: Client) -> None:
     from slowwave.connect import look
     from slowwave.connect.clients import places_here
 
     if not look.is_here(client, places_here()):
-        warn(f"{client.title} was not found on this machine; it reads the file once it is there.", "Note:")
+        warn(f"{client.title} was not found on this machine. It will read the file once installed.", "Note:")
 
 
 def _print_changes(client: Client, changes: list[FileChange], *, dry_run: bool) -> None:
-    for one in changes:
-        if dry_run and one.diff:
-            out.print(one.diff, markup=False, highlight=False, soft_wrap=True)
-        elif one.change != "nothing":
-            out.print(one.said(client), markup=False, highlight=False, soft_wrap=True)
-    if all(one.change == "nothing" for one in changes):
-        out.print(f"{client.title} was not connected: there is nothing to take out.", markup=False)
+    for file_change in changes:
+        if dry_run and file_change.diff:
+            out.print(file_change.diff, markup=False, highlight=False, soft_wrap=True)
+        elif file_change.change != "nothing":
+            out.print(file_change.said(client), markup=False, highlight=False, soft_wrap=True)
+    if all(file_change.change == "nothing" for file_change in changes):
+        out.print(f"{client.title} was not connected: there is nothing to remove.", markup=False)
     elif dry_run:
-        out.print("Nothing was written: leave out --dry-run to do it.", markup=False)
-    elif any(one.diff for one in changes):
-        out.print(f"Restart {client.title}, so that it reads the file again.", markup=False)
+        out.print("Nothing was written. Run it again without --dry-run to apply.", markup=False)
+    elif any(file_change.diff for file_change in changes):
+        out.print(f"Restart {client.title} to load the new configuration.", markup=False)
 
 
 def _list() -> Output:
@@ -174,11 +177,14 @@ def _list() -> Output:
     from slowwave.views.tables import print_table
 
     places = places_here()
-    found = look.all_clients(places, Path.cwd())
+    connections = look.all_clients(places, Path.cwd())
 
     def show() -> None:
-        rows = [[one.client.name, "yes" if one.here else "no", one.told(places)] for one in found]
-        caption = f"slowwave connect CLIENT connects one to {look.short(find_home(), places)}."
+        rows = [
+            [connection.client.name, "yes" if connection.here else "no", connection.told(places)]
+            for connection in connections
+        ]
+        caption = f"slowwave connect CLIENT connects it to {look.short(find_home(), places)}."
         print_table("Clients", ["client", "here", "connected to, by which file"], rows, caption=caption)
 
-    return Output({"clients": [one.to_dict() for one in found]}, show)
+    return Output({"clients": [connection.to_dict() for connection in connections]}, show)

@@ -1,4 +1,4 @@
-"""The commands about what entered, or did not: quarantine, decisions, undo, remember, reconsolidate."""
+"""Curation commands: quarantine, decisions, history, undo, remember, reconsolidate, calibrate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from slowwave.lifecycle.reconsolidate import Reconsolidated
     from slowwave.memory import Memory
 
-quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
+quarantines = typer.Typer(
+    no_args_is_help=True, help="List, show and release notes that the save gate refused."
+)
 app.add_typer(quarantines, name="quarantine")
 
 _SHOWN = 40
@@ -30,28 +32,28 @@ _SHOWN = 40
 @prints_output
 def quarantine_list(
     reason: Reason = "",
-    everything: Annotated[bool, typer.Option("--all", help="Also what was settled since.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include notes settled since.")] = False,
     limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
-    """What was refused, the newest first, with every reason."""
+    """List refused notes, newest first, with every reason."""
     from slowwave.home.id_resolution import short_ids
 
     with open_namespace(namespace, known=True) as memory:
         rows = memory.quarantine(status="" if everything else "held", reason=reason)
         short = short_ids(memory.tenant, "quarantine", [row["memory_id"] for row in rows[:limit]])
     if not rows:
-        return Output([], "Nothing is in quarantine. What the save gate refuses is kept there, whole.")
+        return Output([], "The quarantine is empty. The save gate puts refused notes there.")
 
     def show() -> None:
         cells = [
             [short[row["memory_id"]], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
             for row in rows[:limit]
         ]
-        columns = ["id", "note", "why", "quality", "status"]
-        title, left = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
-        print_table(title, columns, cells, left_out=left, option="--limit")
-        out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
+        columns = ["id", "note", "reasons", "score", "status"]
+        title, hidden_rows = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
+        print_table(title, columns, cells, left_out=hidden_rows, option="--limit")
+        out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: accept it.[/]")
 
     return Output(rows[:limit], show)
 
@@ -62,7 +64,7 @@ def quarantine_show(
     quarantine_id: Annotated[str, typer.Argument(help="Id, from quarantine list.")],
     namespace: Namespace = "",
 ) -> Output:
-    """One refused note, whole, with its scores."""
+    """Show one refused note in full, with its scores."""
     import orjson
 
     from slowwave.lifecycle.quarantine import held
@@ -77,20 +79,20 @@ def quarantine_show(
     def show() -> None:
         say(row["title"] or row["source"], "bold")
         size = counted(row["size_bytes"] or 0, "byte")
-        told = [row["source"], row["status"], size, since(row["occurred_at"], now)]
-        say(" · ".join(told), "dim")
+        facts = [row["source"], row["status"], size, since(row["occurred_at"], now)]
+        say(" · ".join(facts), "dim")
         for line in gate_text.told(row["reasons"]):
             say(f"Refused: {line}", "red")
         if row["details"]:
             say(row["details"])
         if row["duplicate_of"]:
-            say(f"The memory that says it: {row['duplicate_of']}")
+            say(f"Duplicate of: {row['duplicate_of']}")
         if STATEMENT in parts:
             cells = [[name, "does not apply" if value is None else value] for name, value in parts.items()]
-            print_table(f"Quality {row['score']:.2f}", ["part", "score"], cells)
+            print_table(f"Content score {row['score']:.2f}", ["part", "score"], cells)
         elif parts:
             cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
-            print_table(f"Quality {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
+            print_table(f"Content score {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
         say(row["content"] or "")
 
     return Output(row | {"parts": parts}, show)
@@ -102,15 +104,15 @@ def quarantine_release(
     quarantine_ids: Annotated[list[str], typer.Argument(help="Ids, from quarantine list.")],
     namespace: Namespace = "",
 ) -> Output:
-    """Let refused notes in as they are; the act is in the journal with your name."""
+    """Release refused notes unchanged. The journal records who did it."""
     with open_namespace(namespace) as memory:
-        named = [reference(memory, "quarantine", one) for one in quarantine_ids]
-        released = [memory.release(one) for one in named]
+        named = [reference(memory, "quarantine", item) for item in quarantine_ids]
+        released = [memory.release(item) for item in named]
 
     def show() -> None:
-        for one in released:
+        for item in released:
             out.print(
-                f"Released [bold]{escape(one.memory_id)}[/] ({escape(one.source)}): {escape(one.status)}"
+                f"Released [bold]{escape(item.memory_id)}[/] ({escape(item.source)}): {escape(item.status)}"
             )
 
     return Output(released, show)
@@ -123,28 +125,30 @@ def decisions(
         list[str] | None,
         typer.Argument(
             metavar="ID|accept ID|decline ID",
-            help="One decision, whole; or all about a memory; or what to do with decisions that wait.",
+            help="Id of a decision or of a memory; or accept / decline and ids of waiting decisions.",
         ),
     ] = None,
-    waiting: Annotated[bool, typer.Option("--waiting", help="Only those that wait for a person.")] = False,
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Only decisions that wait for a person.")
+    ] = False,
     outcome: Annotated[
         str,
-        typer.Option(help="duplicate, merge, supersede, related, complement, any; default: what changed."),
+        typer.Option(help="duplicate, merge, supersede, related, complement or any; default: changes only."),
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Decisions to show.")] = 20,
     namespace: Namespace = "",
 ) -> Output:
-    """The decision log, the newest first: what was merged, superseded, or refused as a duplicate.
+    """List decisions, newest first: merged, superseded and refused as duplicate.
 
-    What is only related, and notes that were only stored (complement), are shown when they are asked for, and
-    where a memory is named. `decisions accept ID` lets a merge or superseding happen that waits for a person;
-    `decisions decline ID` leaves both memories as they are, and they are not asked about again.
+    Related and complement decisions are listed with --outcome or for a named memory. `decisions accept ID`
+    carries out a waiting merge or superseding; `decisions decline ID` leaves both memories unchanged and does
+    not ask again.
     """
     first, *more = words or [""]
     if first in _WORDS:
         return _settle(first, more, namespace)
     if more:
-        fail("Name one decision or memory, or say accept or decline and the ids of decisions.", code=2)
+        fail("Give one decision or memory id, or accept / decline and decision ids.", code=2)
     memory = until_printed(open_namespace(namespace, known=True))
     kind, first = _decision_or_memory(memory, first)
     if kind == "decision":
@@ -152,8 +156,8 @@ def decisions(
 
         row = get_decision(memory.home, memory.namespace, first)
         return Output([row], lambda: _print_decision(row, memory.home.now()))
-    asked = outcome if first or waiting else outcome or "changed"
-    rows = memory.decisions(memory_id=first, outcome=asked, waiting=waiting, limit=limit)
+    outcome_filter = outcome if first or waiting else outcome or "changed"
+    rows = memory.decisions(memory_id=first, outcome=outcome_filter, waiting=waiting, limit=limit)
     if waiting:
         return Output(rows, lambda: _print_waiting(memory, rows))
     return Output(rows, lambda: _print_log(memory, rows, outcome, first, limit))
@@ -166,13 +170,13 @@ def _decision_or_memory(memory: Memory, text: str) -> tuple[str | None, str]:
 
 
 def _print_log(memory: Memory, rows: list[dict[str, Any]], outcome: str, named: str, limit: int) -> None:
-    """The log, and in a line each what of it was not asked for."""
+    """Print the decision log, and the counts of decisions that it leaves out."""
     from slowwave.lifecycle.decisions import count_related
     from slowwave.lifecycle.pending_decisions import waiting
 
     if rows:
         print_decisions(memory, "Decisions", rows)
-        out.print("[dim]… slowwave decisions ID shows all of one; slowwave undo ID takes it back.[/]")
+        out.print("[dim]… slowwave decisions ID shows one in full; slowwave undo ID undoes it.[/]")
         if len(rows) == limit:
             out.print(f"[dim]The newest {limit:,}; --limit shows more.[/]", highlight=False)
     else:
@@ -184,22 +188,25 @@ def _print_log(memory: Memory, rows: list[dict[str, Any]], outcome: str, named: 
         return
     if wait := waiting(memory.store, memory.namespace).height:
         verb = "waits" if wait == 1 else "wait"
-        out.print(f"{wait:,} {verb} for you: [bold]slowwave decisions --waiting[/]", highlight=False)
-    if related := count_related(memory.store, memory.namespace) - wait:
-        told = counted(related, "note is", "notes are")
         out.print(
-            f"[dim]{told} only related to another: slowwave decisions --outcome related[/]", highlight=False
+            f"{wait:,} {verb} for your decision: [bold]slowwave decisions --waiting[/]", highlight=False
+        )
+    if related := count_related(memory.store, memory.namespace) - wait:
+        count_text = counted(related, "note is", "notes are")
+        out.print(
+            f"[dim]{count_text} only related to another memory: slowwave decisions --outcome related[/]",
+            highlight=False,
         )
 
 
 def _print_decision(row: dict[str, Any], now: datetime) -> None:
-    """One decision, whole."""
+    """Print one decision in full."""
     from slowwave.views.decisions import whole
     from slowwave.views.tables import print_card
 
     print_card(whole(row, now=now))
     if row["outcome"] != "complement" and row["undone_at"] is None:
-        out.print("[dim]slowwave undo ID takes it back.[/]")
+        out.print("[dim]slowwave undo ID undoes it.[/]")
 
 
 _WORDS = ("accept", "decline")
@@ -208,20 +215,21 @@ _WORDS = ("accept", "decline")
 def _settle(word: str, decision_ids: list[str], namespace: str) -> Output:
     if not decision_ids:
         fail(
-            f"Which one? slowwave decisions {word} ID, with an id from slowwave decisions --waiting.", code=2
+            f"Missing ID. Run slowwave decisions {word} ID, with an id from slowwave decisions --waiting.",
+            code=2,
         )
     with open_namespace(namespace) as memory:
-        named = [reference(memory, "decision", one) for one in decision_ids]
-        done = [getattr(memory, word)(one) for one in named]
+        named = [reference(memory, "decision", decision_id) for decision_id in decision_ids]
+        done = [getattr(memory, word)(decision_id) for decision_id in named]
 
     def show() -> None:
         for row in done:
-            told = f"{row['memory_id']} and {row['other_memory']}"
+            pair = f"{row['memory_id']} and {row['other_memory']}"
             if word == "accept":
                 done_as, back = row["outcome"], f"slowwave undo {row['decision_id']}"
-                out.print(f"Done: {done_as} of {told}. Take it back: {back}", markup=False)
+                out.print(f"Done: {done_as} of {pair}. Undo: {back}", markup=False)
             else:
-                out.print(f"Declined: {told} stay as they are, and are not asked about again.", markup=False)
+                out.print(f"Declined: {pair} stay unchanged, and you are not asked again.", markup=False)
 
     return Output(done, show)
 
@@ -229,8 +237,9 @@ def _settle(word: str, decision_ids: list[str], namespace: str) -> Output:
 def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
     if not rows:
         out.print(
-            "No decision waits for a person. Some do once reconsolidation is on and a note that is critical, "
-            "or a source of truth, says nearly the same as another."
+            "No decision waits for a person. Decisions wait if reconsolidation is on and a note that is "
+            "critical, "
+            "or a source of truth, is nearly the same as another."
         )
         return
     from slowwave.home.id_resolution import short_ids
@@ -240,8 +249,8 @@ def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
         similarity = "" if row["similarity"] is None else f"  (cosine {row['similarity']:.3f})"
         say(short[row["decision_id"]], "bold")
         for name, title in (("note", "title"), ("other", "other_title")):
-            told = row["memory_id"] if name == "note" else row["other_memory"]
-            say(f"  {name}: {row[title] or ''}  [{told}]")
+            memory_id = row["memory_id"] if name == "note" else row["other_memory"]
+            say(f"  {name}: {row[title] or ''}  [{memory_id}]")
         say(f"  {row['proposed']}?{similarity}  {row['evidence'] or ''}")
         say(f"  accept:  {row['accept']}")
         say(f"  decline: {row['decline']}")
@@ -249,7 +258,7 @@ def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
 
 
 def print_decisions(memory: Memory, title: str, rows: list[dict[str, Any]]) -> None:
-    """Decisions, two or three lines each."""
+    """Print decisions, two or three lines each."""
     from rich.text import Text
 
     from slowwave.home.id_resolution import short_ids
@@ -259,10 +268,14 @@ def print_decisions(memory: Memory, title: str, rows: list[dict[str, Any]]) -> N
     short, now = short_ids(memory.tenant, "decision", names), memory.home.now()
     say(title, "bold")
     for row in rows:
-        one = describe_decision(row, short.get(row.get("decision_id") or "", ""), now=now, width=out.width)
-        out.print(Text.assemble((one.name, "bold cyan"), "  " if one.name else "", one.head))
-        for line in one.lines:
-            say(line, "dim" if line is not one.lines[0] else None)
+        described = describe_decision(
+            row, short.get(row.get("decision_id") or "", ""), now=now, width=out.width
+        )
+        out.print(
+            Text.assemble((described.name, "bold cyan"), "  " if described.name else "", described.head)
+        )
+        for line in described.lines:
+            say(line, "dim" if line is not described.lines[0] else None)
 
 
 @app.command()
@@ -271,7 +284,7 @@ def history(
     memory_id: MemoryId,
     namespace: Namespace = "",
 ) -> Output:
-    """Everything that ever happened to a memory, the oldest first."""
+    """Show all events of a memory, oldest first."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         events, now = memory.history(memory_id), memory.home.now()
@@ -281,11 +294,11 @@ def history(
         for event in events:
             text = " ".join(str(event["text"]).split())
             short = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
-            told = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
+            parts = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
             cells.append(
-                [since(event["at"], now), event["event"], event["by"], " · ".join(filter(None, told))]
+                [since(event["at"], now), event["event"], event["by"], " · ".join(filter(None, parts))]
             )
-        print_table(f"History of {memory_id}", ["when", "what", "who", "told"], cells)
+        print_table(f"History of {memory_id}", ["when", "event", "user", "details"], cells)
 
     return Output(events, show)
 
@@ -296,41 +309,43 @@ def undo(
     decision_id: Annotated[str, typer.Argument(help="Id, from decisions.")],
     namespace: Namespace = "",
 ) -> Output:
-    """Take a decision back: both memories are what they were before it."""
+    """Undo a decision: restore both memories to their state before it."""
     with open_namespace(namespace) as memory:
         row = memory.undo(reference(memory, "decision", decision_id))
     return Output(
         row,
         f"Undone: {escape(row['outcome'])} of [bold]{escape(row['memory_id'])}[/] and "
         f"[bold]{escape(row['other_memory'])}[/]. "
-        f"They are kept apart from now on.",
+        f"They are not merged or superseded by each other again.",
     )
 
 
 @app.command()
 @prints_output
 def remember(
-    memory_id: Annotated[str, typer.Argument(help="Id of a memory that was forgotten.")],
+    memory_id: Annotated[str, typer.Argument(help="Id of a forgotten memory.")],
     namespace: Namespace = "",
 ) -> Output:
-    """Take a forgetting back, whoever forgot it: the memory is found again, as it was."""
+    """Unforget a memory: searches return it again."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         done = memory.remember(memory_id)
 
-    said = "Remembered" if done else "It was not forgotten, and nothing changed"
-    return Output({"memory_id": memory_id, "new": done}, f"{said}: [bold]{escape(memory_id)}[/]")
+    status = "Remembered" if done else "Not forgotten; nothing changed"
+    return Output({"memory_id": memory_id, "new": done}, f"{status}: [bold]{escape(memory_id)}[/]")
 
 
 @app.command()
 @prints_output
 def reconsolidate(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show the decisions; change nothing.")
+    ] = False,
     policy: Annotated[str, typer.Option(help="guarded or literal; default: the setting.")] = "",
     limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
-    """Look at the memories that are live already as if they came in now, one after the other."""
+    """Decide again about all live memories, in order, as if each were saved now."""
     from slowwave.lifecycle.reconsolidate import reconsolidate as run
 
     memory = until_printed(open_namespace(namespace))
@@ -347,16 +362,16 @@ def _print_reconsolidated(
     memory: Memory, done: Reconsolidated, rows: list[dict[str, Any]], limit: int, *, dry_run: bool
 ) -> None:
     counts = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
-    verb = "would become" if dry_run else "became"
+
     title = f"{counted(done.memories, 'memory', 'memories')} under {done.policy}: {counts or 'nothing to do'}"
     if rows:
         print_decisions(memory, title, rows[:limit])
     else:
         out.print(title, markup=False)
     if len(rows) > limit:
-        out.print(f"[dim]and {len(rows) - limit:,} more that {verb} something (--limit)[/]")
+        out.print(f"[dim]and {len(rows) - limit:,} more (--limit)[/]")
     if dry_run:
-        out.print("Nothing was changed. Without --dry-run it is done, after a checkpoint.")
+        out.print("Nothing was changed. Without --dry-run it is applied, after a checkpoint.")
 
 
 @app.command()
@@ -368,25 +383,24 @@ def calibrate(
     conflict: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of conflicts.")] = None,
     recall: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of sparse recall.")] = None,
 ) -> Output:
-    """Fit the thresholds of the embedding model to labelled pairs, and keep them under its name."""
+    """Fit the similarity thresholds of the embedding model to labelled pairs, and store them."""
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
     from slowwave.lifecycle.calibration import calibrate as run
     from slowwave.quality.calibration import ErrorTargets
 
-    asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
-    targets = replace(ErrorTargets(), **{name: rate for name, rate in asked.items() if rate is not None})
+    error_rates = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
+    targets = replace(
+        ErrorTargets(), **{name: rate for name, rate in error_rates.items() if rate is not None}
+    )
     with open_home() as space, bars():
         done = run(space, pairs, targets, datetime.now(UTC))
 
     def show() -> None:
         title = f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}"
         print_boxed(title, Table(done.table.columns, done.table.rows()))
-        err.print(
-            "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides "
-            "them."
-        )
+        err.print("They apply from now on; the settings of the group [bold]reconsolidation[/] override them.")
 
     return Output(
         {"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table}, show

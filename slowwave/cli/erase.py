@@ -1,4 +1,4 @@
-"""The command that takes memories away for good. There is no tool of an assistant that does."""
+"""The command `erase`. Assistants have no tool for it."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def erase(
     memory_ids: Annotated[list[str] | None, typer.Argument(help="Ids, from save or search.")] = None,
     source: Annotated[str, typer.Option(help="All whose source (vault path or key) begins with this.")] = "",
     everything: Annotated[
-        bool, typer.Option("--everything", help="All that the namespace has; files of its vaults stay.")
+        bool, typer.Option("--everything", help="Everything of the namespace; vault files stay.")
     ] = False,
-    why: Annotated[str, typer.Option(help="Kept with the record; do not repeat what is erased.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    finish: Annotated[bool, typer.Option("--finish", help="Go on with what was interrupted.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="Show the records of what was erased.")] = False,
+    why: Annotated[str, typer.Option(help="Reason, kept in the record; do not repeat erased text.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
+    finish: Annotated[bool, typer.Option("--finish", help="Finish an interrupted erasure.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the records of erasures.")] = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Take memories away for good: their text, what they taught, and every old state of the tables.
+    """Erase memories irreversibly: text, learned data and all earlier table versions.
 
-    It shows what goes and asks. With --json and without --yes it only shows. `slowwave forget` takes a memory
-    out of searches and keeps its history.
+    It shows a plan and asks for confirmation. With --json and without --yes it only shows the plan. `slowwave
+    forget` only hides a memory from searches.
     """
     if listed or finish:
         return _records(finish=finish, namespace=namespace)
     with open_namespace(namespace) as memory:
-        named = [reference(memory, "memory", one) for one in memory_ids or ()]
+        named = [reference(memory, "memory", memory_id) for memory_id in memory_ids or ()]
         planned = memory.to_erase(*named, source=source, everything=everything)
         if is_data() and not yes:
             return Output(planned.to_dict())
@@ -55,7 +55,7 @@ def erase(
 
     def show() -> None:
         out.print(f"Erased. The record is [bold]{escape(done.erasure)}[/] (slowwave erase --list).")
-        _told(done)
+        _warn_remains(done)
 
     return Output(planned.to_dict() | {"erased": done}, show)
 
@@ -71,17 +71,17 @@ def _show(planned: Plan) -> None:
 
 
 def _ask(planned: Plan) -> None:
-    """Ask a person; a script has to say --yes.
+    """Ask for confirmation; scripts have to pass --yes.
 
     Raises:
-        ErasureError: nobody can be asked.
+        ErasureError: there is no terminal to ask on.
         typer.Abort: the answer is no.
     """
     from slowwave.maintenance.erasure import ErasureError
 
     if not can_be_asked():
         raise ErasureError(
-            "Nothing was erased: there is no terminal to ask on. Say --yes, or look with --json."
+            "Nothing was erased: there is no terminal to ask on. Pass --yes, or see the plan with --json."
         )
     if planned.scope == "namespace":
         answer = typer.prompt(f"{erasing.NO_WAY_BACK} Type the namespace ({planned.namespace}) to erase it")
@@ -95,28 +95,30 @@ def _records(*, finish: bool, namespace: str) -> Output:
     from slowwave.maintenance.erasure import running
 
     with open_home() as space, bars():
-        found, now = running.finish(space) if finish else running.records(space, namespace), space.now()
+        erasures, now = running.finish(space) if finish else running.records(space, namespace), space.now()
 
     def show() -> None:
         if finish:
-            done = f"Finished {counted(len(found), 'erasure')}." if found else "Every erasure is finished."
+            done = (
+                f"Finished {counted(len(erasures), 'erasure')}." if erasures else "Every erasure is finished."
+            )
             out.print(done)
-            for one in found:
-                _told(one)
+            for erasure in erasures:
+                _warn_remains(erasure)
             return
         cells = [
             [
-                one.erasure, since(one.at, now), one.principal, one.namespace, one.scope, len(one.memories),
-                one.why, "finished" if one.finished else "not finished",
+                erasure.erasure, since(erasure.at, now), erasure.principal, erasure.namespace, erasure.scope,
+                len(erasure.memories), erasure.why, "finished" if erasure.finished else "not finished",
             ]
-            for one in found
+            for erasure in erasures
         ]  # fmt: skip
-        columns = ["record", "when", "who", "namespace", "what", "memories", "why", "state"]
-        print_table("What was erased", columns, cells)
+        columns = ["record", "when", "user", "namespace", "scope", "memories", "reason", "state"]
+        print_table("Erasures", columns, cells)
 
-    return Output(found, show if found or finish else "Nothing was erased.")
+    return Output(erasures, show if erasures or finish else "Nothing was erased.")
 
 
-def _told(done: Erased) -> None:
+def _warn_remains(done: Erased) -> None:
     for sentence in done.remains:
         warn(sentence)

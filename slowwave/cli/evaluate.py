@@ -1,4 +1,4 @@
-"""The commands that measure: eval compare, report, status; `eval run` is the night's (orchestration)."""
+"""Evaluation commands: eval compare, status, report, sparse. `eval run` is in orchestration."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from slowwave.scoring.evaluation import Comparison
     from slowwave.views.cycle import CycleReport
 
-evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and what would make it better.")
+evaluation = typer.Typer(no_args_is_help=True, help="Measure search quality and compare ranking policies.")
 app.add_typer(evaluation, name="eval")
 
-_WIDE = 110  # characters of a terminal that has room for everything
-_NO_CYCLE = "No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`."
+_WIDE = 110  # characters of a terminal that fits all columns
+_NO_CYCLE = "No evaluation cycle yet. Run a search, then `slowwave night` and `slowwave eval run`."
 
 
 @evaluation.command("compare")
@@ -33,15 +33,13 @@ def compare(
     second: Annotated[
         str, typer.Argument(help="A policy file, or a name: seeds, 'BM25 alone', 'no MPAB', …")
     ],
-    first: Annotated[
-        str, typer.Argument(help="What it is compared with; logged is what was shown.")
-    ] = "logged",
+    first: Annotated[str, typer.Argument(help="Baseline policy; logged: the returned results.")] = "logged",
     since: Annotated[str, typer.Option("--from", help="First day (UTC) of the searches.")] = "",
     until: Annotated[str, typer.Option("--to", help="Last day; default: today.")] = "",
-    days: Annotated[int, typer.Option(min=1, help="Days, where no first one is given.")] = 90,
+    days: Annotated[int, typer.Option(min=1, help="Number of days, without --from.")] = 90,
     namespace: Namespace = "",
 ) -> Output:
-    """Try another ranking on what past searches considered; nothing in force is changed."""
+    """Compare two ranking policies on logged searches. Nothing in force changes."""
     from dataclasses import asdict
     from datetime import timedelta
 
@@ -52,20 +50,21 @@ def compare(
         last = parsed_day("--to", until) if until else memory.home.now().date()
         start = parsed_day("--from", since) if since else last - timedelta(days=days - 1)
         done = compare_policies(memory.home, memory.namespace, first, second, since=start, until=last)
-    found = {
-        name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
-        for name, one in done.by_metric.items()
+    metrics = {
+        name: asdict(comparison)
+        | {"verdict": comparison.verdict, "queries_needed": comparison.queries_needed}
+        for name, comparison in done.by_metric.items()
     }
-    return Output(asdict(done) | {"by_metric": found}, lambda: _print_trial(done))
+    return Output(asdict(done) | {"by_metric": metrics}, lambda: _print_comparison(done))
 
 
-def _print_trial(done: PolicyComparison) -> None:
+def _print_comparison(done: PolicyComparison) -> None:
     queries = next(iter(done.by_metric.values())).n
     out.print(f"[bold]{escape(done.second)}[/] against [bold]{escape(done.first)}[/]", highlight=False)
     measured = numbers(done.first, done.second, "difference", "95 %", "won/tied/lost")
     columns: Columns = [Column("metric", whole=True), *measured, "verdict"]
     if queries:
-        rows = [_compared(name, one) for name, one in done.by_metric.items()]
+        rows = [_comparison_row(name, comparison) for name, comparison in done.by_metric.items()]
         out.print(rich_table(Table(columns, rows)))
     out.print(
         f"[dim]{counted(queries, 'query', 'queries')}, in {done.judged:,} of "
@@ -76,38 +75,43 @@ def _print_trial(done: PolicyComparison) -> None:
     if not queries:
         out.print(
             "No search of these days has a relevant judgment. `slowwave observe` and `slowwave feedback` "
-            "make them from use, `slowwave judge` by hand."
+            "create them from use, `slowwave judge` by hand."
         )
 
 
-def _compared(name: str, one: Comparison) -> list[str | Mark]:
-    measured: list[str | Mark] = [name, f"{one.baseline:.3f}", f"{one.candidate:.3f}"]
-    if name.startswith("Judged"):  # tells how much of it is known, not how good it is
+def _comparison_row(name: str, comparison: Comparison) -> list[str | Mark]:
+    measured: list[str | Mark] = [name, f"{comparison.baseline:.3f}", f"{comparison.candidate:.3f}"]
+    if name.startswith("Judged"):  # coverage by judgments, not quality
         return measured
-    lacking = f"(~{one.queries_needed:,} more queries)" if one.queries_needed and out.width >= _WIDE else ""
+    queries_needed = (
+        f"(~{comparison.queries_needed:,} more queries)"
+        if comparison.queries_needed and out.width >= _WIDE
+        else ""
+    )
     return [
-        *measured, f"{one.difference:+.3f}", f"{one.low:+.3f}…{one.high:+.3f}",
-        f"{one.wins}/{one.ties}/{one.losses}", verdict(one.verdict, lacking),
+        *measured, f"{comparison.difference:+.3f}", f"{comparison.low:+.3f}…{comparison.high:+.3f}",
+        f"{comparison.wins}/{comparison.ties}/{comparison.losses}",
+        verdict(comparison.verdict, queries_needed),
     ]  # fmt: skip
 
 
 @evaluation.command("status")
 @prints_output
 def status(namespace: Namespace = "") -> Output:
-    """The cycles of a namespace: the closed ones, and what the open one still needs."""
+    """List evaluation cycles, and what the open one still needs."""
     import json as reader
 
     from slowwave.evaluation.cycles import counted_in
 
     with open_namespace(namespace) as memory:
         rows = memory.store.of(memory.namespace).read("evaluation_cycles").sort("number")
-    found = [
+    cycles = [
         row | {name: reader.loads(row[name] or "{}") for name in ("summary", "variants")}
         for row in rows.iter_rows(named=True)
     ]
 
     def show() -> None:
-        if not found:
+        if not cycles:
             out.print(_NO_CYCLE)
             return
         counts = ("days", "searches", "queries")
@@ -117,18 +121,18 @@ def status(namespace: Namespace = "") -> Output:
                 f"closed on {row['closed_on']}" if row["closed_on"] else f"open since {row['opened_on']}",
                 *(row[name] for name in counts),
                 counted_in(row["summary"], row["queries"]),
-                _lacking(row["summary"]),
+                _missing(row["summary"]),
             ]
-            for row in found
+            for row in cycles
         ]
         out.print(
             rich_table(Table([Column("cycle", whole=True), "status", *counts, "counted", "needs"], cells))
         )
 
-    return Output(found, show)
+    return Output(cycles, show)
 
 
-def _lacking(summary: dict[str, object]) -> str:
+def _missing(summary: dict[str, object]) -> str:
     if "queries_missing" not in summary:
         return ""
     queries, days = int(str(summary["queries_missing"])), int(str(summary["days_missing"]))
@@ -139,12 +143,14 @@ def _lacking(summary: dict[str, object]) -> str:
 @prints_output
 def report(
     cycle: Annotated[
-        str, typer.Argument(help="NAMESPACE#NUMBER, or a number; default: the last that closed.")
+        str, typer.Argument(help="NAMESPACE#NUMBER, or a number; default: the last closed cycle.")
     ] = "",
-    html: Annotated[Path | None, typer.Option(help="Also write one page with pictures to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write an HTML page with charts to this file.")
+    ] = None,
     namespace: Namespace = "",
 ) -> Output:
-    """What a cycle found: every ranking that was tried beside what was shown, with verdicts."""
+    """Report an evaluation cycle: every policy beside the served ranking, with verdicts."""
     from slowwave.evaluation.cycles import closed_cycles, cycle_id
     from slowwave.store.frames import quote
     from slowwave.views.cycle import as_data, cycle_report
@@ -177,7 +183,7 @@ def report(
 
 
 def print_cycle(report: CycleReport) -> None:
-    """Print what a cycle found."""
+    """Print the report of an evaluation cycle."""
     from slowwave.views.cycle_sections import sections
     from slowwave.views.cycle_text import headline
 
@@ -189,12 +195,14 @@ def print_cycle(report: CycleReport) -> None:
 @evaluation.command("sparse")
 @prints_output
 def sparse(
-    memory: Annotated[str, typer.Option(help="Look at this short memory alone.")] = "",
+    memory: Annotated[str, typer.Option(help="Check only this short memory.")] = "",
     days: Annotated[int, typer.Option(min=1, help="Days whose searches are counted.")] = 90,
-    most: Annotated[int, typer.Option(min=0, help="Short memories to ask for, the newest.")] = 50,
+    most: Annotated[
+        int, typer.Option(min=0, help="Maximum number of short memories to test, newest first.")
+    ] = 50,
     namespace: Namespace = "",
 ) -> Output:
-    """What the place that short memories are guaranteed is worth, and which of them are not found."""
+    """Report what the guaranteed place of short memories adds, and which are not found."""
     from datetime import timedelta
 
     from slowwave.search.sparse_recall import figures, short_memories
@@ -205,34 +213,42 @@ def sparse(
         today = space.now().date()
         last = [(today - timedelta(days=at)).isoformat() for at in range(days)]
         done = figures(space, last, name).to_dict()
-        asked = short_memories(space, name, memory_id=memory, most=most)
-    if memory and not asked:
-        raise SlowwaveError(f"{memory} is no short memory of namespace {name!r} that a search may show.")
-    failing = [one for one in asked if one.diagnosis != "passes"]
+        tested = short_memories(space, name, memory_id=memory, most=most)
+    if memory and not tested:
+        raise SlowwaveError(f"{memory} is no short, searchable memory of namespace {name!r}.")
+    failing = [memory_ for memory_ in tested if memory_.diagnosis != "passes"]
 
     def show() -> None:
         columns: Columns = [Column("figure", whole=True), Column("value", "number")]
-        out.print(rich_table(Table(columns, [[figure, _told(value)] for figure, value in done.items()])))
         out.print(
-            f"{len(asked):,} short memories were asked for by their own questions, "
-            f"{len(asked) - len(failing):,} pass.",
+            rich_table(Table(columns, [[figure, _figure_text(value)] for figure, value in done.items()]))
+        )
+        out.print(
+            f"{len(tested):,} short memories were searched with their own questions, "
+            f"{len(tested) - len(failing):,} pass.",
             highlight=False,
         )
         if failing or memory:
             rates = numbers("by id", "by search")
             cells = [
-                [one.memory_id, one.questions, f"{one.by_id:.2f}", f"{one.by_search:.2f}", one.diagnosis]
-                for one in (asked if memory else failing)
+                [
+                    memory_.memory_id,
+                    memory_.questions,
+                    f"{memory_.by_id:.2f}",
+                    f"{memory_.by_search:.2f}",
+                    memory_.diagnosis,
+                ]
+                for memory_ in (tested if memory else failing)
             ]
             columns = [Column("memory", whole=True), "questions", *rates, "diagnosis"]
             out.print(rich_table(Table(columns, cells)))
 
-    return Output(done | {"asked": len(asked), "memories": [one.to_dict() for one in asked]}, show)
+    return Output(done | {"asked": len(tested), "memories": [memory_.to_dict() for memory_ in tested]}, show)
 
 
-def _told(value: float | None) -> str:
+def _figure_text(value: float | None) -> str:
     if value is None:
-        return "nothing to tell it by"
+        return "no data"
     return f"{value:,}" if value == int(value) else f"{value:.3f}"
 
 
@@ -240,4 +256,4 @@ def _cycle_number(text: str) -> int:
     try:
         return int(text.rpartition("#")[2])
     except ValueError:
-        raise SlowwaveError(f"{text!r} is no cycle. Write NAMESPACE#NUMBER or a number.") from None
+        raise SlowwaveError(f"{text!r} is no cycle. Give NAMESPACE#NUMBER or a number.") from None

@@ -1,4 +1,4 @@
-"""The commands that bring history in and take it out: import ubi, import jsonl, export."""
+"""Import and export commands: import ubi, import jsonl, export."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from slowwave.evaluation.exchange.importing import Form
     from slowwave.memory import Memory
 
-imports = typer.Typer(no_args_is_help=True, help="Bring in what you have: conversations, memories, searches.")
+imports = typer.Typer(no_args_is_help=True, help="Import conversations, memories, notes and search logs.")
 app.add_typer(imports, name="import")
 
 Files = Annotated[list[str], typer.Argument(help="Logs: plain, .gz or .zip; '-' is standard input.")]
-Since = Annotated[str, typer.Option("--from", help="Leave out searches before this day (YYYY-MM-DD, UTC).")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Read, check and count, but write nothing.")]
+Since = Annotated[str, typer.Option("--from", help="Skip searches before this day (YYYY-MM-DD, UTC).")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Read, check and count; write nothing.")]
 
 
 @imports.command("ubi")
@@ -38,19 +38,19 @@ def import_ubi(
     files: Files,
     namespace: Namespace = "",
     source_prefix: Annotated[
-        str, typer.Option(help="What stands before an object's id in the source of its memory.")
+        str, typer.Option(help="Prefix of an object's id in the source of its memory.")
     ] = "",
     action: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VERDICT",
-            help="What an action is: used, helpful, neutral, unhelpful, shown or skip; may be repeated.",
+            help="Verdict of an action: used, helpful, neutral, unhelpful, shown or skip; repeatable.",
         ),
     ] = None,
     since: Since = "",
     dry_run: DryRun = False,
 ) -> Output:
-    """Bring in User Behavior Insights: queries and events of a search application."""
+    """Import User Behavior Insights: queries and events of a search application."""
     from slowwave.evaluation.exchange import Ubi, parse_actions
 
     actions = parse_actions(action or [])
@@ -68,7 +68,7 @@ def import_jsonl(
     since: Since = "",
     dry_run: DryRun = False,
 ) -> Output:
-    """Bring in searches and feedback as JSON lines, as `slowwave export` writes them."""
+    """Import searches and feedback from JSON lines, as `slowwave export` writes them."""
     from slowwave.evaluation.exchange import JsonlForm
 
     with open_namespace(namespace) as memory:
@@ -82,16 +82,16 @@ def import_jsonl(
 @app.command()
 @reports_errors
 def export(
-    file: Annotated[str, typer.Argument(help="Where to write; '-' is standard output.")] = "-",
+    file: Annotated[str, typer.Argument(help="Output file; '-' is standard output.")] = "-",
     namespace: Namespace = "",
     since: Annotated[str, typer.Option("--from", help="First day (YYYY-MM-DD, UTC).")] = "",
     until: Annotated[str, typer.Option("--to", help="Last day.")] = "",
     form: Annotated[str, typer.Option("--format", help="jsonl or ubi.")] = "jsonl",
     secret: Annotated[
-        bool, typer.Option("--secret", help="Also searches that asked for or showed what is secret.")
+        bool, typer.Option("--secret", help="Include searches that asked for or returned secret memories.")
     ] = False,
 ) -> None:
-    """Write the searches and the feedback of a namespace as lines, for other tools or another home."""
+    """Export searches and feedback of a namespace as lines, for other tools or another home."""
     from slowwave.evaluation import exchange
     from slowwave.home.visibility import closed_ids
 
@@ -100,30 +100,31 @@ def export(
         report = exchange.export(
             memory.journal, memory.namespace, write, form=form, first=since, last=until, closed=closed
         )
-    told = (
-        f"{counted(report.searches, 'search', 'searches')} and {counted(report.events, 'act')} of feedback, "
+    summary = (
+        f"{counted(report.searches, 'search', 'searches')} and {counted(report.events, 'feedback event')}, "
         f"{counted(report.lines, 'line')}."
     )
-    err.print(told if file == "-" else f"[bold]{escape(file)}[/]: {told}")
+    err.print(summary if file == "-" else f"[bold]{escape(file)}[/]: {summary}")
     if report.earlier:
         err.print(
-            f"[dim]{report.earlier:,} of the searches are older: feedback of these days is about them.[/]"
+            f"[dim]{report.earlier:,} of the searches are older; feedback of these days is about them.[/]"
         )
     if report.withheld:
         warn(
-            f"{counted(report.withheld, 'search', 'searches')} asked for or showed what is secret: they and "
-            f"what was said of them were left out; --secret writes them, too."
+            f"{counted(report.withheld, 'search', 'searches')} asked for or returned secret memories. "
+            f"They and "
+            f"their feedback were left out; --secret includes them."
         )
     if report.left_out:
         warn(
-            f"{counted(report.left_out, 'act has', 'acts have')} no form in {form} (ignored results, "
-            f"outcomes); --format jsonl has everything."
+            f"{counted(report.left_out, 'event has', 'events have')} no form in {form} (ignored results, "
+            f"outcomes). --format jsonl exports everything."
         )
 
 
 @contextmanager
 def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
-    """Where lines go; a file is put in its place when it is complete."""
+    """Yield a function that writes lines; a file is replaced atomically at the end."""
     if file == "-":
         yield sys.stdout.buffer.write
         sys.stdout.flush()
@@ -144,9 +145,9 @@ def _import(
     from slowwave.evaluation.exchange.moments import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
-        mine = memory.tenant.mine("true")
-        found = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=mine)
-        return set(found["memory_id"].to_list())
+        scope = memory.tenant.mine("true")
+        rows = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=scope)
+        return set(rows["memory_id"].to_list())
 
     options = LogImportOptions(
         namespace=memory.namespace,
@@ -167,32 +168,32 @@ def _tell(report: LogImportReport) -> None:
     )
     rows: list[list[object]] = [
         ["searches", report.searches, ""],
-        ["results shown", report.shown, f"{report.objects:,} different ones"],
-        *([f"said: {verdict}", count, ""] for verdict, count in most_first(report.verdicts)),
+        ["returned results", report.shown, f"{report.objects:,} different"],
+        *([f"feedback: {verdict}", count, ""] for verdict, count in most_first(report.verdicts)),
         *([f"no feedback: {name}", count, ""] for name, count in most_first(report.skipped)),
     ]
     notes = [
-        ["the same act again", report.repeated, "counted once"],
-        ["before the first day", report.left_out, "left out, as asked"],
-        ["not shown", report.not_shown, "said of results that the search is not known to have shown"],
+        ["repeated events", report.repeated, "counted once"],
+        ["before the first day", report.left_out, "skipped by --from"],
+        ["not returned", report.not_shown, "feedback on results that the search did not return"],
         [
             "unknown results",
             report.unknown,
-            "no memory of this namespace (yet); what was said of them is kept",
+            "no memory of this namespace (yet); their feedback is kept",
         ],
-        ["searches kept", report.kept, "the journal has them with other results; they stay as they were"],
-        ["already there", report.already, "in the journal before"],
+        ["searches kept", report.kept, "the journal has them with other results; they stay unchanged"],
+        ["already imported", report.already, "in the journal already"],
     ]
     rows += [row for row in notes if row[1]]
-    rows.append(["to be written" if report.dry_run else "written", report.new, "entries of the journal"])
+    rows.append(["to be written" if report.dry_run else "written", report.new, "journal events"])
     print_table(f"History of {days}" if days else "No history", ["what", "count", ""], rows)
     for problem in report.problems:
-        warn(str(problem), "Not taken:")
+        warn(str(problem), "Rejected:")
     if report.malformed > len(report.problems):
-        warn(counted(report.malformed - len(report.problems), "more line"), "Not taken:")
+        warn(counted(report.malformed - len(report.problems), "more line"), "Rejected:")
     if report.dry_run:
-        out.print("Nothing was written. Without --dry-run it would be.")
+        out.print("Nothing was written. Run it again without --dry-run to apply.")
     elif report.new:
         out.print("Next: [bold]slowwave night[/]")
     else:
-        out.print("Nothing new: the journal has all of this.")
+        out.print("Nothing new: the journal already has everything.")

@@ -1,4 +1,4 @@
-"""Asking a server whether it can answer, for probes that run a command."""
+"""The command `health`: ask a server whether it can answer, for probes."""
 
 from __future__ import annotations
 
@@ -18,44 +18,46 @@ _URL = "http://127.0.0.1:8760"
 @app.command()
 @prints_output
 def health(
-    url: Annotated[str, typer.Option(help="Server, as http://HOST:PORT.")] = _URL,
-    live: Annotated[bool, typer.Option("--live", help="Only whether its process answers.")] = False,
+    url: Annotated[str, typer.Option(help="URL of the server, as http://HOST:PORT.")] = _URL,
+    live: Annotated[bool, typer.Option("--live", help="Only check that the process answers.")] = False,
     timeout: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait.")] = 5.0,
 ) -> Output:
-    """Ask a running server whether it can answer: exit code 0 where it can, 1 where it cannot.
+    """Check that a server is ready: exit code 0 if ready, 1 if not.
 
-    It asks over HTTP and opens no home: a container's HEALTHCHECK may run it every few seconds.
+    It asks over HTTP and opens no home: a container's HEALTHCHECK can run it every few seconds.
     """
-    told = _asked(_address(url, _LIVE if live else _READY), timeout)
+    report = _health_report(_address(url, _LIVE if live else _READY), timeout)
 
     def show() -> None:
         well = "Alive." if live else "Ready."
-        out.print(well if told["ready"] else "[bold red]Not ready.[/]")
-        for name, said in told["parts"].items():
-            out.print(f"  [dim]{escape(f'{name:<9}')}[/]{escape(str(said))}", highlight=False, soft_wrap=True)
+        out.print(well if report["ready"] else "[bold red]Not ready.[/]")
+        for name, status in report["parts"].items():
+            out.print(
+                f"  [dim]{escape(f'{name:<9}')}[/]{escape(str(status))}", highlight=False, soft_wrap=True
+            )
 
-    return Output(told, show, code=0 if told["ready"] else 1)
+    return Output(report, show, code=0 if report["ready"] else 1)
 
 
 def _address(url: str, path: str) -> str:
-    """Where to ask; a URL of a server may end with the path of something else that it serves.
+    """Return the URL to ask. Any path of the given URL is dropped.
 
     Raises:
-        SlowwaveError: it is no URL of HTTP.
+        SlowwaveError: it is no HTTP URL.
     """
     from urllib.parse import urlsplit
 
-    given = urlsplit(url)
-    if given.scheme not in ("http", "https") or not given.hostname or given.username is not None:
-        raise SlowwaveError(f"--url {url!r} is no address of a server. Give http://HOST:PORT, as {_URL}.")
-    return f"{given.scheme}://{given.netloc}{path}"
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise SlowwaveError(f"--url {url!r} is no server URL. Give http://HOST:PORT, such as {_URL}.")
+    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-def _asked(address: str, timeout: float) -> dict[str, Any]:
-    """What the server says of itself.
+def _health_report(address: str, timeout: float) -> dict[str, Any]:
+    """Request the server's health report.
 
     Raises:
-        SlowwaveError: it does not answer, or with something else.
+        SlowwaveError: it does not answer, or is no Slowwave server.
     """
     import json as data
     import urllib.error
@@ -68,17 +70,17 @@ def _asked(address: str, timeout: float) -> dict[str, Any]:
     except urllib.error.HTTPError as error:
         body = error.read(65_536)
         if error.code != 503:
-            raise SlowwaveError(f"{address} answers {error.code}: no server of Slowwave is there.") from None
+            raise SlowwaveError(f"{address} answers {error.code}: it is no Slowwave server.") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "reason", None) or error
         raise SlowwaveError(
-            f"{address} does not answer: {why}. Is the server running? Its line `health` says where it "
-            f"answers: --url names that."
+            f"{address} does not answer: {why}. Start the server, or pass the URL that it prints as `health` "
+            f"with --url."
         ) from None
     if body == b"ok\n":
         return {"ready": True, "parts": {"process": "ok"}}
     try:
-        told = data.loads(body)
-        return {"ready": told["ready"] is True, "parts": dict(told["parts"])}
+        report = data.loads(body)
+        return {"ready": report["ready"] is True, "parts": dict(report["parts"])}
     except (ValueError, KeyError, TypeError):
-        raise SlowwaveError(f"{address} answers something else: no server of Slowwave is there.") from None
+        raise SlowwaveError(f"{address} answers something else: it is no Slowwave server.") from None

@@ -1,4 +1,4 @@
-"""The commands that take in what a person has elsewhere: import chatgpt, claude, claude-code, codex, ..."""
+"""Import commands for other assistants' data: import chatgpt, claude, claude-code, codex and others."""
 
 from __future__ import annotations
 
@@ -25,35 +25,33 @@ _OPTIONS: dict[str, tuple[object, object]] = {
     "assistant": (
         Annotated[
             bool,
-            typer.Option(
-                "--assistant", help="Also what the assistant said: it may be wrong, so it is left out."
-            ),
+            typer.Option("--assistant", help="Also import the assistant's messages; they may be wrong."),
         ],
         False,
     ),
     "user": (Annotated[str, typer.Option("--user", help="Only memories of this user_id.")], ""),
     "since": (
-        Annotated[str, typer.Option("--since", help="Only what is of this day or later (YYYY-MM-DD, UTC).")],
+        Annotated[str, typer.Option("--since", help="Only items of this day or later (YYYY-MM-DD, UTC).")],
         "",
     ),
 }
-"""ImportOptions of some of the sources, and their defaults."""
+"""Options that only some sources have: annotation and default."""
 
 
 def _command(form: ImportForm) -> Callable[..., Output]:
-    """The command that takes in exports of one form."""
+    """Return the command that imports exports of one form."""
 
-    def take(namespace: str, dry_run: bool, **given: Any) -> Output:  # noqa: ANN401 - what the form has
+    def run(namespace: str, dry_run: bool, **options_: Any) -> Output:  # noqa: ANN401 - what the form has
         from slowwave.common.arguments import parsed_day
         from slowwave.imports.run_import import ImportOptions, run_import
         from slowwave.scoring.days import day_start
 
-        since = given.pop("since", "")
+        since = options_.pop("since", "")
         first = day_start(parsed_day("--since", since).isoformat()) if since else None
-        place = given.pop(form.place) or os.environ.get(form.variable) or form.default
+        place = options_.pop(form.place) or os.environ.get(form.variable) or form.default
         reader = form.load()
         with _opened(namespace, dry_run=dry_run) as memory, bars():
-            source = reader(form.name, place, memory.home.now(), memory.settings.notes.max_bytes, **given)
+            source = reader(form.name, place, memory.home.now(), memory.settings.notes.max_bytes, **options_)
             report = run_import(memory, source, ImportOptions(since=first, dry_run=dry_run))
         return Output(report, lambda: _tell(report))
 
@@ -64,12 +62,12 @@ def _command(form: ImportForm) -> Callable[..., Output]:
         ("namespace", Namespace, ""),
         ("dry_run", DryRun, False),
     ]
-    take.__name__, take.__doc__ = form.name, form.about
-    take.__signature__ = Signature([  # type: ignore[attr-defined]
+    run.__name__, run.__doc__ = form.name, form.about
+    run.__signature__ = Signature([  # type: ignore[attr-defined]
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, kind, default in options
     ])  # fmt: skip
-    return take
+    return run
 
 
 for _form in SOURCES:
@@ -85,28 +83,26 @@ def import_bulk(
         typer.Option(
             "--map",
             metavar="PART=COLUMN",
-            help="Which column is the text, key, title, date, tags, type, context or sensitivity.",
+            help="Column of a part: text, key, title, date, tags, type, context or sensitivity.",
         ),
     ] = None,
-    name: Annotated[
-        str, typer.Option("--name", help="What stands before the keys; one for each set of data.")
-    ] = "bulk",
+    name: Annotated[str, typer.Option("--name", help="Prefix of the keys, one per data set.")] = "bulk",
     namespace: Namespace = "",
     dry_run: DryRun = False,
 ) -> Output:
-    """Take in very many notes from Parquet or JSON lines; what was stopped goes on where it was."""
+    """Import very many notes from Parquet or JSON lines. An interrupted import continues."""
     from slowwave.imports.bulk import fields_of, take_rows
     from slowwave.imports.bulk.files import inputs
 
-    fields, found = fields_of(columns or []), inputs(files)
+    fields, input_files = fields_of(columns or []), inputs(files)
     with _opened(namespace, dry_run=dry_run) as memory, bars():
-        report = take_rows(memory, found, fields, name=name, dry_run=dry_run)
+        report = take_rows(memory, input_files, fields, name=name, dry_run=dry_run)
     return Output(report, lambda: _tell(report))
 
 
 @contextmanager
 def _opened(namespace: str, *, dry_run: bool) -> Iterator[Memory]:
-    """The namespace. A preview where there is no home yet looks at one that goes away again."""
+    """Open the namespace. A dry run without a home uses a temporary one."""
     settings = home_settings()
     if not dry_run or settings.home.is_dir():
         with open_namespace(namespace, create=True) as memory:
@@ -128,12 +124,12 @@ def _tell(report: NoteImportReport) -> None:
     for section in sections(report):
         show(section)
     for problem in report.problems:
-        warn(f"{problem.place}: {problem.why}", "Not taken:")
+        warn(f"{problem.place}: {problem.why}", "Rejected:")
     if report.unread > len(report.problems):
-        warn(f"{report.unread - len(report.problems):,} more records", "Not taken:")
+        warn(f"{report.unread - len(report.problems):,} more records", "Rejected:")
     new = sum(report.new.values())
     if report.dry_run and new:
-        out.print("Nothing was written. Without --dry-run it would be.")
+        out.print("Nothing was written. Run it again without --dry-run to apply.")
     elif not new:
         out.print("Nothing new: nothing was changed.")
     else:

@@ -1,4 +1,4 @@
-"""The commands about judgments: labelling by hand, asking the judge, agreement, import and export."""
+"""Judgment commands: label by hand, run the judge, agreement, import and export."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 judging = typer.Typer(
     invoke_without_command=True,
-    help="How well memories answer queries: label pairs by hand, or ask the judge.",
+    help="Grade how well memories answer queries, by hand or with an LLM judge.",
 )
 app.add_typer(judging, name="judge")
 
-By = Annotated[str, typer.Option("--by", help="Who judges; default: command line.")]
+By = Annotated[str, typer.Option("--by", help="User who judges; default: command line.")]
 Form = Annotated[str, typer.Option("--format", help="qrels or jsonl.")]
 _KEYS = " · ".join(f"{grade} {words}" for grade, words in GRADES.items())
 _KEYS += " · u unrateable · l later · s skip · q quit"
@@ -43,57 +43,60 @@ _TEXT = 1_500  # characters of a memory that are shown
 @reports_errors
 def judge(
     context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Pairs to look at.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Number of pairs.")] = 20,
     namespace: Namespace = "",
     by: By = "",
 ) -> None:
-    """Label pairs that searches showed, one after the other; none of a secret memory (see judge set)."""
+    """Label pairs of query and returned memory, one after the other.
+
+    Secret memories are left out; see `judge set`.
+    """
     if context.invoked_subcommand is not None:
         return
     from slowwave.evaluation.judging.active_sampling import pairs_for, worth_judging
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        found = pairs_for(memory.home, memory.namespace, memory.principal)
-        chosen = worth_judging(found, limit, seed=memory.home.now().date().isoformat())
+        pairs = pairs_for(memory.home, memory.namespace, memory.principal)
+        chosen = worth_judging(pairs, limit, seed=memory.home.now().date().isoformat())
         if not chosen:
-            out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
+            out.print("No pair to label. Searches create pairs: [bold]slowwave search[/].")
             return
-        taken = _label(memory, chosen)
+        labelled = _label(memory, chosen)
     out.print(
-        f"{taken:,} taken; {counted(len(found) - taken, 'more pair waits', 'more pairs wait')}."
-        if taken
-        else "Nothing was taken."
+        f"{labelled:,} saved; {counted(len(pairs) - labelled, 'pair is', 'pairs are')} unlabelled."
+        if labelled
+        else "Nothing was saved."
     )
 
 
 def _label(memory: Memory, chosen: list[ShownPair]) -> int:
-    """Show pairs and take what is said of them; how many labels."""
+    """Show pairs and save the grades; return the number of labels."""
     from slowwave.errors import NotFoundError
 
-    taken = 0
-    for number, one in enumerate(chosen, start=1):
+    labels = 0
+    for number, pair in enumerate(chosen, start=1):
         try:
-            record = memory.get(one.memory_id)
-        except NotFoundError:  # imported searches show what is no memory
+            record = memory.get(pair.memory_id)
+        except NotFoundError:  # an imported search may return objects that are no memories
             continue
-        _show(one, record, f"{number} of {len(chosen)}")
+        _show(pair, record, f"{number} of {len(chosen)}")
         answer = _answer()
         if answer == "q":
             break
         if answer == "s":
             continue
         grade = int(answer) if answer.isdigit() else None
-        memory.judge(one.query, one.memory_id, grade, state=_STATES.get(answer, "graded"))
-        taken += 1
-    return taken
+        memory.judge(pair.query, pair.memory_id, grade, state=_STATES.get(answer, "graded"))
+        labels += 1
+    return labels
 
 
-def _show(one: ShownPair, record: MemoryRecord, place: str) -> None:
+def _show(pair: ShownPair, record: MemoryRecord, place: str) -> None:
     out.print()
     out.rule(place, align="left")
-    say(one.query, "bold")
-    labels = f"rank {one.rank}, shown {counted(one.shown, 'time')}, {counted(one.labels, 'label')}"
+    say(pair.query, "bold")
+    labels = f"rank {pair.rank}, shown {counted(pair.shown, 'time')}, {counted(pair.labels, 'label')}"
     say(labels, "dim")
     say(record.title, "bold blue")
     text = record.content if len(record.content) <= _TEXT else f"{record.content[:_TEXT]}…"
@@ -101,7 +104,7 @@ def _show(one: ShownPair, record: MemoryRecord, place: str) -> None:
 
 
 def _answer() -> str:
-    """The next key; the end of the input is q."""
+    """Read the next key; the end of the input is q."""
     while True:
         out.print(f"[dim]{_KEYS}[/]\n> ", end="", highlight=False)
         line = sys.stdin.readline()
@@ -115,37 +118,37 @@ def _answer() -> str:
 @judging.command("set")
 @prints_output
 def judge_set(
-    query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
+    query: Annotated[str, typer.Argument(help="Text of the query.")],
     memory_id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id, from save or search.")],
     grade: Annotated[str, typer.Argument(help="0, 1, 2, 3, unrateable or later.")],
-    explanation: Annotated[str, typer.Option(help="Why.")] = "",
+    explanation: Annotated[str, typer.Option(help="Reason of the grade.")] = "",
     namespace: Namespace = "",
     by: By = "",
 ) -> Output:
-    """Label one pair."""
+    """Label one pair of query and memory."""
     from slowwave.evaluation.judging import JudgmentError
 
-    said: dict[str, Any] = {"explanation": explanation}
+    fields: dict[str, Any] = {"explanation": explanation}
     number = int(grade) if grade.isascii() and grade.isdigit() else None
     if number is None:
         if grade not in _STATES.values():
-            raise JudgmentError(f"{grade!r} is no grade. Say 0, 1, 2, 3, unrateable or later.")
-        said["state"] = grade
+            raise JudgmentError(f"{grade!r} is no grade. Give 0, 1, 2, 3, unrateable or later.")
+        fields["state"] = grade
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        done = memory.judge(query, reference(memory, "memory", memory_id), number, **said)
-    told = "Taken" if done.new else "Was said before"
-    return Output(done, f"{told}: {escape(grade)} for [bold]{escape(done.memory_id)}[/].")
+        done = memory.judge(query, reference(memory, "memory", memory_id), number, **fields)
+    status = "Saved" if done.new else "Already saved"
+    return Output(done, f"{status}: {escape(grade)} for [bold]{escape(done.memory_id)}[/].")
 
 
 @judging.command("list")
 @prints_output
 def judge_list(
-    judge: Annotated[str, typer.Option(help="Grades of this judge; '*': everything.")] = "",
+    judge: Annotated[str, typer.Option(help="Grades of this judge; '*': of every judge.")] = "",
     limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
-    """The labels by hand, or a judge's grades, the newest first."""
+    """List labels by hand, or a judge's grades, newest first."""
     from slowwave.evaluation.exchange.judgments import wanted
     from slowwave.home.visibility import AccessView, closed_ids
 
@@ -158,7 +161,7 @@ def judge_list(
 
     def show() -> None:
         if not shown:
-            out.print("No judgments. [bold]slowwave judge[/] takes labels by hand.")
+            out.print("No judgments. Label pairs by hand with [bold]slowwave judge[/].")
             return
         cells = [
             [
@@ -168,8 +171,8 @@ def judge_list(
             for row in shown
         ]  # fmt: skip
         columns = ["query", "memory", "grade", "by", "when", "why"]
-        left = rows.height - len(cells)
-        print_table(counted(rows.height, "judgment"), columns, cells, left_out=left, option="--limit")
+        hidden_rows = rows.height - len(cells)
+        print_table(counted(rows.height, "judgment"), columns, cells, left_out=hidden_rows, option="--limit")
 
     return Output(shown, show)
 
@@ -180,7 +183,7 @@ def judge_run(
     pairs: Annotated[int | None, typer.Option(min=1, help="Pairs; default: the setting judge.pairs.")] = None,
     namespace: Namespace = "",
 ) -> Output:
-    """Have the judge of the settings grade pairs that searches showed; can be repeated, and goes on."""
+    """Have the configured judge grade returned pairs. Run it again to continue."""
     from datetime import UTC, datetime
 
     from slowwave.evaluation.judging.active_sampling import pairs_to_judge, worth_judging
@@ -191,11 +194,11 @@ def judge_run(
 
     with open_namespace(namespace) as memory, bars():
         judge = load_judge(memory.home)
-        found = pairs_to_judge(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
+        pairs_ = pairs_to_judge(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
         most = memory.settings.judge.pairs if pairs is None else pairs
-        wanted = worth_judging(found, most, seed=memory.home.now().date().isoformat())
-        asked = [(one.query, one.memory_id) for one in wanted]
-        report = run(memory.home, memory.namespace, judge, asked, now=datetime.now(UTC))
+        wanted = worth_judging(pairs_, most, seed=memory.home.now().date().isoformat())
+        batch = [(pair.query, pair.memory_id) for pair in wanted]
+        report = run(memory.home, memory.namespace, judge, batch, now=datetime.now(UTC))
     return Output(report, lambda: _tell_run(report))
 
 
@@ -203,10 +206,10 @@ def _tell_run(report: JudgeReport) -> None:
     rows = [
         ["graded", report.graded],
         ["failed", report.failed],
-        ["graded before", report.skipped],
+        ["already graded", report.skipped],
         ["no such memory", report.unknown],
         ["secret, not sent", report.withheld],
-        ["left", report.left],
+        ["remaining", report.left],
         ["tokens", report.tokens],
     ]
     print_table(
@@ -223,7 +226,7 @@ def _tell_run(report: JudgeReport) -> None:
 @judging.command("agreement")
 @prints_output
 def judge_agreement(namespace: Namespace = "") -> Output:
-    """How far each judge agrees with the labels by hand, and with its own first grades."""
+    """Report each judge's agreement with labels by hand and with its own first grades."""
     from slowwave.evaluation.judging.agreement import agreement_now, as_row
     from slowwave.evaluation.judging.anchors import drift
 
@@ -231,32 +234,32 @@ def judge_agreement(namespace: Namespace = "") -> Output:
         bar = memory.settings.judge.agreement
         judges = agreement_now(memory.journal, memory.namespace)
         names = dict.fromkeys(judge.split("/")[0] for judge in judges)
-        drifts = [one for name in names for one in drift(memory.journal, memory.namespace, name)]
-    found = [as_row(judge, one, bar) for judge, one in judges.items()]
+        drifts = [row for name in names for row in drift(memory.journal, memory.namespace, name)]
+    rows = [as_row(judge, row, bar) for judge, row in judges.items()]
 
     def show() -> None:
-        if not found:
-            out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
+        if not rows:
+            out.print("No judge has graded anything yet. Run [bold]slowwave judge run[/].")
             return
         cells = [
             [
-                one["judge"], one["pairs"], one["exact"], f"{one['low']:.2f} to {one['high']:.2f}",
-                one["tolerant"], "" if one["kappa"] is None else f"{one['kappa']:.3f}",
-                "met" if one["met"] else "not met",
+                row["judge"], row["pairs"], row["exact"], f"{row['low']:.2f} to {row['high']:.2f}",
+                row["tolerant"], "" if row["kappa"] is None else f"{row['kappa']:.3f}",
+                "met" if row["met"] else "not met",
             ]
-            for one in found
+            for row in rows
         ]  # fmt: skip
         columns = ["judge", "pairs", "exact", "95 %", "within one", "kappa", f"bar {bar:.2f}"]
-        caption = "pairs that people have graded, too; below the bar a judge's grades reach no gate"
+        caption = "pairs that people graded, too; below the bar the learning gate ignores a judge's grades"
         print_table("Agreement with labels by hand", columns, cells, caption=caption)
         if drifts:
             cells = [
-                [one.cycle_id, one.judge, one.pairs, one.exact, one.tolerant, one.shift] for one in drifts
+                [row.cycle_id, row.judge, row.pairs, row.exact, row.tolerant, row.shift] for row in drifts
             ]
             columns = ["cycle", "judge", "anchors", "same", "within one", "mean change"]
             print_table("Anchors, beside their first grades", columns, cells)
 
-    return Output({"bar": bar, "judges": found, "drift": drifts}, show)
+    return Output({"bar": bar, "judges": rows, "drift": drifts}, show)
 
 
 @judging.command("import")
@@ -266,12 +269,12 @@ def judge_import(
     form: Form = "jsonl",
     queries: Annotated[
         str,
-        typer.Option(help='Of qrels: texts of the queries, {"_id": …, "text": …} or id, tab, text a line.'),
+        typer.Option(help='For qrels: file of query texts, {"_id": …, "text": …} or id, tab, text per line.'),
     ] = "",
     namespace: Namespace = "",
     by: By = "",
 ) -> Output:
-    """Bring in labels; memories are named by id or by source."""
+    """Import labels. Memories are named by id or by source."""
     from datetime import UTC, datetime
 
     from slowwave.evaluation.exchange.judgments import JudgmentOptions, import_judgments, read_queries
@@ -291,32 +294,32 @@ def judge_import(
 def _tell_import(report: JudgmentsReport) -> None:
     out.print(
         f"{counted(report.lines, 'line')}: {counted(report.written, 'judgment')} written, "
-        f"{report.already:,} known before, {report.unknown:,} of unknown memories, "
-        f"{report.malformed:,} not taken."
+        f"{report.already:,} already known, {report.unknown:,} of unknown memories, "
+        f"{report.malformed:,} rejected."
     )
     for name in report.unknown_names:
         warn(name, "Unknown memory:")
     for problem in report.problems:
-        warn(str(problem), "Not taken:")
+        warn(str(problem), "Rejected:")
 
 
 @judging.command("export")
 @reports_errors
 def judge_export(
-    file: Annotated[str, typer.Argument(help="Where to write; '-' is standard output.")] = "-",
+    file: Annotated[str, typer.Argument(help="Output file; '-' is standard output.")] = "-",
     form: Form = "jsonl",
-    queries: Annotated[str, typer.Option(help="Of qrels: where the texts of the queries are written.")] = "",
-    judge: Annotated[str, typer.Option(help="The grades of this judge; '*': of everyone.")] = "",
-    secret: Annotated[bool, typer.Option("--secret", help="Also those of secret memories.")] = False,
+    queries: Annotated[str, typer.Option(help="For qrels: output file of the query texts.")] = "",
+    judge: Annotated[str, typer.Option(help="Grades of this judge; '*': of every judge.")] = "",
+    secret: Annotated[bool, typer.Option("--secret", help="Include secret memories.")] = False,
     namespace: Namespace = "",
 ) -> None:
-    """Write the labels by hand, or a judge's grades."""
+    """Export labels by hand, or a judge's grades."""
     from slowwave.evaluation.exchange import ExchangeError
     from slowwave.evaluation.exchange.judgments import FORMATS, export_judgments, export_qrels
     from slowwave.home.visibility import closed_ids
 
     if form not in FORMATS:
-        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
+        raise ExchangeError(f"Unknown format {form!r}. Use one of {', '.join(FORMATS)}.")
     nowhere: Callable[[bytes], object] = len
     with open_namespace(namespace) as memory, written_to(file) as write:
         closed = set() if secret else closed_ids(memory.store, memory.namespace)

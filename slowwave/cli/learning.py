@@ -1,4 +1,4 @@
-"""The commands about learning with which people decide: status, approve, withdraw, rollback."""
+"""Learning commands that decide: status, approve, withdraw, ratings, rollback."""
 
 from __future__ import annotations
 
@@ -23,21 +23,19 @@ if TYPE_CHECKING:
 
 learning = typer.Typer(
     no_args_is_help=True,
-    help="What selections teach, behind a gate: look at it, approve it, take it back.",
+    help="Learned terms and search keys: status, approval and rollback.",
 )
 app.add_typer(learning, name="learning")
 
-Who = Annotated[str, typer.Option(help="Who decides: a person's name. It is recorded.")]
-Why = Annotated[str, typer.Option(help="Why, in words. It is recorded.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Who = Annotated[str, typer.Option(help="Name of the person who decides; it is recorded.")]
+Why = Annotated[str, typer.Option(help="Reason; it is recorded.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation.")]
 
-Kinds = Annotated[
-    str, typer.Option("--kind", help="words, keys (past questions that lead somewhere) or both.")
-]
-OneKind = Annotated[str, typer.Option("--kind", help="words, or keys: past questions that lead somewhere.")]
+Kinds = Annotated[str, typer.Option("--kind", help="words (learned terms), keys (search keys) or both.")]
+OneKind = Annotated[str, typer.Option("--kind", help="words (learned terms) or keys (search keys).")]
 
 BOTH = "both"
-_SHOWN = 20  # memories whose lessons are taken back
+_SHOWN = 20  # memories listed by a rollback
 _COLOURS = {"open": "green", "waits": "yellow", "closed": "red", "insufficient": "yellow"}
 
 
@@ -45,22 +43,22 @@ _COLOURS = {"open": "green", "waits": "yellow", "closed": "red", "insufficient":
 @learning.command("status")
 @prints_output
 def learning_status(namespace: Namespace = "") -> Output:
-    """Learning gate: whether it is open for words and for search keys, its conditions, what was learned."""
+    """Learning gate: state and conditions for words and search keys, with counts."""
     with open_namespace(namespace) as memory:
         status = memory.learning.status()
-    of_keys = _decided(status.key_gate) | {"keys": status.keys, "selections": status.selections}
-    of_words = _decided(status.gate) | {"terms": status.terms, "proposals": status.proposals}
+    of_keys = _gate_data(status.key_gate) | {"keys": status.keys, "selections": status.selections}
+    of_words = _gate_data(status.gate) | {"terms": status.terms, "proposals": status.proposals}
 
     def show() -> None:
-        for gate, name, states, became in (
+        for gate, name, states, reasons in (
             (status.gate, "Terms", status.terms, status.proposals),
             (status.key_gate, "Keys", status.keys, status.selections),
         ):
             _print_gate(gate)
             counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
             out.print(f"{name}: {counts}", markup=False)
-            if became:
-                say(f"Selections: {', '.join(f'{count:,} {reason}' for reason, count in became.items())}")
+            if reasons:
+                say(f"Selections: {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
             if gate.awaits_only_approval:
                 out.print(
                     f"Only a person's approval is missing: "
@@ -79,16 +77,16 @@ def learning_approve(
     yes: Yes = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn.
+    """Approve that learned terms and search keys are applied from today on.
 
-    Words and search keys are approved apart; with both, each kind is approved of which only the approval is
-    missing. Of keys what was proposed before comes in, too.
+    Words and search keys have separate approvals. With both, each kind is approved that only lacks approval.
+    Earlier proposals of search keys apply, too. `withdraw` revokes it.
     """
     from slowwave.learning.review import ApprovalRefusedError
 
     kinds, done = kinds_of(kind), dict[Any, Any]()
     with open_namespace(namespace) as memory:
-        gates_now = [memory.learning.gate(one) for one in kinds]
+        gates_now = [memory.learning.gate(each) for each in kinds]
         for gate in gates_now:
             tell(Output(shown=partial(_print_gate, gate)))
         ready = [gate for gate in gates_now if gate.awaits_only_approval or gate.open]
@@ -96,70 +94,72 @@ def learning_approve(
             raise ApprovalRefusedError(gates_now[0])
         for gate in ready:
             if gate.open:
-                tell(Output(shown=f"{OF[gate.kind]} is approved already. Nothing was recorded."))
+                tell(Output(shown=f"{OF[gate.kind]} is already approved. Nothing was recorded."))
             elif not yes:
-                what = "selections teach" if gate.kind == "words" else "past questions lead searches in"
-                _ask(f"Let {what} {memory.namespace} from today on, approved by {who}?")
+                effect = "learned terms apply" if gate.kind == "words" else "search keys apply"
+                _ask(f"Let {effect} in {memory.namespace} from today on, approved by {who}?")
             done[gate.kind] = memory.learning.approve(who=who, why=why, kind=gate.kind)
-    told = (
-        f"Approved by [bold]{escape(who)}[/]. What selections teach from today on is applied, night by "
-        f"night{_also(done)}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
+    message = (
+        f"Approved by [bold]{escape(who)}[/]. Each nightly job applies what selections of its day "
+        f"teach{_also(done)}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
     )
-    return Output(_told(done, kind), "" if all(gate.open for gate in ready) else told)
+    return Output(_as_data(done, kind), "" if all(gate.open for gate in ready) else message)
 
 
 @learning.command("withdraw")
 @prints_output
 def learning_withdraw(who: Who, why: Why = "", kind: Kinds = "both", namespace: Namespace = "") -> Output:
-    """Withdraw the approval: nothing that was learned is used from now on. It is kept, not deleted."""
+    """Withdraw the approval: nothing learned is applied from now on. Nothing is deleted."""
     from slowwave.learning.events import LearningError
 
     kinds, done, refused = kinds_of(kind), dict[Any, Any](), None
     with open_namespace(namespace) as memory:
-        for one in kinds:
+        for each in kinds:
             try:
-                done[one] = memory.learning.withdraw(who=who, why=why, kind=one)
+                done[each] = memory.learning.withdraw(who=who, why=why, kind=each)
             except LearningError as error:
                 refused = refused or error
     if refused is not None and not done:
         raise refused
     return Output(
-        _told(done, kind),
-        f"Withdrawn by [bold]{escape(who)}[/]. Searches are from now on as if nothing had been learned"
-        f"{_of(done)}. [dim]slowwave learning rollback deletes it.[/]",
+        _as_data(done, kind),
+        f"Withdrawn by [bold]{escape(who)}[/]. Searches ignore learned data from now on"
+        f"{_kind_suffix(done)}. [dim]slowwave learning rollback deletes it.[/]",
     )
 
 
 @learning.command("ratings")
 @prints_output
 def learning_ratings(
-    switch: Annotated[str, typer.Argument(help="on or off; leave it out to look.")] = "",
+    switch: Annotated[str, typer.Argument(help="on or off; without it, show the state.")] = "",
     who: Who = "",
     why: Why = "",
     namespace: Namespace = "",
 ) -> Output:
-    """Show whether ratings make searches better than a memory nobody used; switch them on or off."""
+    """Show whether ratings improve searches; switch them on or off."""
     from slowwave.evaluation.trend import trend_until
     from slowwave.views.tables import show
     from slowwave.views.trend import never_used, plain
 
     if switch not in ("", "on", "off"):
-        fail(f"{switch!r}: say on or off, or nothing to look.")
+        fail(f"{switch!r} is neither on nor off. Leave it out to show the state.")
     with open_namespace(namespace) as memory:
         if switch:
             memory.learning.switch_ratings(on=switch == "on", who=who, why=why)
         off = memory.learning.ratings_off()
-        found = trend_until(memory.home, memory.home.now(), memory.namespace).of(memory.namespace)
+        trend = trend_until(memory.home, memory.home.now(), memory.namespace).of(memory.namespace)
 
     def shown() -> None:
-        state = f"Ratings are switched off: {off}" if off else "Ratings count for questions like their own."
+        state = (
+            f"Ratings are switched off: {off}" if off else "Ratings are on: they count for similar questions."
+        )
         out.print(state, markup=False)
-        if parts := never_used(found):
-            show(Section("Beside a memory nobody used", parts, ""))
+        if parts := never_used(trend):
+            show(Section("Compared with a memory without feedback", parts, ""))
         else:
-            out.print("No judged search was changed by them yet.")
+            out.print("Ratings have not changed a judged search yet.")
 
-    compared = plain(found)["beside_never_used"]
+    compared = plain(trend)["beside_never_used"]
     return Output({"on": not off, "why_off": off, "beside_never_used": compared}, shown)
 
 
@@ -167,18 +167,18 @@ def learning_ratings(
 @prints_output
 def learning_rollback(
     who: Who = "",
-    everything: Annotated[bool, typer.Option("--everything", help="All that was learned.")] = False,
-    memory: Annotated[str, typer.Option(help="What this memory learned (id).")] = "",
-    search: Annotated[str, typer.Option(help="What this search taught (id, or last).")] = "",
-    principal: Annotated[str, typer.Option(help="What this person or program taught.")] = "",
-    since: Annotated[str, typer.Option(help="What was taught at this moment or later (ISO, UTC).")] = "",
+    everything: Annotated[bool, typer.Option("--everything", help="Everything learned.")] = False,
+    memory: Annotated[str, typer.Option(help="Everything learned by this memory (id).")] = "",
+    search: Annotated[str, typer.Option(help="Everything learned from this search (id, or last).")] = "",
+    principal: Annotated[str, typer.Option(help="Everything learned from this user.")] = "",
+    since: Annotated[str, typer.Option(help="Everything learned since this time (ISO, UTC).")] = "",
     why: Why = "",
     kind: Kinds = "both",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would take back.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be rolled back.")] = False,
     yes: Yes = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Take back what was learned, as if it had never been taught. What is taught later stands."""
+    """Roll back learned data as if it was never learned. Later learning is not affected."""
     scope, value = _scope(
         everything, {"memory": memory, "search": search, "principal": principal, "since": since}
     )
@@ -186,113 +186,115 @@ def learning_rollback(
     with open_namespace(namespace) as home:
         if scope in ("memory", "search"):
             value = reference(home, scope, value)
-        found = [home.learning.preview_rollback(scope, value, kind=one) for one in kinds]
-        tell(Output(shown=lambda: _print_taken_back(found)))
+        previews = [home.learning.preview_rollback(scope, value, kind=preview) for preview in kinds]
+        tell(Output(shown=lambda: _print_rollback(previews)))
         if not dry_run:
             if not who.strip():
-                fail("Say who decides: --who NAME. It is recorded.")
+                fail("--who NAME is missing: the name of the person who decides. It is recorded.")
             if not yes:
-                _ask(f"Take it back in {home.namespace}?")
+                _ask(f"Roll back in {home.namespace}?")
             with bars():
-                found = [home.learning.roll_back(scope, value, who=who, why=why, kind=one) for one in kinds]
-    told: dict[Any, Any] = {
-        one.kind: {
-            "kind": one.kind, "dry_run": dry_run, "scope": one.rollback.scope,
-            "value": one.rollback.value, "lessons": one.proposed,
-            "deleted": one.applied[one.applied.columns[0]].to_list(), "live_terms": one.live,
-            "act": one.act,
+                previews = [
+                    home.learning.roll_back(scope, value, who=who, why=why, kind=preview) for preview in kinds
+                ]
+    results: dict[Any, Any] = {
+        preview.kind: {
+            "kind": preview.kind, "dry_run": dry_run, "scope": preview.rollback.scope,
+            "value": preview.rollback.value, "lessons": preview.proposed,
+            "deleted": preview.applied[preview.applied.columns[0]].to_list(), "live_terms": preview.live,
+            "act": preview.act,
         }
-        for one in found
+        for preview in previews
     }  # fmt: skip
-    words = "Nothing was changed. Without --dry-run it is done."
+    message = "Nothing was changed. Run it again without --dry-run to apply."
     if not dry_run:
-        words = (
-            f"Taken back by [bold]{escape(who)}[/]. Selections up to now that no night has looked at "
-            f"yet are covered, too."
+        message = (
+            f"Rolled back by [bold]{escape(who)}[/]. It also covers selections up to now that no nightly job "
+            f"has processed yet."
         )
-    return Output(_told(told, kind), words)
+    return Output(_as_data(results, kind), message)
 
 
 # -- parts -----------------------------------------------------------------------------------------
 
 
 def kinds_of(kind: str) -> Sequence[Kind]:
-    """The kinds of learning that are meant: one, or both."""
+    """Return the kinds of learning that an option names."""
     from slowwave.scoring.feedback.learned import KINDS
 
-    found = [one for one in KINDS if kind in (one, "both")]
-    if not found:
-        fail(f"--kind {kind}: say words, keys or both.")
-    return found
+    kinds = [known for known in KINDS if kind in (known, "both")]
+    if not kinds:
+        fail(f"Unknown --kind {kind}. Give words, keys or both.")
+    return kinds
 
 
-def _of(done: Mapping[Any, Any]) -> str:
-    """Of which kind it is said, where it is one alone."""
+def _kind_suffix(done: Mapping[Any, Any]) -> str:
+    """Return " of words" or " of search keys" for a single kind, else ""."""
     names = {"words": " of words", "keys": " of search keys"}
     return names[next(iter(done))] if len(done) == 1 else ""
 
 
 def _also(done: Mapping[Any, Any]) -> str:
-    """What comes in at once."""
-    return "; of search keys what was proposed before comes in, too" if "keys" in done else ""
+    """Return the note that earlier proposals of search keys apply, too."""
+    return "; earlier proposals of search keys apply, too" if "keys" in done else ""
 
 
-def _told(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - whatever is told of each kind
-    """What programs are told: of one kind alone, or of words, with that of search keys under their name."""
+def _as_data(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - the data of each kind
+    """Return JSON data of one kind, or of words with that of keys as `search_keys`."""
     from dataclasses import asdict
 
     if kind != BOTH:
         return next(iter(done.values()))
-    plain = {of: one if isinstance(one, dict) else asdict(one) for of, one in done.items()}
+    plain = {of: result if isinstance(result, dict) else asdict(result) for of, result in done.items()}
     keys = {"search_keys": plain["keys"]} if "keys" in plain else {}
     return plain.get("words", {}) | keys
 
 
 def _print_gate(decision: GateDecision) -> None:
-    """The gate in a line, and its conditions as a table."""
+    """Print the gate in a line, and its conditions as a table."""
     where = f"{OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
-    out.print(f"{where} is {_says(decision)}", highlight=False)
+    out.print(f"{where} is {_state_text(decision)}", highlight=False)
     out.print(rich_table(conditions(decision)))
 
 
-def _says(decision: GateDecision) -> str:
+def _state_text(decision: GateDecision) -> str:
     mark, then = says(decision)
     return f"[{_COLOURS[mark.mark]}]{escape(mark.text)}[/]: {escape(then)}"
 
 
-def _print_taken_back(found: Sequence[TakenBack]) -> None:
-    if all(tried.proposed.is_empty() for tried in found):
-        say(nothing_taught(found[0].rollback))
-    for tried in found:
-        if tried.proposed.height:
-            said, table = preview_rollback(tried, _SHOWN)
-            say(said)
+def _print_rollback(previews: Sequence[TakenBack]) -> None:
+    if all(preview.proposed.is_empty() for preview in previews):
+        say(nothing_taught(previews[0].rollback))
+    for preview in previews:
+        if preview.proposed.height:
+            title, table = preview_rollback(preview, _SHOWN)
+            say(title)
             out.print(rich_table(table))
 
 
-def _scope(everything: bool, given: dict[str, str]) -> tuple[Any, str]:
-    """What is to be taken back: exactly one of the options."""
-    named = {name: value for name, value in given.items() if value}
+def _scope(everything: bool, options: dict[str, str]) -> tuple[Any, str]:
+    """Return scope and value of a rollback from the one option given."""
+    named = {name: value for name, value in options.items() if value}
     if len(named) + everything != 1:
-        fail("Say what to take back, one of: --everything, --memory, --search, --principal, --since.")
+        fail("Give exactly one of: --everything, --memory, --search, --principal, --since.")
     return ("everything", "") if everything else next(iter(named.items()))
 
 
 def _ask(question: str) -> None:
-    """End unless a person says yes; the question does not mix with what programs read."""
+    """Exit unless the user confirms. The question goes to standard error."""
     if not typer.confirm(question, err=True):
         err.print("Nothing was changed.")
         raise typer.Exit(1)
 
 
 def fail(message: str) -> None:
-    """End with an error for people."""
+    """Raise a learning error."""
     from slowwave.learning.events import LearningError
 
     raise LearningError(message)
 
 
-def _decided(decision: GateDecision) -> dict[str, Any]:
+def _gate_data(decision: GateDecision) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(decision) | {"state": decision.state, "open": decision.open}

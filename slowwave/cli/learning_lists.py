@@ -1,4 +1,4 @@
-"""The lists of learning: terms and keys, selections, the audit log."""
+"""Learning commands that list: terms, proposals, log."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ if TYPE_CHECKING:
 @learning.command("terms")
 @prints_output
 def learning_terms(
-    state: Annotated[str, typer.Option(help="Only proposed, live, expired or 'taken back'.")] = "",
-    memory: Annotated[str, typer.Option(help="Only of this memory (id), also of a secret one.")] = "",
+    state: Annotated[
+        str, typer.Option(help="Only this state: proposed, live, expired or 'taken back'.")
+    ] = "",
+    memory: Annotated[str, typer.Option(help="Only of this memory (id), even if secret.")] = "",
     kind: OneKind = "words",
     limit: Limit = 50,
     namespace: Namespace = "",
 ) -> Output:
-    """The words, or the past questions, that lead to memories, and whether they have an effect."""
+    """List learned terms or search keys, and whether they have an effect."""
     words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
         memory = memory and reference(home, "memory", memory)
         read = home.learning.terms if words else home.learning.keys
         rows = read(state=cast("Any", state), memory_id=memory)
     title, table = ("Learned terms", learning_lists.terms) if words else ("Search keys", learning_lists.keys)
-    none = "No selection has taught anything yet." if words else "No search has led anywhere yet."
+    none = "No learned terms yet." if words else "No search keys yet."
     none = f"No such {'terms' if words else 'keys'}." if state or memory else f"{none} {learning_lists.WHEN}"
     return _listed(title, rows, limit, lambda: table(rows, limit), none)
 
@@ -47,18 +49,18 @@ def learning_terms(
 @learning.command("proposals")
 @prints_output
 def learning_proposals(
-    reason: Annotated[str, typer.Option(help="Only with this reason, for instance rate_limited.")] = "",
+    reason: Annotated[str, typer.Option(help="Only with this reason, such as rate_limited.")] = "",
     kind: OneKind = "words",
     limit: Limit = 20,
     namespace: Namespace = "",
 ) -> Output:
-    """Selections, the newest first: what each could teach, and why others teach nothing."""
+    """List selections, newest first: what each teaches, or why it teaches nothing."""
     words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
         read = home.learning.proposals if words else home.learning.selections
         rows = read(reason=reason, limit=None)
     none = f"No selection with the reason {escape(reason)}." if reason else ""
-    none = none or f"No selection is known yet. {learning_lists.WHEN}"
+    none = none or f"No selections yet. {learning_lists.WHEN}"
     return _listed("Selections", rows, limit, lambda: _selections(rows, limit, words=words), none)
 
 
@@ -70,8 +72,8 @@ def _selections(rows: pl.DataFrame, limit: int, *, words: bool) -> Table:
         for row in rows.head(limit).iter_rows(named=True)
     ]  # fmt: skip
     columns: Columns = [
-        Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected",
-        "teaches" if words else Column("taken", "number"),
+        Column("day", whole=True), "reason", Column("rank", "number"), "user", "query", "selected",
+        "teaches" if words else Column("evidence", "number"),
     ]  # fmt: skip
     return learning_lists.first_rows(columns, cells, rows)
 
@@ -81,15 +83,17 @@ def _selections(rows: pl.DataFrame, limit: int, *, words: bool) -> Table:
 def learning_log(
     action: Annotated[
         str,
-        typer.Option(help="Only add, refresh, expire, rollback, refuse, approve, withdraw or regression."),
+        typer.Option(
+            help="Only this action: add, refresh, expire, rollback, refuse, approve, withdraw, regression."
+        ),
     ] = "",
-    kind: Annotated[str, typer.Option(help="Only of words or of keys.")] = "",
+    kind: Annotated[str, typer.Option(help="Only words or only keys.")] = "",
     limit: Limit = 20,
     namespace: Namespace = "",
 ) -> Output:
-    """The audit log: what was learned, taken back and decided, the newest first.
+    """Show the audit log of learning, newest first: added, rolled back, decided.
 
-    Selections that taught nothing are most of it: --action refuse lists them, and --json has them all.
+    Selections that taught nothing are hidden: --action refuse lists them, and --json has them all.
     """
     import polars as pl
 
@@ -102,29 +106,29 @@ def learning_log(
 
     def show() -> None:
         if decided.is_empty():
-            empty = "Nothing was learned or decided" if refused else "Nothing is in the log"
+            empty = "Nothing was learned or decided yet" if refused else "The log is empty"
             out.print(f"{empty}. {learning_lists.WHEN}")
         else:
             _show("Log of learning", learning_lists.log(decided, limit, now), decided.height)
         if refused:
-            told = f"{counted(refused, 'selection')} taught nothing:"
-            out.print(f"[dim]{told} slowwave learning log --action refuse[/]", highlight=False)
+            count_text = f"{counted(refused, 'selection')} taught nothing:"
+            out.print(f"[dim]{count_text} slowwave learning log --action refuse[/]", highlight=False)
 
     return Output(rows.head(limit), show)
 
 
 def _one_kind(kind: str) -> Kind:
-    """The kind of learning that is meant."""
+    """Return the kind of learning that --kind names."""
     from slowwave.scoring.feedback.learned import KINDS
 
-    found = [one for one in KINDS if kind == one]
-    if not found:
-        fail(f"--kind {kind}: say words or keys.")
-    return found[0]
+    kinds = [known for known in KINDS if kind == known]
+    if not kinds:
+        fail(f"Unknown --kind {kind}. Give words or keys.")
+    return kinds[0]
 
 
 def _listed(title: str, rows: pl.DataFrame, limit: int, table: Callable[[], Table], none: str) -> Output:
-    """The first rows, or what to say where there are none."""
+    """Return the first rows, or a message if there are none."""
     if rows.is_empty():
         return Output(rows, none)
     return Output(rows.head(limit), lambda: _show(title, table(), rows.height))

@@ -1,4 +1,4 @@
-"""Serving the memory to assistants."""
+"""MCP commands: serve assistants; create, list and revoke bearer tokens."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from slowwave.views.terminal import Output, err, out, prints_output, reports_err
 if TYPE_CHECKING:
     from slowwave.settings import Settings
 
-_FROM_NOW = " A running server takes it at once."
-_FIRST = (
-    " Start the server again: one that was started without any token serves nothing to assistants until then."
-)
+_FROM_NOW = " Running servers accept it at once."
+_FIRST = " Restart the server: one that started without any token does not serve assistants."
 serving = typer.Typer()
 app.add_typer(serving, name="mcp")
 
@@ -31,15 +29,15 @@ app.add_typer(serving, name="mcp")
 @reports_errors
 def mcp(
     context: typer.Context,
-    http: Annotated[bool, typer.Option("--http", help="Over HTTP, with bearer tokens.")] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, with bearer tokens.")] = False,
     host: Annotated[str, typer.Option(help="Address to listen on (HTTP).")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on (HTTP).")] = 8765,
     namespace: Namespace = "",
-    principal: Annotated[str, typer.Option(help="Who acts; default: assistant.")] = "",
+    principal: Annotated[str, typer.Option(help="User recorded with events; default: assistant.")] = "",
 ) -> None:
-    """Serve the memory to assistants over the Model Context Protocol, on standard input and output or HTTP.
+    """Serve the Model Context Protocol (MCP) on standard input and output, or over HTTP.
 
-    On standard input and output the namespace is fixed at the start; over HTTP each token has its own.
+    On standard input and output --namespace sets the namespace. Over HTTP each token has its own.
     """
     if context.invoked_subcommand is not None:
         return
@@ -56,46 +54,46 @@ def mcp(
         return
     if namespace or principal:
         raise SlowwaveError(
-            "Over HTTP a client's token decides its namespace and principal: leave out --namespace and "
-            "--principal, and give them to `slowwave mcp token`."
+            "Over HTTP a client's token sets its namespace and principal. Leave out --namespace and "
+            "--principal; pass them to `slowwave mcp token`."
         )
     _serve_http(settings, host, port)
 
 
 def _serve_http(settings: Settings, host: str, port: int) -> None:
-    """Serve over HTTP until the process is told to stop; where it is is said once that is true."""
+    """Serve over HTTP until the process is stopped. The URL is printed once the server listens."""
     from slowwave.home.workspace import Workspace
     from slowwave.mcp.http import PATH, application
     from slowwave.serving.metrics import metrics_served
     from slowwave.serving.server import listening, run_until_told, server
 
     space = Workspace(settings)
-    made = server(application(settings, host, space), settings, host, port)
+    http_server = server(application(settings, host, space), settings, host, port)
     with listening(host, port) as end, metrics_served(space):
         err.print(
             f"Serving http://{host_and_port(host, port)}{PATH} (stop with Ctrl-C)",
             markup=False,
             highlight=False,
         )
-        run_until_told(made, end)
+        run_until_told(http_server, end)
 
 
 @serving.command()
 @prints_output
 def token(
-    namespace: Annotated[str, typer.Option("--namespace", "-n", help="The one namespace that it opens.")],
-    principal: Annotated[str, typer.Option(help="Who acts with it, recorded with every act.")],
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", help="The namespace that the token gives access to.")
+    ],
+    principal: Annotated[str, typer.Option(help="User recorded with every event.")],
     rights: Annotated[
         str,
-        typer.Option(help="reader (looks), assistant (what tools can do) or person (on the page all)."),
+        typer.Option(help="reader (read only), assistant (the tools) or person (everything on the page)."),
     ] = "assistant",
-    name: Annotated[str, typer.Option(help="What it is called; default: the principal.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the token; default: the principal.")] = "",
     days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Days until it expires.")] = None,
-    expires: Annotated[
-        str, typer.Option(help="Day (YYYY-MM-DD, UTC) from whose beginning it is refused.")
-    ] = "",
+    expires: Annotated[str, typer.Option(help="Day (YYYY-MM-DD, UTC) from whose start it is refused.")] = "",
 ) -> Output:
-    """Make a bearer token for HTTP. It is shown once; the settings file keeps its hash."""
+    """Create a bearer token for HTTP. It is shown once; the settings file stores its hash."""
     from datetime import UTC, datetime, timedelta
 
     from slowwave.common.arguments import parsed_day
@@ -105,41 +103,41 @@ def token(
 
     settings = required_settings()
     if days is not None and expires:
-        raise SlowwaveError("--days and --expires say the same: give one of them.")
+        raise SlowwaveError("Give either --days or --expires, not both.")
     now, until = datetime.now(UTC), None
     if days is not None:
         until = (now + timedelta(days=days)).replace(microsecond=0)
     elif expires:
         until = datetime.combine(parsed_day("--expires", expires), datetime.min.time(), UTC)
         if until <= now:
-            raise SlowwaveError(f"--expires {expires}: that is past, so the token would open nothing.")
+            raise SlowwaveError(f"--expires {expires} is in the past. Give a later day.")
     with _named_as_options():
-        made = add_token(settings, namespace, principal, rights=rights, name=name, expires=until)
-    opens = {"namespace": namespace, "principal": principal, "rights": rights, "name": name or principal}
+        token_text = add_token(settings, namespace, principal, rights=rights, name=name, expires=until)
+    grant = {"namespace": namespace, "principal": principal, "rights": rights, "name": name or principal}
 
     def show() -> None:
-        out.print(made, soft_wrap=True, markup=False, highlight=False)
+        out.print(token_text, soft_wrap=True, markup=False, highlight=False)
         when = f" until {until:%Y-%m-%d %H:%M} UTC" if until else ""
         counts = "" if in_the_variable() else _FROM_NOW if is_anybody(settings) else _FIRST
         err.print(
-            f"It opens namespace [bold]{escape(namespace)}[/] for [bold]{escape(principal)}[/]{when} and is "
-            f"not shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}",
+            f"Access to namespace [bold]{escape(namespace)}[/] as [bold]{escape(principal)}[/]{when}. It is "
+            f"not shown again. Its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}",
             soft_wrap=True,
         )
         if in_the_variable():
-            entry = {"token_sha256": digest(made), **opens}
+            entry = {"token_sha256": digest(token_text), **grant}
             entry |= {"expires": until.isoformat()} if until else {}
             warn(
-                f"{VARIABLE} is set: only the tokens that it names count, and not those of the settings "
-                f"file. Add this to its list, and start what runs with it again: {to_json(entry)}"
+                f"{VARIABLE} is set, so tokens of the settings file are ignored. "
+                f"Add this to its list, and restart the servers that use it: {to_json(entry)}"
             )
 
-    return Output({"token": made, **opens, "expires": until}, show)
+    return Output({"token": token_text, **grant, "expires": until}, show)
 
 
 @contextmanager
 def _named_as_options() -> Iterator[None]:
-    """Within the block what is wrong with a new token is told by the names of the options that said it."""
+    """Rename settings to option names in errors about a new token."""
     try:
         yield
     except SettingsError as error:
@@ -149,7 +147,7 @@ def _named_as_options() -> Iterator[None]:
 @serving.command("tokens")
 @prints_output
 def listed() -> Output:
-    """List the bearer tokens: names, what they open, until when. The tokens themselves are kept nowhere."""
+    """List the bearer tokens: name, access, expiry. Tokens themselves are not stored."""
     from datetime import UTC, datetime
 
     from slowwave.serving.tokens import id_of
@@ -157,15 +155,16 @@ def listed() -> Output:
     now = datetime.now(UTC)
     rows = [
         {
-            "name": one.label, "id": id_of(one), "namespace": one.namespace, "principal": one.principal,
-            "rights": one.rights, "expires": one.expires, "expired": one.expired(now),
+            "name": entry.label, "id": id_of(entry),
+                "namespace": entry.namespace, "principal": entry.principal,
+            "rights": entry.rights, "expires": entry.expires, "expired": entry.expired(now),
         }
-        for one in required_settings().mcp.tokens
+        for entry in required_settings().mcp.tokens
     ]  # fmt: skip
 
     def show() -> None:
         if not rows:
-            out.print("There is no token. `slowwave mcp token -n NAMESPACE --principal NAME` makes one.")
+            out.print("No tokens. `slowwave mcp token -n NAMESPACE --principal NAME` creates one.")
             return
         cells = [
             [row["name"], row["id"], row["namespace"], row["principal"], row["rights"], _until(row)]
@@ -185,23 +184,24 @@ def _until(row: dict[str, Any]) -> str:
 @serving.command("revoke")
 @prints_output
 def revoked(
-    name: Annotated[str, typer.Argument(help="What the token is called, or its id.")],
+    name: Annotated[str, typer.Argument(help="Name or id of the token.")],
 ) -> Output:
-    """Take a bearer token out: it opens nothing any more, also where a server runs."""
+    """Revoke a bearer token, at once also in running servers."""
     from slowwave.serving.tokens import id_of, revoke
 
-    gone = revoke(required_settings(), name)
-    told = f"Revoked: {gone.label} ({id_of(gone)}) of {gone.namespace} opens nothing."
+    removed = revoke(required_settings(), name)
+    message = f"Revoked: {removed.label} ({id_of(removed)}) of {removed.namespace}."
     return Output(
         {
-            "revoked": gone.label, "id": id_of(gone), "namespace": gone.namespace, "principal": gone.principal
+            "revoked": removed.label, "id": id_of(removed),
+                "namespace": removed.namespace, "principal": removed.principal
         },
-        lambda: out.print(told, markup=False),
+        lambda: out.print(message, markup=False),
     )  # fmt: skip
 
 
 def require_sdk() -> None:
-    """Say how to install the SDK where it is not.
+    """Require the MCP SDK.
 
     Raises:
         SlowwaveError: it is not installed.

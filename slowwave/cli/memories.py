@@ -1,7 +1,7 @@
-"""The commands of every day: init, ingest, save, get, forget.
+"""Everyday commands: init, ingest, save, get, forget.
 
-Those that find are in :mod:`slowwave.cli.search`, those about what may enter in :mod:`slowwave.cli.gate`
-and :mod:`slowwave.cli.curation`.
+Searches are in :mod:`slowwave.cli.search`; the save gate is in :mod:`slowwave.cli.gate`, its quarantine in
+:mod:`slowwave.cli.curation`.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from slowwave.views.terminal import (
 if TYPE_CHECKING:
     from slowwave.memory import Memory
 
-QUARANTINED = 3  # exit code of a save that the gate did not let in
+QUARANTINED = 3  # exit code of a save that the gate refused
 
 
 @app.command()
 @prints_output
 def init(
-    path: Annotated[Path | None, typer.Argument(help="Home folder to make; default: ./.slowwave")] = None,
+    path: Annotated[Path | None, typer.Argument(help="Home folder to create; default: ./.slowwave")] = None,
     model: Annotated[str, typer.Option(help="Embedding model of this home.")] = "",
 ) -> Output:
-    """Make a home: tables, journal and a settings file."""
+    """Create a home: tables, journal and settings file."""
     from slowwave.home.embedding_model import chosen
     from slowwave.home.workspace import Workspace
     from slowwave.settings import CONFIG_FILE, load
@@ -47,17 +47,17 @@ def init(
     from slowwave.settings.home_discovery import HOME_FOLDER, find_home
 
     home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
-    there = (home / CONFIG_FILE).exists()
+    exists = (home / CONFIG_FILE).exists()
     settings = load(home, **({"embedding": {"model": model}} if model else {}))
     space = Workspace(settings)
     store, journal = space.store, space.journal
     report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
-    write_first(home, model=chosen(settings))  # a home of before may have none
+    write_first(home, model=chosen(settings))  # a home of an earlier version may have none
     journal.close()
 
     name, uses = f"[bold]{escape(str(home))}[/]", f"model {escape(store.identity.model)}"
-    if there:
-        return Output(report, f"This home is there already: {name} ({uses})")
+    if exists:
+        return Output(report, f"This home exists already: {name} ({uses})")
     return Output(
         report,
         f"Home ready: {name} ({len(store.specs)} tables, {uses})\n"
@@ -72,13 +72,11 @@ def ingest(
     namespace: Namespace = "",
     name: Annotated[str, typer.Option(help="Name of the vault; default: the folder's name.")] = "",
     retire_missing: Annotated[
-        bool, typer.Option(help="Retire notes that are gone, even if they are very many.")
+        bool, typer.Option(help="Retire notes of deleted files, even if very many.")
     ] = False,
-    model: Annotated[
-        str, typer.Option(help="Embedding model, where this makes the home; it is remembered.")
-    ] = "",
+    model: Annotated[str, typer.Option(help="Embedding model, if this creates the home; it is stored.")] = "",
 ) -> Output:
-    """Watch a folder of notes and put its present state into the journal; the night takes it in."""
+    """Watch a folder of notes and scan it into the journal. The nightly job applies the scan."""
     from datetime import UTC, datetime
 
     from slowwave.home.workspace import Workspace
@@ -106,7 +104,7 @@ def ingest(
         for warning in scan.warnings:
             warn(warning)
         if scan.acts:
-            out.print("Next: [bold]slowwave night[/] takes them in.")
+            out.print("Next: [bold]slowwave night[/] applies them.")
 
     return Output(scan, show)
 
@@ -116,19 +114,18 @@ def ingest(
 def save(
     content: Annotated[str, typer.Argument(help="Text of the note; '-' reads standard input.")],
     title: Annotated[str, typer.Option(help="Title; default: first heading or words.")] = "",
-    key: Annotated[str, typer.Option(help="Your name for it; saving the key again replaces it.")] = "",
+    key: Annotated[str, typer.Option(help="Your name for the note; saving the key again replaces it.")] = "",
     memory_type: Annotated[str, typer.Option("--type", help="note, fact, decision, constraint, ...")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given several times.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")] = None,
     sensitivity: Annotated[
-        str, typer.Option(help="public, internal or secret; default: what the key had, or internal.")
+        str, typer.Option(help="public, internal or secret; default: that of the key, or internal.")
     ] = "",
-    follows: Annotated[str, typer.Option(help="Key of the note that this one comes after.")] = "",
+    follows: Annotated[str, typer.Option(help="Key of the previous note of a series.")] = "",
     namespace: Namespace = "",
 ) -> Output:
-    """Save one note; it is searchable when the command returns.
+    """Save one note. It is searchable when the command returns.
 
-    Ends with 0 when it was saved, with 3 when the gate put it into quarantine, with 1 when nothing was
-    written: an empty text, a label that is not known.
+    Exit code 0: saved. 3: quarantined by the save gate. 1: nothing was written (empty text, unknown label).
     """
     from slowwave.views import gate_text
 
@@ -147,25 +144,23 @@ def save(
             out.print(f"Quarantined [bold]{escape(saved.memory_id)}[/]: {escape(because + same)}")
             for line in gate_text.told(saved.reasons):
                 say(f"  {line}")
-            out.print(
-                f"[dim]slowwave quarantine release {escape(saved.memory_id)} lets it in all the same.[/]"
-            )
+            out.print(f"[dim]slowwave quarantine release {escape(saved.memory_id)} accepts it.[/]")
         else:
-            said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
-            words = escape(said.get(saved.outcome, ""))
+            verbs = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
+            words = escape(verbs.get(saved.outcome, ""))
             undo = f"  [dim](undo: slowwave undo {escape(saved.decision_id or '')})[/]"
             if saved.status == "merged":
                 out.print(f"{words} [bold]{escape(saved.other or '')}[/]{undo}")
             elif saved.status == "superseded":
-                newer = f"{escape(saved.other or '')}[/], which is newer, says otherwise"
+                newer = f"{escape(saved.other or '')}[/], which is newer, supersedes it"
                 out.print(f"Saved [bold]{escape(saved.memory_id)}[/]; [bold]{newer}{undo}")
             else:
-                told = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
-                out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{told}")
+                relation = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
+                out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{relation}")
             if because:
                 when = f"from {begins:%F} on" if begins else "once it enforces"
                 warn(
-                    f"the gate only warns yet; {when} it refuses notes like this: {because}. "
+                    f"the save gate only warns yet; {when} it refuses notes like this: {because}. "
                     f"`slowwave gate would-refuse` lists them."
                 )
         for warning in saved.warnings:
@@ -175,7 +170,7 @@ def save(
 
 
 def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[str, Any]:
-    """Labels of a note that a person types: a word that is none of them is a slip, and nothing is written."""
+    """Return labels of a typed note. An unknown word is refused as a typing error."""
     from slowwave.common.arguments import known_word
     from slowwave.quality.structure import KNOWN_WORDS
 
@@ -194,13 +189,13 @@ def get(
     plain: Annotated[bool, PLAIN] = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Show one memory, whole, also a secret one: it is named."""
+    """Show one memory in full, even if secret."""
     with open_namespace(namespace) as memory:
         return memory_shown(memory, reference(memory, "memory", memory_id), plain=plain)
 
 
 def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Output:
-    """One memory, whole."""
+    """Return the output that shows one memory in full."""
     record = memory.get(memory_id)
     if plain:
         from slowwave.views import mcp_text as wording
@@ -213,7 +208,7 @@ def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Outp
         say(f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}", "dim")
         say(record.content)
         if earlier:
-            say(f"Earned by an earlier text: {counted(earlier, 'vote')}.", "dim")
+            say(f"On an earlier revision: {counted(earlier, 'rating')}.", "dim")
 
     return Output(record, show)
 
@@ -224,17 +219,17 @@ def forget(
     memory_id: MemoryId,
     namespace: Namespace = "",
 ) -> Output:
-    """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""
+    """Hide a memory from searches. `slowwave remember` undoes it; `slowwave erase` deletes."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         done = memory.forget(memory_id)
 
-    said = "Forgotten" if done else "It was forgotten already, and nothing changed"
-    return Output({"memory_id": memory_id, "new": done}, f"{said}: [bold]{escape(memory_id)}[/]")
+    status = "Forgotten" if done else "Already forgotten; nothing changed"
+    return Output({"memory_id": memory_id, "new": done}, f"{status}: [bold]{escape(memory_id)}[/]")
 
 
 def _standard_input() -> str:
-    """What is on standard input.
+    """Read standard input.
 
     Raises:
         ArgumentError: it is not UTF-8.

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _TO = typer.Option(
     "--to",
     metavar="PLACE",
-    help="s3://… or a folder: the tables; postgresql://…: the journal; files: both into the home; a .toml "
-    "file with the sections store and journal. Several times.",
+    help="s3://… or a folder: the tables; postgresql://…: the journal; files: both into the home; or a .toml "
+    "file with the sections store and journal. Repeatable.",
 )
-_ONLY = typer.Option("--only", help="One part alone: tables, or journal.")
+_ONLY = typer.Option("--only", help="Only one part: tables or journal.")
 
 
 @app.command()
@@ -39,16 +39,16 @@ _ONLY = typer.Option("--only", help="One part alone: tables, or journal.")
 def move(
     to: Annotated[list[str] | None, _TO] = None,
     only: Annotated[Literal["tables", "journal"] | None, _ONLY] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be moved.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be moved.")] = False,
     remove_source: Annotated[
-        bool, typer.Option("--remove-source", help="Remove what is left where the home was before.")
+        bool, typer.Option("--remove-source", help="Delete the copy at the previous place.")
     ] = False,
     give_up: Annotated[
-        bool, typer.Option("--give-up", help="End a move that was begun: the home stays where it is.")
+        bool, typer.Option("--give-up", help="Cancel an unfinished move; the home stays where it is.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --remove-source removes.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation of --remove-source.")] = False,
 ) -> Output:
-    """Move the tables, the journal, or both to another place; compared there before the home is switched."""
+    """Move tables, journal or both to another place. The copy is verified before the switch."""
     from slowwave.maintenance.moving import cutover, running
     from slowwave.maintenance.moving.targets import MoveTargets
 
@@ -57,7 +57,7 @@ def move(
     if give_up:
         with open_home() as space:
             ended = running.give_up(space)
-        return _places("given_up", ended, "Given up. The home stays where it is; remove what was copied to")
+        return _places("given_up", ended, "Cancelled. The home stays where it is. Delete the copy at")
     if to or not remove_source:
         with open_home() as space, bars():
             moved = running.move(space, MoveTargets(space.settings, to or (), only), dry_run=dry_run)
@@ -71,66 +71,66 @@ def move(
         with open_home() as space, bars():
             removed = running.remove_source(space)
         done = _places("removed", removed, "Removed")
-        return Output(NOTHING, done.shown) if to else done  # two documents would be none
+        return Output(NOTHING, done.shown) if to else done  # two JSON documents cannot be read as one
     return Output()
 
 
 def _refuse_unasked() -> None:
-    """A script has to say --yes, before anything is moved.
+    """Require --yes from scripts before anything is moved.
 
     Raises:
-        StoreError: nobody can be asked.
+        StoreError: there is no terminal to ask on.
     """
     from slowwave.errors import StoreError
 
     if is_data() or not can_be_asked():
-        why = "with --json nobody is asked" if is_data() else "there is no terminal to ask on"
+        why = "--json cannot ask" if is_data() else "there is no terminal to ask on"
         raise StoreError(
-            f"Nothing was done: --remove-source asks before it removes, and {why}. Say --yes, or look with "
+            f"Nothing was done: --remove-source needs a confirmation, and {why}. Pass --yes, or preview with "
             f"--remove-source --dry-run."
         )
 
 
 def _ask(settings: Settings) -> None:
-    """Show what would be removed, and ask a person.
+    """Show what would be deleted, and ask for confirmation.
 
     Raises:
-        StoreError: nothing is left to remove.
+        StoreError: nothing is left to delete.
         typer.Abort: the answer is no.
     """
     from slowwave.maintenance.moving import cutover
 
-    out.print("Is removed for good, where the home was before it was moved:")
+    out.print("This is deleted at the previous place of the home:")
     for part, place in cutover.to_remove(settings).items():
         out.print(f"{part}: {place}", highlight=False, markup=False, soft_wrap=True)
     typer.confirm(f"{erasing.NO_WAY_BACK} Remove?", abort=True)
 
 
 def _places(name: str, places: dict[str, str], words: str) -> Output:
-    told = f"{words}: {', '.join(places.values())}."
-    return Output({name: places}, lambda: out.print(told, highlight=False, markup=False, soft_wrap=True))
+    message = f"{words}: {', '.join(places.values())}."
+    return Output({name: places}, lambda: out.print(message, highlight=False, markup=False, soft_wrap=True))
 
 
 def _show(moved: MoveResult, *, dry_run: bool) -> None:
     if moved.source == moved.target:
-        out.print("The home is there already.")
+        out.print("The home is at this place already.")
         return
     for part, place in moved.target.items():
         out.print(f"{part}: {moved.source[part]} -> {place}", highlight=False, markup=False, soft_wrap=True)
-    said = []
+    parts = []
     if "tables" in moved.target:
-        said.append(
+        parts.append(
             f"{counted(len(moved.rows), 'table')} with {counted(sum(moved.rows.values()), 'row')} "
             f"({size(moved.size)})"
         )
     if "journal" in moved.target:
-        said.append(f"a journal of {counted(moved.acts, 'act')}")
-    what = " and ".join(said)
+        parts.append(f"a journal of {counted(moved.acts, 'event')}")
+    summary = " and ".join(parts)
     if dry_run:
-        out.print(f"Would be moved: {what}. Nothing was written.", highlight=False)
+        out.print(f"Would be moved: {summary}. Nothing was written.", highlight=False)
         return
-    out.print(f"Moved: {what}, the same at both places.", highlight=False)
+    out.print(f"Moved: {summary}; both places are equal.", highlight=False)
     out.print(
-        "The old place is as it was. Next: slowwave doctor; slowwave move --remove-source removes what is "
-        "left there."
+        "The previous place is unchanged. Next: slowwave doctor; slowwave move --remove-source deletes the "
+        "copy there."
     )

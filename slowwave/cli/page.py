@@ -1,4 +1,4 @@
-"""The memory's own page."""
+"""The command `page`: open the web page of a home."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ _HOST = "127.0.0.1"
 
 Port = Annotated[
     int | None,
-    typer.Option(
-        min=1, max=65_535, help=f"Port of the page; default: {PORT}, or another where that is taken."
-    ),
+    typer.Option(min=1, max=65_535, help=f"Port of the page; default: {PORT}, or a free one."),
 ]
 
 
@@ -30,12 +28,12 @@ Port = Annotated[
 def page(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = _HOST,
     port: Port = None,
-    principal: Annotated[str, typer.Option(help="In whose name you act there.")] = PRINCIPAL,
+    principal: Annotated[str, typer.Option(help="User recorded with what you do there.")] = PRINCIPAL,
 ) -> Output:
-    """Open the memory's own page: search, what was stored lately, what waits for you, and taking it back.
+    """Open the web page: search, recent memories, decisions that wait for you, undo.
 
-    It prints a link that lets you in once, within ten minutes; where `slowwave up` runs, to the page that it
-    serves. Others come in with a token (`slowwave mcp token --rights person`).
+    It prints a link that signs you in once, within ten minutes. If `slowwave up` runs, the link opens its
+    page. Other people sign in with a token (`slowwave mcp token --rights person`).
     """
     from slowwave.cli.shared_workspace import activate
 
@@ -56,7 +54,9 @@ def page(
     with listening(host, port or PORT, or_any=port is None) as end:
         serving, memories, link = server(settings, host, end.getsockname()[1], principal)
         tell(_opens(link(), "The link opens the page once, within ten minutes (stop with Ctrl-C)."))
-        serve(serving, end, memories, [settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
+        serve(
+            serving, end, memories, [settings.namespace, *(token.namespace for token in settings.mcp.tokens)]
+        )
     return Output()
 
 
@@ -64,15 +64,15 @@ INSTALL = "pip install '.[page]' in Slowwave's folder"
 
 
 def installed() -> bool:
-    """Whether everything is there that the page needs."""
+    """Whether the page's dependencies are installed."""
     from importlib.util import find_spec
 
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
-def _opens(link: str, about: str) -> Output:
+def _opens(link: str, hint: str) -> Output:
     def show() -> None:
         out.print(link, soft_wrap=True, markup=False, highlight=False)
-        err.print(about, markup=False)
+        err.print(hint, markup=False)
 
     return Output({"link": link}, show)

@@ -1,4 +1,4 @@
-"""The commands by what people want: under which heading `slowwave --help` lists each, and in which order."""
+"""Headings and order of the commands in `slowwave --help`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PANELS: Final[Mapping[str, str]] = {
     "Operation": "night up ui health connect capture recall mcp api doctor settings checkpoint backup "
     "backups verify restore move upgrade rebuild reembed import export help",
 }
-"""Words of every command by its heading. A command that no heading names is of the last one."""
+"""Commands by heading. A command under no heading gets the last one."""
 
 _PLACES: Final = [(panel, name) for panel, names in PANELS.items() for name in names.split()]
 _PANEL_OF: Final = {name: panel for panel, name in _PLACES}
@@ -31,19 +31,19 @@ EPILOG: Final = """\
 
   slowwave search "when do we deploy?"
 
-[dim]slowwave help lists topics; slowwave help TOPIC tells about one (first-steps, homes, json, …).[/]"""
+[dim]slowwave help lists topics; slowwave help TOPIC explains one (first-steps, homes, json, …).[/]"""
 
 
 class Panels(TyperGroup):
-    """The group of all commands, also of those that join it from rooms above when the program runs."""
+    """Group of all commands, including those of plugins."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own context
-        """Names in the order of the headings."""
+        """Return command names in the order of the headings."""
         return sorted(super().list_commands(ctx), key=lambda name: _PLACE_OF.get(name, len(_PLACES)))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own command
-        """A command, with the heading that it stands under."""
-        found: Any = super().get_command(ctx, cmd_name)
-        if found is not None:
-            found.rich_help_panel = _PANEL_OF.get(cmd_name, _LAST)
-        return found
+        """Return a command with its heading."""
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None:
+            command.rich_help_panel = _PANEL_OF.get(cmd_name, _LAST)
+        return command

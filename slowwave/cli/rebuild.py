@@ -1,4 +1,4 @@
-"""The command `slowwave rebuild`: tables from the journal, or the journal's records from the tables."""
+"""The command `rebuild`: tables from the journal, or journal records from the tables."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
 @app.command()
 @prints_output
 def rebuild(
-    tables: Annotated[list[str] | None, typer.Argument(help="Tables; without any: all of them.")] = None,
+    tables: Annotated[list[str] | None, typer.Argument(help="Names of tables; default: all.")] = None,
     journal: Annotated[
-        bool, typer.Option("--journal", help="The other way round: let the journal know what the tables do.")
+        bool, typer.Option("--journal", help="Rebuild the journal's records from the tables instead.")
     ] = False,
 ) -> Output:
-    """Make lost or damaged tables again from the journal."""
+    """Rebuild lost or damaged tables from the journal."""
     from slowwave.maintenance.rebuild import mend_journal
     from slowwave.maintenance.rebuild import rebuild as run
 
     if journal and tables:
         fail("Give tables, or --journal, not both.", code=2)
     with open_home() as space, bars(quiet=journal):
-        mended = mend_journal(space) if journal else None
+        journal_report = mend_journal(space) if journal else None
         done = None if journal else run(space, tables or ())
 
     def show() -> None:
-        if mended is not None:
-            _print_mended(mended)
+        if journal_report is not None:
+            _print_journal_report(journal_report)
         elif done is not None:
             _print_rebuilt(done)
 
-    return Output(mended or done, show)
+    return Output(journal_report or done, show)
 
 
-def _print_mended(mended: Mended) -> None:
-    lost = counted(mended.lost, "act of memories was", "acts of memories were")
-    out.print(f"The journal knows what the tables do; {lost} not in it.", markup=False)
-    if mended.aside:
-        say(f"The file that could not be read is {mended.aside}.")
-    if mended.gone:
-        out.print("What only the journal knew may be lost:")
-    for sentence in mended.gone:
+def _print_journal_report(report: Mended) -> None:
+    lost = counted(report.lost, "event of memories is", "events of memories are")
+    out.print(f"The journal has the records of the tables again; {lost} lost.", markup=False)
+    if report.aside:
+        say(f"The unreadable file was moved to {report.aside}.")
+    if report.gone:
+        out.print("Data that only the journal had may be lost:")
+    for sentence in report.gone:
         say(f"  {sentence}")
 
 
@@ -57,8 +57,8 @@ def _print_rebuilt(done: Rebuilt) -> None:
     print_table("Rebuilt", ["table", "rows"], [[name, f"{rows:,}"] for name, rows in done.tables.items()])
     if done.checkpoints:
         gone = ", ".join(done.checkpoints)
-        out.print(f"Checkpoints that were of the old tables are gone: {gone}", markup=False)
+        out.print(f"Deleted checkpoints of the old tables: {gone}", markup=False)
     if done.from_acts:
         out.print(
-            "The journal had no records of tables. Next: [bold]slowwave night[/] takes everything in again"
+            "The journal had no records of tables. Next: [bold]slowwave night[/] applies all events again"
         )

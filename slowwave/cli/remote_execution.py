@@ -1,4 +1,4 @@
-"""Doing a command for another process: the very same command, with its output kept for whoever asks."""
+"""Execution of commands for other processes: the same command, with captured output."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from slowwave.views.terminal import telling
 
 
 class Answering:
-    """Answers the commands of one home.
+    """Executor of commands sent to the server of one home.
 
     Args:
-        warm: whose memory they use.
-        home: which one it is (`slowwave.ipc.pidfile.home_identity`).
-        environment: of this process; a command with other settings in its variables starts cold.
+        warm: pool of open workspaces.
+        home: id of the home (`slowwave.ipc.pidfile.home_identity`).
+        environment: of this process. A command whose SLOWWAVE variables differ runs standalone.
     """
 
     def __init__(self, warm: WorkspacePool, home: str, environment: Mapping[str, str] = os.environ) -> None:
@@ -33,14 +33,17 @@ class Answering:
         self._variables = own_variables(environment)
 
     def __call__(self, request: dict[str, Any]) -> Callable[[], dict[str, Any] | None] | None:
-        """What to do for a request; None where its command has to start cold."""
+        """Return a function that runs a request; None if it has to run standalone."""
         try:
             words = [str(word) for word in request["words"]]
-            mine = {"version": VERSION, "home": self._home, "variables": self._variables}
-            if any(request[name] != value for name, value in mine.items()) or first_word(words) not in ASKED:
+            expected = {"version": VERSION, "home": self._home, "variables": self._variables}
+            if (
+                any(request[name] != value for name, value in expected.items())
+                or first_word(words) not in ASKED
+            ):
                 return None
             screen = CapturedConsole(
-                [bool(one) for one in request["terminals"]],
+                [bool(flag) for flag in request["terminals"]],
                 columns=int(request["columns"]),
                 lines=int(request["lines"]),
                 looks={str(name): str(value) for name, value in request["looks"].items()},
@@ -50,7 +53,7 @@ class Answering:
         return lambda: self._run(words, screen)
 
     def _run(self, words: list[str], screen: CapturedConsole) -> dict[str, Any] | None:
-        """Run it: what it said and its exit code; None where it did nothing and has to start cold."""
+        """Run a command; return its output and exit code, or None to run it standalone."""
         with screen.bound(), self._warm.lending():
             try:
                 with telling():
@@ -60,9 +63,9 @@ class Answering:
             except SystemExit as end:
                 code = end.code
             except (TyperException, typer.Abort, NotHereError):
-                return None  # wrongly asked, which is drawn by another library; or it has to read or to serve
-        said = [(end, text.decode("latin-1")) for end, text in screen.said()]
-        return {"said": said, "code": code if isinstance(code, int) else 0}
+                return None  # usage errors are drawn by Typer; others need a terminal or have to serve
+        output = [(end, text.decode("latin-1")) for end, text in screen.said()]
+        return {"said": output, "code": code if isinstance(code, int) else 0}
 
 
 @cache

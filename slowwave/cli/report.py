@@ -1,4 +1,4 @@
-"""The reports: how the memory serves."""
+"""Report commands: report feedback."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from slowwave.cli.app import Namespace, app, open_namespace
 from slowwave.views.tables import show_parts
 from slowwave.views.terminal import Output, err, out, prints_output
 
-reports = typer.Typer(no_args_is_help=True, help="How the memory serves, in numbers and pictures.")
+reports = typer.Typer(no_args_is_help=True, help="Reports on use and quality, in numbers and charts.")
 app.add_typer(reports, name="report")
 
 
 @reports.command("feedback")
 @prints_output
 def feedback(
-    days: Annotated[int, typer.Option(min=1, help="Days (UTC) to count, today with them.")] = 30,
-    as_of: Annotated[str, typer.Option(help="A past day to end with: the report of its end.")] = "",
+    days: Annotated[int, typer.Option(min=1, help="Number of days (UTC), including today.")] = 30,
+    as_of: Annotated[str, typer.Option(help="Last day of the report, if it is a past one.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows of each list of memories.")] = 5,
     html: Annotated[
-        Path | None, typer.Option(help="Also write one page with pictures and tables to this file.")
+        Path | None, typer.Option(help="Also write an HTML page with charts and tables to this file.")
     ] = None,
     namespace: Namespace = "",
 ) -> Output:
-    """Is it getting better; acts of feedback, what answers used, how effective memories are, which fade.
+    """Report feedback: quality trend, used results, effectiveness, fading memories.
 
-    Counted is what nights have taken in; what waits for one is named.
+    Only events that nightly jobs processed are counted; unprocessed ones are listed.
     """
     from datetime import UTC, datetime
 

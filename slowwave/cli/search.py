@@ -1,4 +1,4 @@
-"""The commands that find: search, explain, wakeup."""
+"""Search commands: search, show, explain, wakeup."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ COLOURS = {
     "clamp": "red3",
 }  # fmt: skip
 NOTHING_YET = (
-    "Nothing is known yet. `slowwave save` puts in a note, `slowwave ingest` and `slowwave night` a folder "
-    "of notes; what is secret is only told with --secret."
+    "There are no memories yet. `slowwave save` adds a note, `slowwave ingest` and `slowwave night` a folder "
+    "of notes. Secret memories need --secret."
 )
-BAR = 48  # characters of a score of 1
+BAR = 48  # width of a score of 1 (characters)
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
 Plain = Annotated[bool, PLAIN]
@@ -49,7 +49,7 @@ def search(
     plain: Plain = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Search the memory."""
+    """Search the memory for the best answers to a question."""
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, **wanted)
         short = _short(memory, response)
@@ -69,26 +69,28 @@ def search(
 def show(
     what: Annotated[
         str,
-        typer.Argument(metavar="SEARCH|MEMORY", help="Id of a search, or last: what it showed. Or a memory."),
+        typer.Argument(
+            metavar="SEARCH|MEMORY", help="Id of a search or of a memory; last: your last search."
+        ),
     ] = "last",
     namespace: Namespace = "",
 ) -> Output:
-    """Show again what a search showed, with ids, or one memory; without an id, your last search."""
+    """Show the results of a past search again with ids, or one memory."""
     from slowwave.cli.memories import memory_shown
     from slowwave.errors import NotFoundError
     from slowwave.home.id_resolution import MIN_PREFIX, resolve_either
     from slowwave.search.log import shown_by
 
     with open_namespace(namespace) as memory:
-        kind, found = resolve_either(memory.tenant, ("search", "memory"), what)
+        kind, found_id = resolve_either(memory.tenant, ("search", "memory"), what)
         if kind is None:
             raise NotFoundError(
-                f"Namespace {memory.namespace!r} has no search and no memory {what!r}. Say last, an id from "
-                f"search or save, or at least {MIN_PREFIX} characters of one."
+                f"Namespace {memory.namespace!r} has no search and no memory {what!r}. Give last, an id from "
+                f"search or save, or at least {LEAST} characters of one."
             )
         if kind == "memory":
-            return memory_shown(memory, found)
-        done, now = shown_by(memory.home, memory.namespace, found), memory.home.now()
+            return memory_shown(memory, found_id)
+        done, now = shown_by(memory.home, memory.namespace, found_id), memory.home.now()
     return Output(done, lambda: _print_shown(done, now))
 
 
@@ -103,7 +105,7 @@ def explain(
     plain: Plain = False,
     namespace: Namespace = "",
 ) -> Output:
-    """Search, and say how every score came about: which words, which feedback, what was left out and why."""
+    """Search, and explain every score: its parts, applied feedback, results left out."""
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
@@ -113,15 +115,15 @@ def explain(
 
     def show() -> None:
         out.print(f"[bold]{_line(query)}[/]", highlight=False)
-        told = f"policy {name} {response.policy} · namespace {response.namespace}"
-        out.print(f"[dim]{_line(told)}[/]\n", highlight=False)
+        header = f"policy {name} {response.policy} · namespace {response.namespace}"
+        out.print(f"[dim]{_line(header)}[/]\n", highlight=False)
         _print_bars(response)
         for result in response:
             if result.explanation is not None:
                 _print_breakdown(result, result.explanation)
         _print_not_shown(response)
-        sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
-        say(sure, "dim")
+        signal_text = f"signal {response.signal:.3f}; the policy abstains below {floor:.3f}"
+        say(signal_text, "dim")
         _print_end(response, short)
 
     return Output(response.to_dict, show)
@@ -130,13 +132,13 @@ def explain(
 @app.command()
 @prints_output
 def wakeup(
-    budget: Annotated[int, typer.Option(help="Tokens that the packet may take.")] = 2_000,
-    secret: Annotated[bool, typer.Option("--secret", help="With secret memories.")] = False,
+    budget: Annotated[int, typer.Option(help="Maximum size of the packet (tokens).")] = 2_000,
+    secret: Annotated[bool, typer.Option("--secret", help="Include secret memories.")] = False,
     table: Annotated[bool, typer.Option("--table", help="As a table, with scores.")] = False,
-    plain: Annotated[bool, typer.Option("--plain", hidden=True, help="As it is without --table.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", hidden=True, help="The default output.")] = False,
     namespace: Namespace = "",
 ) -> Output:
-    """What an assistant should know when a session starts, within a budget of tokens."""
+    """Print the wake-up packet: memories for a starting session, within a token budget."""
     with open_namespace(namespace, known=True) as memory:
         packet = memory.wakeup(budget=budget, secret=secret)
     if not packet.text:
@@ -147,11 +149,18 @@ def wakeup(
     def show() -> None:
         for section in packet.sections:
             title = f"{section.name.capitalize()}" + (
-                f"  ({section.left_out:,} more have no room)" if section.left_out else ""
+                f"  ({section.left_out:,} more exceed the budget)" if section.left_out else ""
             )
             cells = [
-                [one.score, one.confidence, one.importance_tier, one.title, one.text + one.mark, one.tokens]
-                for one in section.items
+                [
+                    item.score,
+                    item.confidence,
+                    item.importance_tier,
+                    item.title,
+                    item.text + item.mark,
+                    item.tokens,
+                ]
+                for item in section.items
             ]
             if cells:
                 print_table(title, ["score", "confidence", "tier", "title", "text", "tokens"], cells)
@@ -163,7 +172,7 @@ def wakeup(
 
 
 def _line(text: str) -> str:
-    """A text of notes in one line, none of it markup."""
+    """Return a text in one line, with markup escaped."""
     return escape(" ".join(text.split()))
 
 
@@ -175,25 +184,25 @@ def _print_result(result: Result) -> None:
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     title = _line(f"{result.rank}. {result.title}")
     out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
-    told = Text(f"{where}  (confidence {result.confidence}{flags})", style="dim")
-    out.print(Padding(told, (0, 0, 0, 3), expand=False))
+    details = Text(f"{where}  (confidence {result.confidence}{flags})", style="dim")
+    out.print(Padding(details, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
 
 
 def _print_words(response: SearchResponse, *, account: bool = False) -> None:
-    """The words that an assistant gets over MCP."""
+    """Print the text that an assistant gets over MCP."""
     from slowwave.views import mcp_text as wording
     from slowwave.views.answers import Found
 
-    next_step = f"slowwave observe {response.search_id} says which of these an answer used."
+    next_step = f"slowwave observe {response.search_id} records which of these an answer used."
     if response.nothing:
         next_step = response.nothing.message
     print_plain(wording.found(Found.of(response, next_step, account=account)))
 
 
 def _short(memory: Memory, response: SearchResponse) -> str:
-    """The id of a search as it may be typed; one that the journal does not have has none."""
+    """Return the shortest id of a search; "" if it is not in the journal."""
     from slowwave.home.id_resolution import short_ids
 
     return short_ids(memory.tenant, "search", [response.search_id])[response.search_id]
@@ -203,15 +212,15 @@ def _print_shown(done: RecordedSearch, now: datetime) -> None:
     from slowwave.views.moments import since
 
     say(done.query, "bold")
-    told = [f"search {done.search_id}", since(done.asked_at, now), done.principal]
-    told += [f"project {done.project}"] * bool(done.project)
-    say(" · ".join(told), "dim")
+    facts = [f"search {done.search_id}", since(done.asked_at, now), done.principal]
+    facts += [f"project {done.project}"] * bool(done.project)
+    say(" · ".join(facts), "dim")
     if not done.results:
-        out.print("It showed nothing.")
+        out.print("It returned no results.")
         return
     cells = [
-        [one.rank, one.title, "" if one.score is None else f"{one.score:.3f}", one.memory_id]
-        for one in done.results
+        [result.rank, result.title, "" if result.score is None else f"{result.score:.3f}", result.memory_id]
+        for result in done.results
     ]
     columns: Columns = [
         "rank",
@@ -220,14 +229,14 @@ def _print_shown(done: RecordedSearch, now: datetime) -> None:
         Column("id", "id"),
     ]
     out.print(rich_table(Table(columns, cells)))
-    out.print("[dim]slowwave feedback last 1 helpful says that the first one was right.[/]")
+    out.print("[dim]slowwave feedback last 1 helpful rates the first result as helpful.[/]")
 
 
 def _print_end(response: SearchResponse, short: str) -> None:
     if response.abstained:
         out.print(
-            "Nothing that was found is near enough to be an answer. [dim]`slowwave explain` shows what there "
-            "is; ranking.abstention_floor = 0 shows it always.[/]"
+            "No result is near enough to be an answer. [dim]`slowwave explain` shows the "
+            "candidates; ranking.abstention_floor = 0 always returns them.[/]"
         )
     elif response.nothing:
         say(response.nothing.message)
@@ -240,7 +249,7 @@ def _print_end(response: SearchResponse, short: str) -> None:
 
 
 def stacked_bar(parts: Iterable[tuple[str, float]], width: int = BAR) -> Text:
-    """A bar of coloured segments, a score of 1 being `width` characters; what is below zero is left out."""
+    """Return a bar of coloured segments. A score of 1 is `width` characters; negative parts are left out."""
     from rich.text import Text
 
     bar, end, drawn = Text(), 0.0, 0
@@ -253,7 +262,7 @@ def stacked_bar(parts: Iterable[tuple[str, float]], width: int = BAR) -> Text:
 
 
 def _print_bars(response: SearchResponse) -> None:
-    """A line per result: what its score is made of, side by side."""
+    """Print one line per result: the parts of its score, side by side."""
     from rich.table import Table as Grid
     from rich.text import Text
 
@@ -292,14 +301,17 @@ def _print_breakdown(result: Result, account: Explanation) -> None:
     if account.recall is not None:
         took = account.recall.displaced or "a free place"
         caption += (
-            f"\ngiven this place because it is short and very near "
-            f"(distance {account.recall.distance:.3f}, {account.recall.reason}); it took that of {took}"
+            f"\nplaced here because it is short and very near "
+            f"(distance {account.recall.distance:.3f}, {account.recall.reason}), instead of {took}"
         )
     title = f"{result.rank}. {' '.join(result.title.split())}  {result.memory_id}"
     print_table(title, ["source", "field", "term", "contribution"], cells, caption=caption)
 
 
 def _print_not_shown(response: SearchResponse) -> None:
-    cells = [[one.place, one.title, f"{one.score:.3f}", one.reason] for one in response.not_shown[:10]]
+    cells = [
+        [candidate.place, candidate.title, f"{candidate.score:.3f}", candidate.reason]
+        for candidate in response.not_shown[:10]
+    ]
     if cells:
-        print_table("Found and not shown", ["place", "title", "score", "why"], cells)
+        print_table("Candidates not returned", ["place", "title", "score", "reason"], cells)

@@ -1,4 +1,4 @@
-"""Options of the commands that search, made from the arguments of a search."""
+"""Search options of commands, generated from the arguments of a search."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from slowwave.common.search_request import DAY, LABELS, MOMENT, SEARCH_ARGUMENTS
 from slowwave.views.terminal import Output
 
 WANTED: Final = "wanted"
-"""Parameter of a command in whose place the options stand; it is given the arguments of `Memory.search`."""
+"""Parameter that the options replace; it receives the arguments of `Memory.search`."""
 
 
 def with_search_options(command: Callable[..., Output]) -> Callable[..., Output]:
-    """Give a command an option for each argument of a search."""
-    options = {_parameter(one): one for one in SEARCH_ARGUMENTS.values()}
+    """Add an option to a command for each argument of a search."""
+    options = {_parameter(argument): argument for argument in SEARCH_ARGUMENTS.values()}
 
     @functools.wraps(command)
-    def searching(*words: Any, **given: Any) -> Output:  # noqa: ANN401
-        wanted = {one.name: _value(one, given.pop(name)) for name, one in options.items()}
-        return command(*words, **given, wanted=wanted)
+    def searching(*words: Any, **values: Any) -> Output:  # noqa: ANN401
+        wanted = {argument.name: _value(argument, values.pop(name)) for name, argument in options.items()}
+        return command(*words, **values, wanted=wanted)
 
     parameters: list[inspect.Parameter] = []
-    for one in inspect.signature(command, eval_str=True).parameters.values():
-        parameters += [_option(name, of) for name, of in options.items()] if one.name == WANTED else [one]
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        parameters += (
+            [_option(name, of) for name, of in options.items()] if parameter.name == WANTED else [parameter]
+        )
     searching.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    searching.__annotations__ = {one.name: one.annotation for one in parameters}
+    searching.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return searching
 
 
 def _parameter(argument: SearchArgument) -> str:
-    """Name of the parameter: lists are given one by one."""
+    """Return the parameter name of an argument. Lists are given one item at a time."""
     return "tag" if argument.name == "tags" else argument.name
 
 
@@ -48,7 +50,7 @@ def _option(name: str, argument: SearchArgument) -> inspect.Parameter:
 
 
 def _value(argument: SearchArgument, typed: Any) -> Any:  # noqa: ANN401
-    """Value of an argument from what was typed."""
+    """Return the value of an argument from its typed text."""
     if argument.kind in (MOMENT, DAY):
         from slowwave.common.arguments import parsed_day
         from slowwave.scoring.days import day_start

@@ -1,9 +1,8 @@
-"""The memory that commands of a running one share: open once, and still what a cold one would open.
+"""Shared workspace of a server: opened once for all commands that it runs.
 
-What a cold command would find on the disk is compared at each request: the settings, the files that they
-name, and which files the journal and the tables are. Where any of it differs the parts are opened again.
-Works on the tables (a rebuild, another model, a restored checkpoint) are seen as every long-running process
-sees them, by `Workspace.refresh_if_changed`.
+Each request compares the disk with what was opened: settings, the files that they name, and the identity of
+journal and table files. If any differs, the workspace is opened again. Maintenance of tables (rebuild,
+re-embed, restore) is noticed by `Workspace.refresh_if_changed`, as in every long-running process.
 """
 
 from __future__ import annotations
@@ -24,30 +23,30 @@ _WARM: ContextVar[WorkspacePool | None] = ContextVar("slowwave_warm", default=No
 
 
 class _OpenWorkspace:
-    """Parts that are open, how many use them, and what the disk was like."""
+    """Open workspace, its number of users, and the disk state at opening."""
 
     def __init__(self, settings: Settings) -> None:
         self.space, self.users, self.current = Workspace(settings), 0, True
-        self.said = _settings_text(settings)
+        self.settings_text = _settings_text(settings)
         self.files = _config_files(settings)
 
     def holds(self, settings: Settings) -> bool:
-        """Whether a cold command would open the same."""
-        if self.space.settings != settings or self.said != _settings_text(settings):
+        """Whether a standalone command would open the same workspace."""
+        if self.space.settings != settings or self.settings_text != _settings_text(settings):
             return False
-        there = _config_files(settings)
+        files = _config_files(settings)
         for name, number in self.files.items():
-            if there.get(name) != number:
+            if files.get(name) != number:
                 return False
-        self.files = there  # what came since, such as the tables of a new home
+        self.files = files  # new files, such as the tables of a new home
         return True
 
 
 class WorkspacePool:
-    """Lends the parts of one home to those who ask, and opens them again where the home has changed.
+    """Pool that lends the workspace of one home. It reopens the workspace if the home has changed.
 
     Attributes:
-        page_link: makes a link by which a person comes in to the page that is served beside it, where one is.
+        page_link: creates a sign-in link for the page that the server serves; None without a page.
     """
 
     def __init__(self) -> None:
@@ -57,7 +56,7 @@ class WorkspacePool:
 
     @contextmanager
     def lending(self) -> Iterator[None]:
-        """Commands inside get their memory from here."""
+        """Let commands in this block use the pool."""
         token = _WARM.set(self)
         try:
             yield
@@ -66,7 +65,7 @@ class WorkspacePool:
 
     @contextmanager
     def parts(self, settings: Settings) -> Iterator[Workspace]:
-        """The parts themselves, which stay open inside whatever others do."""
+        """Yield the workspace; it stays open inside the block."""
         lent = self._take(settings)
         try:
             yield lent.space
@@ -74,9 +73,10 @@ class WorkspacePool:
             self._give_back(lent)
 
     def memory(self, settings: Settings, namespace: str, principal: str) -> Memory:
-        """A memory on the shared parts; to close it gives them back.
+        """Return a memory on the shared workspace; closing it returns the workspace.
 
-        While a work on the tables is under way it has parts of its own, and meets what a cold command meets.
+        During maintenance of the tables it opens a workspace of its own and gets the same errors as a
+        standalone command.
         """
         lent = self._take(settings)
         try:
@@ -106,13 +106,13 @@ class WorkspacePool:
                 lent.space.close()
 
     def _retire(self, lent: _OpenWorkspace) -> None:
-        """Close parts as soon as nobody uses them."""
+        """Close a workspace as soon as it has no users."""
         lent.current = False
         if not lent.users:
             lent.space.close()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open workspace."""
         with self._lock:
             if self._open is not None:
                 self._retire(self._open)
@@ -120,7 +120,7 @@ class WorkspacePool:
 
 
 class PooledMemory(Memory):
-    """A memory on parts that others use, too."""
+    """Memory on a workspace that others use, too."""
 
     def __init__(
         self, settings: Settings, namespace: str, principal: str, space: Workspace, end: Callable[[], None]
@@ -129,14 +129,14 @@ class PooledMemory(Memory):
         self._end: Callable[[], None] | None = end
 
     def close(self) -> None:
-        """Give the parts back."""
+        """Return the workspace to the pool."""
         end, self._end = self._end, None
         if end is not None:
             end()
 
 
 def shared_memory(settings: Settings, namespace: str, principal: str) -> Memory:
-    """The memory of a command: on the parts that a running one lends, else on its own."""
+    """Return the memory of a command: on the server's workspace, else on its own."""
     warm = _WARM.get()
     if warm is None:
         return Memory(settings, namespace=namespace, principal=principal)
@@ -144,25 +144,25 @@ def shared_memory(settings: Settings, namespace: str, principal: str) -> Memory:
 
 
 def activate() -> WorkspacePool | None:
-    """The running memory that this command is done by; None where it is done by itself."""
+    """Return the pool of the server that runs this command; None if standalone."""
     return _WARM.get()
 
 
 def _settings_text(settings: Settings) -> tuple[Any, ...]:
-    """What stands in the files that the settings name."""
+    """Return the contents of files that the settings name; None for a missing one."""
     named = (settings.ranking.policy_file, settings.evaluation.interleave)
-    found: list[bytes | None] = []
+    contents: list[bytes | None] = []
     for file in named:
         text = None
         if file is not None:
             with suppress(OSError):
                 text = settings.in_home(file).read_bytes()
-        found.append(text)
-    return tuple(found)
+        contents.append(text)
+    return tuple(contents)
 
 
 def _config_files(settings: Settings) -> dict[str, tuple[int, int]]:
-    """Which file or folder each part of a home is: device and number, by its path."""
+    """Return (device, inode) of each file and folder of a home, by path."""
     places = [settings.home]
     if not settings.journal.url:
         places.append(settings.journal_file)
@@ -170,7 +170,7 @@ def _config_files(settings: Settings) -> dict[str, tuple[int, int]]:
         tables = Path(settings.store_uri)
         places.append(tables)
         with suppress(OSError):
-            places += [one for one in tables.iterdir() if one.suffix == ".lance"]
+            places += [entry for entry in tables.iterdir() if entry.suffix == ".lance"]
     numbers = {}
     for place in places:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A program that is kept running: started again when it ends, later each time, until it is to end."""
+"""Supervisor of a child process: restart with exponential backoff."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from typing import Final
 FIRST_S: Final = 1.0
 LONGEST_S: Final = 60.0
 ENOUGH_S: Final = 60.0
-"""After so long a run the next pause is the first one again."""
+"""Run length (seconds) that resets the backoff."""
 GRACE_S: Final = 40.0
-"""For the program to end after it was asked to (seconds); Dagster's services need up to thirty."""
+"""Time (seconds) between the request to end and a kill; Dagster's services need up to 30 s."""
 
 
 def next_backoff(before: float, ran: float) -> float:
-    """Seconds until the next start: 1, 2, 4, … at most 60; after a long run 1 again.
+    """Return the seconds until the next start: 1, 2, 4, … 60; after a long run 1 again.
 
     Args:
-        before: those before the last start; 0: it was the first one.
-        ran: how long the last run was (seconds).
+        before: pause before the last start (seconds); 0 for the first.
+        ran: duration of the last run (seconds).
     """
     return FIRST_S if not before or ran >= ENOUGH_S else min(2 * before, LONGEST_S)
 
 
 class SupervisedProcess:
-    """A program that is kept running in a session of its own, so that Ctrl-C reaches it through here alone.
+    """Process that is restarted when it ends, in a session of its own (Ctrl-C does not reach it directly).
 
-    What it prints stands on standard error. Its standard input ends when this process does, however it ends.
+    Its output goes to standard error. Its standard input closes when this process ends, even if killed.
 
     Args:
-        command: its words.
-        environment: its variables.
-        tell: is told its exit code and the seconds until it starts again.
+        command: program and arguments.
+        environment: all variables of the process.
+        tell: called with the exit code and the seconds until the restart.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class SupervisedProcess:
 
     @property
     def lives(self) -> bool:
-        """Whether it runs at this moment."""
+        """Whether the process is running."""
         process = self._process
         return process is not None and process.poll() is None
 
     def start(self) -> None:
-        """Start it, in a thread that sees to it."""
+        """Start the process in a supervising thread."""
         self._thread.start()
 
     def _keep(self) -> None:
@@ -65,7 +65,7 @@ class SupervisedProcess:
                 self._process = process = subprocess.Popen(  # noqa: S603 - our own
                     self._command,
                     env=self._environment,
-                    stdin=subprocess.PIPE,  # its end tells the program that this process was killed
+                    stdin=subprocess.PIPE,  # closed when this process is killed
                     stdout=2,
                     start_new_session=True,
                 )
@@ -81,10 +81,10 @@ class SupervisedProcess:
                 return
 
     def stop(self, hurry: threading.Event | None = None) -> None:
-        """Ask it to end and wait for that; kill it when the time is up.
+        """Terminate the process and wait; kill it after the grace period.
 
         Args:
-            hurry: once it is set the program is asked a second time.
+            hurry: when set, the process is asked a second time.
         """
         self._stopped.set()
         with self._lock:
@@ -92,11 +92,11 @@ class SupervisedProcess:
         if process is None:
             return
         process.terminate()
-        limit, asked = time.monotonic() + GRACE_S, False
+        limit, asked_again = time.monotonic() + GRACE_S, False
         while process.poll() is None and time.monotonic() < limit:
             time.sleep(0.05)
-            if hurry is not None and hurry.is_set() and not asked:
-                asked = True
+            if hurry is not None and hurry.is_set() and not asked_again:
+                asked_again = True
                 process.terminate()
         if process.poll() is None:
             process.kill()

@@ -1,4 +1,4 @@
-"""Fitting a ranking policy to labelled queries."""
+"""The command `tune`: fit a ranking policy to labelled queries."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from slowwave.views.terminal import Output, bars, out, prints_output
 @prints_output
 def tune(
     data: Annotated[
-        list[Path], typer.Option(help="Folder with corpus.jsonl, queries.jsonl, qrels.tsv; may be repeated.")
+        list[Path], typer.Option(help="Folder with corpus.jsonl, queries.jsonl, qrels.tsv; repeatable.")
     ],
-    to: Annotated[Path, typer.Option("--out", help="Where the policy is written.")] = Path("policy.json"),
-    report: Annotated[Path | None, typer.Option(help="Also write the report as Markdown.")] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="Keep the embedded collections here, for the next time.")
+    to: Annotated[Path, typer.Option("--out", help="Output file of the policy.")] = Path("policy.json"),
+    report: Annotated[
+        Path | None, typer.Option(help="Also write the report to this file (Markdown).")
     ] = None,
-    most: Annotated[int, typer.Option("--queries", min=20, help="At most so many of each collection.")] = 500,
+    cache: Annotated[Path | None, typer.Option(help="Cache embeddings in this folder.")] = None,
+    most: Annotated[int, typer.Option("--queries", min=20, help="Maximum queries per collection.")] = 500,
 ) -> Output:
-    """Fit the ranking policy on half of the queries and report on the other half.
+    """Fit a ranking policy on half of the queries; report on the other half.
 
-    Nothing in force is changed: set ranking.policy_file to the file to use it.
+    Nothing in force changes. To use it, set ranking.policy_file to the file.
     """
     from slowwave.settings.ranking_file import write_policy
     from slowwave.tuning.run import as_rows, run
@@ -39,21 +39,21 @@ def tune(
     with bars():
         done = run(settings, data, cache=cache, most=most)
     _, rows = as_rows(done)
-    write_policy(to, done.policy, {"fitted_on": [str(one.resolve().name) for one in data], "report": rows})
+    write_policy(
+        to, done.policy, {"fitted_on": [str(folder.resolve().name) for folder in data], "report": rows}
+    )
     if report is not None:
         report.write_text(as_markdown(done), encoding="utf-8")
 
     def show() -> None:
-        caption = (
-            "the halves that were not fitted on; difference: of nDCG@10 to the present policy, 95 % interval"
-        )
+        caption = "held-out halves; difference: of nDCG@10 to the current policy, 95 % interval"
         shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
         cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
         print_table(f"{counted(done.tried, 'policy', 'policies')} tried", shown, cells, caption=caption)
-        print_boxed("Parameters that changed", parameters(done, changed=True))
+        print_boxed("Changed parameters", parameters(done, changed=True))
         out.print(
-            f"Written to [bold]{escape(str(to))}[/]. Nothing in force has changed; "
-            f"ranking.policy_file puts it in force."
+            f"Written to [bold]{escape(str(to))}[/]. Nothing in force has changed. "
+            f"To use it, set ranking.policy_file."
         )
 
     return Output({"policy": done.policy.to_dict(), "version": done.policy.version, "report": rows}, show)

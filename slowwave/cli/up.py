@@ -1,4 +1,4 @@
-"""The command that keeps a memory running: for the command line, for assistants, with the night beside it."""
+"""The command `up`: the server, with web page, MCP, HTTP API and nightly jobs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
     from slowwave.ipc.server import RequestListener
     from slowwave.settings import Settings
 
-_LOOK_S = 2.0  # seconds between looks whether the home is still there
+_CHECK_S = 2.0  # seconds between checks that the home still exists
 _DAGSTER_PORT = 3000
 _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _Ports(NamedTuple):
-    """Where the parts listen; none of page, HTTP API or Dagster: any. Without a night Dagster is not run."""
+    """Ports of the servers; None for page, HTTP API or Dagster is any.
+
+    Without `night` Dagster does not run.
+    """
 
     mcp: int
     page: int | None
@@ -48,7 +51,7 @@ class _Ports(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a part is, or why it is not there."""
+    """URL of a server, or the reason why it does not run."""
 
     url: str
     why_not: str = ""
@@ -57,29 +60,29 @@ class _Place(NamedTuple):
 @app.command()
 @prints_output
 def up(
-    host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
+    host: Annotated[str, typer.Option(help="Address of MCP, page and HTTP API.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of MCP.")] = 8760,
     page_port: Port = None,
     api_port: http.ApiPort = None,
     night: Annotated[
-        bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
+        bool, typer.Option("--night/--no-night", help="Run Dagster: its page, schedules and sensors.")
     ] = True,
     ui_port: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=65_535,
-            help=f"Port of Dagster's page; default: {_DAGSTER_PORT}, or another where that is taken.",
+            help=f"Port of Dagster's page; default: {_DAGSTER_PORT}, or a free one.",
         ),
     ] = None,
     ui_host: Annotated[
-        str, typer.Option(help="Address of Dagster's page; it asks nobody who they are.")
+        str, typer.Option(help="Address of Dagster's page, which has no authentication.")
     ] = "127.0.0.1",
 ) -> Output:
-    """Keep the memory running until Ctrl-C or TERM: commands ask it instead of starting by themselves.
+    """Run the server: web page, MCP, HTTP API and nightly jobs, until Ctrl-C or TERM.
 
-    It serves the memory's own page, assistants over HTTP where there are tokens for them, and runs the night
-    on its schedule.
+    Other commands connect to it and skip their start-up cost. MCP and the HTTP API need a token (`slowwave
+    mcp token`).
     """
     from slowwave.errors import SlowwaveError
     from slowwave.home.embedding_model import refuse_half_restored
@@ -87,20 +90,20 @@ def up(
 
     settings = required_settings()
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
-        raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
+        raise SlowwaveError("`slowwave up` needs Unix sockets, which this system does not have.")
     refuse_half_restored(settings.home)
-    os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
+    os.environ["SLOWWAVE_HOME"] = str(settings.home)  # fix the home for this process and its children
     with acquire(settings.home), ExitStack() as parts:
         ports = _Ports(port, page_port, api_port, ui_port, ui_host, night)
         _run(settings, parts, host, ports)
     if not is_data():
-        with suppress(OSError):  # the terminal is closed, or nobody reads it any more
+        with suppress(OSError):  # the terminal is closed
             os.write(1, b"Stopped.\n")
     return Output()
 
 
 def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None:
-    """Start everything, tell where it is, and wait until it is to end; `parts` then ends it in turn."""
+    """Start all servers, print their URLs and wait; `parts` then stops them in reverse order."""
     from slowwave.cli.remote_execution import Answering
     from slowwave.cli.shared_workspace import WorkspacePool
     from slowwave.ipc import pidfile
@@ -108,12 +111,12 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None
     from slowwave.views.captured_console import share
 
     stop, hurry = threading.Event(), threading.Event()
-    parts.enter_context(_told_to_end(stop, hurry))
+    parts.enter_context(_end_signals(stop, hurry))
     parts.enter_context(share())
     dagster_port = _reserve_for_dagster(ports, parts)
     warm = WorkspacePool()
     parts.callback(warm.close)
-    _make_ready(warm, settings)  # before others load the same beside it
+    _make_ready(warm, settings)  # before other threads load the same
     night = _Night()
     assistants = _serve_assistants(settings, warm, parts, host, ports.mcp, night)
     page = _serve_page(settings, warm, parts, host, ports.page, night)
@@ -127,22 +130,22 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports) -> None
     health = _health(assistants, page)
 
     def show() -> None:
-        _tell(settings.home, page, assistants, api, dagster, health)
+        _print_places(settings.home, page, assistants, api, dagster, health)
         if metrics:
-            _tell_row("metrics", metrics)
+            _print_row("metrics", metrics)
 
     urls = {"page": page.url or None, "mcp": assistants.url or None, "api": api.url or None}
     urls |= {"dagster": dagster.url or None, "health": health.url or None, "metrics": metrics or None}
     tell(Output({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls}, show))
-    while not stop.wait(_LOOK_S):
+    while not stop.wait(_CHECK_S):
         if pidfile.read(settings.home) != running:
-            err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
+            err.print("The home is gone, or another server runs there. Stopping.", highlight=False)
             raise typer.Exit(1)
 
 
 @contextmanager
-def _told_to_end(stop: threading.Event, hurry: threading.Event) -> Iterator[None]:
-    """Ctrl-C, TERM and a closed terminal set `stop`, and the second of them `hurry`."""
+def _end_signals(stop: threading.Event, hurry: threading.Event) -> Iterator[None]:
+    """Set `stop` on the first end signal (Ctrl-C, TERM, closed terminal), `hurry` on the second."""
 
     def note(*_: object) -> None:
         (hurry if stop.is_set() else stop).set()
@@ -157,7 +160,7 @@ def _told_to_end(stop: threading.Event, hurry: threading.Event) -> Iterator[None
 
 
 def _make_ready(warm: WorkspacePool, settings: Settings) -> None:
-    """Open what the first command needs. Where that fails the command meets it, and tells why."""
+    """Load what the first command needs. A failure is only a warning: commands report it themselves."""
     from slowwave.cli.app import opened
     from slowwave.search.run import make_ready
 
@@ -171,7 +174,7 @@ def _make_ready(warm: WorkspacePool, settings: Settings) -> None:
 
 
 def _announce(settings: Settings, listener: RequestListener, parts: ExitStack) -> ServerInfo:
-    """Let commands find it, until it ends."""
+    """Write the PID file, so that commands find the server; remove it at the end."""
     from datetime import UTC, datetime
 
     from slowwave.common.version import VERSION
@@ -185,35 +188,35 @@ def _announce(settings: Settings, listener: RequestListener, parts: ExitStack) -
 
 
 class _Night:
-    """Whether Dagster's process lives, for who asks about health; it is started after the servers."""
+    """Health of Dagster's process, which starts after the servers."""
 
     def __init__(self) -> None:
         self.child: SupervisedProcess | None = None
 
     def __call__(self) -> str:
-        """In words."""
+        """Return the state in words."""
         if self.child is None:
-            return "is not run here"
-        return "runs" if self.child.lives else "has ended, and is started again"
+            return "not run here"
+        return "runs" if self.child.lives else "ended; restarting"
 
 
 def _health(assistants: _Place, page: _Place) -> _Place:
-    """Where probes ask: at one of the servers, each of which answers for the whole process."""
+    """Return the URL for health probes: any server answers for the whole process."""
     from urllib.parse import urlsplit
 
     from slowwave.serving.health import READY
 
-    for one in (assistants, page):
-        if one.url:
-            parts = urlsplit(one.url)
+    for place in (assistants, page):
+        if place.url:
+            parts = urlsplit(place.url)
             return _Place(f"{parts.scheme}://{parts.netloc}{READY}")
-    return _Place("", "not served: neither the page nor assistants are")
+    return _Place("", "not served: neither the page nor MCP is served")
 
 
 def _serve_assistants(
     settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, port: int, night: _Night
 ) -> _Place:
-    """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
+    """Serve MCP over HTTP in a thread, if installed and a token exists."""
     if find_spec("mcp") is None:
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
     from slowwave.serving.access import is_anybody
@@ -225,15 +228,15 @@ def _serve_assistants(
 
     end = parts.enter_context(listening(host, port, "--port"))
     space = parts.enter_context(warm.parts(settings))
-    made = application(settings, host, space, {"night": night})
-    _serve(server(made, settings, host, port), end, parts)
+    asgi_app = application(settings, host, space, {"night": night})
+    _serve(server(asgi_app, settings, host, port), end, parts)
     return _Place(f"http://{host_and_port(host, port)}{PATH}")
 
 
 def _serve_api(
     settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, wanted: int | None, night: _Night
 ) -> _Place:
-    """Serve the memory over HTTP with JSON in a thread, where it is installed and anybody has a token."""
+    """Serve the HTTP API in a thread, if installed and a token exists."""
     if not http.installed():
         return _Place("", f"not served: {http.INSTALL}")
     from slowwave.serving.access import is_anybody
@@ -246,22 +249,22 @@ def _serve_api(
     end = parts.enter_context(listening(host, wanted or http.PORT, "--api-port", or_any=wanted is None))
     port = end.getsockname()[1]
     space = parts.enter_context(warm.parts(settings))
-    made = application(settings, host, space, {"night": night})
-    _serve(server(made, settings, host, port), end, parts)
+    asgi_app = application(settings, host, space, {"night": night})
+    _serve(server(asgi_app, settings, host, port), end, parts)
     return _Place(http.address(host, port))
 
 
 def _no_token() -> _Place:
-    """Where nobody could come in, and what to do about it."""
+    """Return the reason and the fix for a server without tokens."""
     from slowwave.serving.access import how_to_let_in
 
-    return _Place("", f"not served: there is no token. {how_to_let_in()} Then start this again.")
+    return _Place("", f"not served: there is no token. {how_to_let_in()} Then restart.")
 
 
 def _serve_page(
     settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, wanted: int | None, night: _Night
 ) -> _Place:
-    """Serve the memory's own page in a thread, where what it needs is installed."""
+    """Serve the web page in a thread, if its dependencies are installed."""
     if not installed():
         return _Place("", f"not served: {INSTALL}")
     from slowwave.serving.server import listening
@@ -276,7 +279,7 @@ def _serve_page(
 
 
 def _serve_metrics(settings: Settings, warm: WorkspacePool, parts: ExitStack) -> str:
-    """Serve metrics for Prometheus, where a port is set for them; empty where none is."""
+    """Serve Prometheus metrics, if a port is set; return the URL or ""."""
     if not settings.telemetry.metrics_port:
         return ""
     from slowwave.serving.metrics import metrics_served
@@ -285,7 +288,7 @@ def _serve_metrics(settings: Settings, warm: WorkspacePool, parts: ExitStack) ->
 
 
 def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
-    """Run a server in a thread, until the end."""
+    """Run a server in a thread until `parts` closes."""
     thread = threading.Thread(target=serving.run, args=([end],), daemon=True)
     thread.start()
 
@@ -297,10 +300,10 @@ def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
 
 
 def _reserve_for_dagster(ports: _Ports, parts: ExitStack) -> int | None:
-    """The port of Dagster's page, which its process opens later; None where no night is run.
+    """Reserve the port of Dagster's page, which its process opens later; None without Dagster.
 
     Raises:
-        SlowwaveError: the port that was asked for is taken.
+        SlowwaveError: the requested port is in use.
     """
     if not ports.night or find_spec("dagster") is None:
         return None
@@ -313,7 +316,7 @@ def _reserve_for_dagster(ports: _Ports, parts: ExitStack) -> int | None:
 def _run_night(
     ports: _Ports, port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night
 ) -> _Place:
-    """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
+    """Run `slowwave ui` as a supervised process, if Dagster is installed."""
     from slowwave.cli.supervisor import SupervisedProcess
 
     if port is None:
@@ -322,7 +325,7 @@ def _run_night(
     host = ports.dagster_host
 
     def tell(code: int, pause: float) -> None:
-        err.print(f"Dagster ended (exit code {code}); it starts again in {pause:.0f} s.", highlight=False)
+        err.print(f"Dagster ended with exit code {code}; restarting in {pause:.0f} s.", highlight=False)
 
     command = [sys.executable, "-m", "slowwave", "ui", "--host", host, "--port", str(port), "--with-input"]
     child = SupervisedProcess(command, os.environ, tell)
@@ -332,21 +335,23 @@ def _run_night(
     return _Place(f"http://{host_and_port(host, port)}")
 
 
-def _tell(home: Path, page: _Place, assistants: _Place, api: _Place, dagster: _Place, health: _Place) -> None:
-    """Where everything is."""
+def _print_places(
+    home: Path, page: _Place, assistants: _Place, api: _Place, dagster: _Place, health: _Place
+) -> None:
+    """Print the URL of each server, or why it does not run."""
     rows = (
         ("home", str(home)),
-        ("commands", "they ask this process; SLOWWAVE_ASK=0 before one forbids it"),
-        ("page", f"{page.url} (a link that lets you in: slowwave page)" if page.url else page.why_not),
+        ("commands", "they connect to this server; SLOWWAVE_ASK=0 runs one standalone"),
+        ("page", f"{page.url} (sign-in link: slowwave page)" if page.url else page.why_not),
         ("assistants", assistants.url or assistants.why_not),
-        ("HTTP API", f"{api.url} (described at {api.url}/docs)" if api.url else api.why_not),
+        ("HTTP API", f"{api.url} (reference: {api.url}/docs)" if api.url else api.why_not),
         ("Dagster", dagster.url or dagster.why_not),
         ("health", health.url or health.why_not),
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")
-    for name, told in rows:
-        _tell_row(name, told)
+    for name, text in rows:
+        _print_row(name, text)
 
 
-def _tell_row(name: str, told: str) -> None:
-    out.print(f"  [dim]{name:<11}[/]{escape(told)}", highlight=False, soft_wrap=True)
+def _print_row(name: str, text: str) -> None:
+    out.print(f"  [dim]{name:<11}[/]{escape(text)}", highlight=False, soft_wrap=True)

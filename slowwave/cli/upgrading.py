@@ -14,33 +14,36 @@ from slowwave.views.terminal import Output, bars, out, prints_output, say
 @app.command()
 @prints_output
 def upgrade(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     undo: Annotated[
-        bool, typer.Option("--undo", help="Take the last upgrade back, for the former Slowwave.")
+        bool, typer.Option("--undo", help="Undo the last upgrade, to use the previous Slowwave version.")
     ] = False,
 ) -> Output:
-    """Bring a home to the schema of this Slowwave, with a way back; opening it does the same without one."""
+    """Upgrade a home to this version's schema, with undo.
+
+    Opening a home upgrades it, too, but without undo.
+    """
     from slowwave.maintenance import upgrading
 
     settings = required_settings()
     with bars():
         run = upgrading.undo if undo else upgrading.look if dry_run else upgrading.upgrade
-        found = run(settings)
+        report = run(settings)
     if undo:
-        told = (
-            f"The tables are of schema version {found.tables} again. Open the home with the Slowwave that "
-            f"made it: this one would upgrade it again."
+        message = (
+            f"The tables have schema version {report.tables} again. Use the previous Slowwave version: "
+            f"this one would upgrade the home again."
         )
-        return Output(found, lambda: out.print(told, markup=False))
-    if not found.steps:
+        return Output(report, lambda: out.print(message, markup=False))
+    if not report.steps:
         return Output(
-            found, lambda: say(f"Nothing to upgrade: tables {found.tables}, journal {found.journal}.")
+            report, lambda: say(f"Nothing to upgrade: tables {report.tables}, journal {report.journal}.")
         )
 
     def show() -> None:
-        for step in found.steps:
+        for step in report.steps:
             rows = ", ".join(f"{name} ({counted(count, 'row')})" for name, count in step.tables.items())
-            say(f"{step.part} {step.version}, {step.name}: {rows or 'adds to it'}")
-        out.print("Nothing was written." if dry_run else "Done. slowwave upgrade --undo takes it back.")
+            say(f"{step.part} {step.version}, {step.name}: {rows or 'only additions'}")
+        out.print("Nothing was written." if dry_run else "Done. slowwave upgrade --undo undoes it.")
 
-    return Output(found, show)
+    return Output(report, show)

@@ -34,16 +34,16 @@ def data(*words: object) -> object:
 
 def test_a_backup_is_made_listed_read_and_restored(made: Path, tmp_path: Path) -> None:
     place, new = tmp_path / "backups", tmp_path / "new"
-    assert "No place of backups is set" in run("backups").stdout
+    assert "No backup place is set" in run("backups").stdout
     told = data("backup", place)
     assert told["backups"] == 1
     assert told["sent"] > 0
     assert not told["encrypted"]
-    assert "1 backup is there" in run("backup", place, "--keep", 1).stdout
+    assert "1 backup in all" in run("backup", place, "--keep", 1).stdout
     (listed,) = data("backups", place)
     assert listed["acts"] == told["acts"]
     assert data("verify", place)["sound"]
-    assert "all as written" in run("verify", place).stdout
+    assert "no damage" in run("verify", place).stdout
     restored = data("--home", new, "restore", place)
     assert restored["home"] == str(new)
     assert restored["changed"] == []
@@ -62,10 +62,10 @@ def test_verify_ends_with_1_names_what_is_wrong_and_takes_it_away(made: Path, tm
     done = run("verify", place)
     assert done.exit_code == 1
     assert "is damaged" in done.stdout
-    assert "these are whole: none" in done.stdout
+    assert "these can be restored: none" in done.stdout
     told = json.loads(run("verify", place, "--json").stdout)
     assert told["faults"][0]["where"] == str(piece.relative_to(place))
-    assert "1 damaged file taken away" in run("verify", place, "--mend").stdout
+    assert "1 damaged file deleted" in run("verify", place, "--mend").stdout
     run("backup", place)
     assert run("verify", place).exit_code == 0
 

@@ -164,7 +164,7 @@ def test_a_quarantined_note_is_said_with_its_reasons(ready):
     for reason in saved["reasons"]:
         assert f"{reason}: " in done.stdout
     assert "quarantine release" in done.stdout
-    assert "Ends with 0 when it was saved, with 3" in " ".join(run("save", "--help").stdout.split())
+    assert "Exit code 0: saved. 3: quarantined" in " ".join(run("save", "--help").stdout.split())
 
 
 @pytest.mark.slow

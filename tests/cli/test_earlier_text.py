@@ -19,9 +19,9 @@ def test_votes_of_an_earlier_text_are_told(run: Callable[..., Result], memory: M
     saved = memory.save("We deploy on Tuesday at nine, from the office in Kirkwall, as ever.", key="deploy")
     memory.feedback(memory.search("when do we deploy?").search_id, 1, "unhelpful")
     for command in ("stats", "get"):
-        assert "earlier text" not in run(command, saved.memory_id).output
+        assert "earlier revision" not in run(command, saved.memory_id).output
     memory.save("We deploy on Thursday at nine, from the office in Kirkwall, as ever.", key="deploy")
     for command in ("stats", "get"):
         told = run(command, saved.memory_id).output
-        assert "arned by an earlier text" in told
-        assert "1 vote" in told
+        assert "n an earlier revision" in told
+        assert "1 rating" in told

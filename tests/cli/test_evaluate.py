@@ -144,7 +144,7 @@ def test_the_days_before_are_those_that_were_asked_for(run, judged):
 
 def test_before_anything_was_evaluated_status_says_what_it_takes(run):
     told = " ".join(run("status").split())
-    assert told == "No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`."
+    assert told == "No evaluation cycle yet. Run a search, then `slowwave night` and `slowwave eval run`."
     assert strict_json(run("status", "--json")) == []
 
 
@@ -181,7 +181,7 @@ def test_what_is_no_number_is_null(run, memory):
 
 
 def test_without_a_cycle_there_is_nothing_to_report(run):
-    assert "No cycle has been opened" in run("report")
+    assert "No evaluation cycle yet" in run("report")
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_a_cycle_of_another_namespace_is_asked_for_by_it(run, memory):
     assert "cycle 1" in run("report", "bob#1", "--namespace", "bob")
     assert "cycle 1" in run("report", "--namespace", "bob")
     for word in ("x", "default#x", "default#"):
-        assert "is no cycle. Write NAMESPACE#NUMBER" in run("report", word, code=1)
+        assert "is no cycle. Give NAMESPACE#NUMBER" in run("report", word, code=1)
     assert "There is no evaluation cycle 'default#7'" in run("report", "7", code=1)
 
 

@@ -53,17 +53,17 @@ def test_a_log_is_imported_and_told(run: Callable[..., Result], memory: Memory, 
     done = run(*words)
     assert done.exit_code == 0, done.output
     assert "History of 2026-03-01" in done.stdout
-    assert "2 different ones" in done.stdout
+    assert "2 different" in done.stdout
     assert [line.split("│")[1].strip() for line in done.stdout.splitlines() if line.startswith("│")] == [
-        "searches", "results shown", "said: used", "the same act again", "unknown results", "written",
+        "searches", "returned results", "feedback: used", "repeated events", "unknown results", "written",
     ]  # fmt: skip
     assert "Next: slowwave night" in done.stdout
-    assert f"Not taken: {log}, line 3: not JSON" in done.stderr
+    assert f"Rejected: {log}, line 3: not JSON" in done.stderr
     [result] = memory.journal.read(kinds=["observation"])["payload"].to_list()
     gauge = ids.memory_id("default", "shop/gauge")
     assert json.loads(result)["verdicts"][0]["memory_id"] == gauge
     again = run(*words)
-    assert "Nothing new: the journal has all of this." in again.stdout
+    assert "Nothing new: the journal already has everything." in again.stdout
 
 
 def test_a_report_for_programs(run: Callable[..., Result], log: str) -> None:

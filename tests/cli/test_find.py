@@ -209,10 +209,12 @@ def test_short_memories_are_diagnosed(made):
     assert {one["by_id"] for one in told["memories"]} == {1.0}
     text = " ".join(shown("eval", "sparse", home=made).split())
     assert all(name in text for name in figures)
-    assert f"{told['asked']} short memories were asked for by their own questions" in text
+    assert f"{told['asked']} short memories were searched with their own questions" in text
     one = told["memories"][0]["memory_id"]
     assert one in shown("eval", "sparse", "--memory", one, home=made)
-    assert "nobody is no short memory" in refused("eval", "sparse", "--memory", "nobody", home=made)
+    assert "nobody is no short, searchable memory" in refused(
+        "eval", "sparse", "--memory", "nobody", home=made
+    )
 
 
 def test_a_new_home_says_how_to_begin_and_is_no_error(tmp_path):
@@ -264,9 +266,9 @@ def test_an_account_as_text(made):
     )
     assert re.search(r"0\.7 · \d\.\d{3} \+ 0\.3 · 0\.500", told)
     assert "found by " in told
-    assert "Found and not shown" in told
+    assert "Candidates not returned" in told
     assert re.search(r"│ +4 │ Board +│ \d\.\d{3} │ cut", told)
-    assert re.search(r"signal 1\.000, and the policy abstains below \d\.\d{3}", told)
+    assert re.search(r"signal 1\.000; the policy abstains below \d\.\d{3}", told)
 
 
 def test_explain_has_the_filters_of_a_search(made):
@@ -282,7 +284,7 @@ def test_an_abstention_is_said_and_explained(made, tmp_path, monkeypatch):
     shutil.copytree(made, home)
     with (home / "slowwave.toml").open("a") as file:
         file.write("[ranking]\nabstention_floor = 0.999\n")
-    assert "Nothing that was found is near enough" in shown("search", "weather on the moon", home=home)
+    assert "No result is near enough" in shown("search", "weather on the moon", home=home)
     told = shown("explain", "weather on the moon [/]", home=home)
     assert told.startswith("weather on the moon [/]\n")
     assert "abstained" in told
@@ -326,10 +328,8 @@ def test_a_packet_with_secrets_and_with_little_room(made):
     told = data("wakeup", "--secret", home=made)
     assert "quuxzyx" in told["text"]
     small = shown("wakeup", "--table", "--budget", "60", home=made)
-    assert re.search(r"Note  \(\d more have no room\)", small)
-    assert "budget = 10 is too small: a packet needs 50 tokens" in refused(
-        "wakeup", "--budget", "10", home=made
-    )
+    assert re.search(r"Note  \(\d more exceed the budget\)", small)
+    assert "budget = 10: a packet needs 50 tokens" in refused("wakeup", "--budget", "10", home=made)
 
 
 # -- tune ------------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ def test_a_policy_is_fitted_written_and_nothing_else(made, collection, tmp_path)
     words = ("tune", "--data", str(collection), "--out", str(out), "--cache", str(cache))
     told = shown(*words, "--report", str(report), home=made)
     assert "policies tried" in told
-    for word in ("present", "fitted", "seeds", "rrf", "Parameters that changed"):
+    for word in ("present", "fitted", "seeds", "rrf", "Changed parameters"):
         assert word in told
     assert out.name in told
     written = json.loads(out.read_text())

@@ -78,7 +78,7 @@ def test_a_topic_may_be_said_otherwise(words, topic, tmp_path):
 def test_a_topic_that_is_not_known_is_an_error_with_the_nearest_name(tmp_path):
     done = run("help", "lerning", home=tmp_path)
     assert done.returncode == 1
-    assert "no topic or command 'lerning'. Did you mean 'learning'?" in done.stderr
+    assert "Unknown topic or command 'lerning'. Did you mean 'learning'?" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["save"], ["night"], ["quarantine", "release"]])

@@ -142,7 +142,7 @@ def test_labels_go_out_and_come_back(run, data, tmp_path):
     done = run("judge", "import", lines)
     assert "5 lines: 0 judgments written, 3 known before, 1 of unknown memories, 1 not taken." in done.stdout
     assert "Unknown memory: no [such]" in done.stderr
-    assert f"Not taken: {lines}, line 5" in done.stderr
+    assert f"Rejected: {lines}, line 5" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"home", "qrels", "queries", "lines"}
 
 

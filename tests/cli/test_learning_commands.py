@@ -243,7 +243,7 @@ def test_the_log_leads_with_what_was_decided_and_counts_what_was_refused(learnin
 
 def test_nothing_is_listed_of_a_namespace_that_learned_nothing(learning, learned):
     assert "No selection has taught anything yet." in learning("terms", "-n", "young").stdout
-    assert "No selection is known yet." in learning("proposals", "-n", "young").stdout
+    assert "No selections yet." in learning("proposals", "-n", "young").stdout
     assert "Nothing is in the log." in learning("log", "-n", "young").stdout
     tried = learning("rollback", "--everything", "--dry-run", "-n", "young")
     assert "Nothing is proposed or learned yet." in tried.stdout

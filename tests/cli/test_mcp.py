@@ -66,8 +66,8 @@ def test_the_command_is_in_the_list(home):
     ("words", "told"),
     [
         (("mcp", "--http"), "slowwave mcp token --namespace NAMESPACE --principal NAME"),
-        (("mcp", "--http", "--namespace", "ada"), "a client's token decides"),
-        (("mcp", "--http", "--principal", "claude"), "a client's token decides"),
+        (("mcp", "--http", "--namespace", "ada"), "a client's token sets"),
+        (("mcp", "--http", "--principal", "claude"), "a client's token sets"),
         (("mcp", "--namespace", "a b"), "Namespace 'a b'"),
         (("mcp", "token", "--namespace", "a b", "--principal", "claude"), "--namespace = "),
         (("mcp", "token", "--namespace", "ada", "--principal", "claude", "--rights", "all"), "--rights = "),
@@ -107,7 +107,7 @@ def test_where_the_variable_counts_it_says_what_to_put_there(made, monkeypatch):
     assert "token_sha256" in none
     for more in ((), ("--rights", "person", "--days", "3", "--name", "[bold]phone")):
         done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "claude", *more)
-        assert "takes it at once" not in done.stderr
+        assert "accept it at once" not in done.stderr
         entry = done.stderr[done.stderr.index("{") :].strip()
         monkeypatch.setenv("SLOWWAVE_MCP__TOKENS", f"[{entry}]")
         (known,) = load(made).mcp.tokens
@@ -119,12 +119,12 @@ def test_where_the_variable_counts_it_says_what_to_put_there(made, monkeypatch):
 def test_where_the_file_counts_a_running_server_takes_all_but_the_first_at_once(made, monkeypatch):
     monkeypatch.delenv("SLOWWAVE_MCP__TOKENS", raising=False)
     done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "[bold]claude")
-    assert "for [bold]claude and is" in done.stderr
-    assert "Start the server again: " in done.stderr
+    assert "as [bold]claude. It is" in done.stderr
+    assert "Restart the server: " in done.stderr
     assert "at once" not in done.stderr
     later = run(made, "mcp", "token", "--namespace", "ada", "--principal", "cursor")
-    assert "A running server takes it at once." in later.stderr
-    assert "Start the server again" not in later.stderr
+    assert "Running servers accept it at once." in later.stderr
+    assert "Restart the server" not in later.stderr
 
 
 def test_where_a_provider_lets_clients_in_the_first_token_counts_at_once(made, monkeypatch):
@@ -132,7 +132,7 @@ def test_where_a_provider_lets_clients_in_the_first_token_counts_at_once(made, m
     provider = '[mcp.oauth]\nissuer = "https://id.example.org"\nresource = "https://memory.example.org/mcp"\n'
     (made / "slowwave.toml").write_text(provider)
     done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "claude")
-    assert "A running server takes it at once." in done.stderr
+    assert "Running servers accept it at once." in done.stderr
 
 
 def test_another_address_than_the_loopback_needs_its_names(made):

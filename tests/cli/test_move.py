@@ -35,8 +35,8 @@ def test_a_script_has_to_say_yes(run, moved, tmp_path):
     for words in (["--remove-source"], ["--remove-source", "--json"]):
         told = run("move", *words)
         assert told.exit_code == 1
-        assert "Nothing was done: --remove-source asks before it removes" in told.output
-        assert "Say --yes" in told.output
+        assert "Nothing was done: --remove-source needs a confirmation" in told.output
+        assert "Pass --yes" in told.output
     assert json.loads(run("move", "--remove-source", "--dry-run", "--json").stdout) == {
         "would_remove": {"tables": str(moved)}
     }
@@ -60,4 +60,4 @@ def test_what_is_there_already_is_said(run, memory):
     memory.save(DEPLOY, key="deploy")
     there = run("move", "--to", "files")
     assert there.exit_code == 0, there.output
-    assert "The home is there already." in there.output
+    assert "The home is at this place already." in there.output

@@ -43,7 +43,7 @@ def test_of_a_home_without_judged_searches_it_says_that_they_count(ratings):
     done = ratings()
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "Ratings count for questions like their own.", "No judged search was changed by them yet.",
+        "Ratings are on: they count for similar questions.", "Ratings have not changed a judged search yet.",
     ]  # fmt: skip
     assert json.loads(ratings("--json").stdout) == {"on": True, "why_off": "", "beside_never_used": []}
 
@@ -53,7 +53,7 @@ def test_it_shows_searches_beside_a_memory_that_nobody_used(ratings, memory, yes
         put_effect(memory.store, yesterday, "default", kind=kind, after=0.8)
         put_effect(memory.store, yesterday, "default", kind=kind, after=1.0, rated=True)
     done = ratings()
-    assert "Ratings count for questions like their own." in done.stdout
+    assert "Ratings are on: they count for similar questions." in done.stdout
     assert "Beside a memory nobody used, searches are better: MRR@5 +" in done.stdout
     assert "searches of answers that had no feedback before are better: MRR@5 +.300" in done.stdout
     rows = json.loads(ratings("--json").stdout)["beside_never_used"]
@@ -79,7 +79,7 @@ def test_it_says_that_the_guard_has_switched_them_off_and_why(ratings, harmed):
 def test_a_person_switches_them_on_and_off(ratings, memory, harmed):
     done = ratings("on", "--who", "ida", "--why", "the judge was wrong")
     assert done.exit_code == 0
-    assert "Ratings count for questions like their own." in done.stdout
+    assert "Ratings are on: they count for similar questions." in done.stdout
     told = json.loads(ratings("off", "--who", "ida", "--json").stdout)
     assert (told["on"], told["why_off"]) == (False, "ida switched them off")
     acts = [(act.action, act.who, act.why) for act in memory.learning._acts()]
@@ -92,8 +92,8 @@ def test_a_person_switches_them_on_and_off(ratings, memory, harmed):
     ("words", "message"),
     [
         (("on", "--who", "ida"), "on in default already"),
-        (("off",), "Say who decides"),
-        (("maybe", "--who", "ida"), "say on or off"),
+        (("off",), "--who NAME"),
+        (("maybe", "--who", "ida"), "neither on nor off"),
     ],
 )
 def test_what_changes_nothing_or_names_nobody_is_refused(ratings, memory, words, message):

@@ -114,8 +114,8 @@ def test_keys_and_selections_are_listed_beside_the_words(learning, data, learned
 
 
 def test_nothing_is_listed_of_a_namespace_that_learned_nothing(learning, learned):
-    assert "No search has led anywhere yet." in learning("terms", "--kind", "keys", "-n", "young").stdout
-    assert "No selection is known yet." in learning("proposals", "--kind", "keys", "-n", "young").stdout
+    assert "No search keys yet." in learning("terms", "--kind", "keys", "-n", "young").stdout
+    assert "No selections yet." in learning("proposals", "--kind", "keys", "-n", "young").stdout
     tried = learning("rollback", "--everything", "--kind", "keys", "--dry-run", "-n", "young")
     assert "Nothing is proposed or learned yet." in tried.stdout
 
@@ -143,7 +143,7 @@ def test_an_unknown_kind_is_refused_by_name(learning, learned, command, kinds, o
 def test_a_list_is_of_one_kind(learning, learned, command):
     done = learning(command, "--kind", "both")
     assert done.exit_code == 1
-    assert "--kind both: say words or keys." in done.stderr
+    assert "Unknown --kind both. Give words or keys." in done.stderr
 
 
 # -- deciding --------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_a_list_is_of_one_kind(learning, learned, command):
 @pytest.mark.parametrize("kind", ["keys", "both"])
 def test_keys_are_approved_where_only_a_person_is_missing(learning, ready, kind):
     refused = learning("approve", "--who", "Ann", "--kind", kind, input="n\n")
-    assert "Let past questions lead searches in default from today on, approved by Ann?" in refused.stderr
+    assert "Let search keys apply in default from today on, approved by Ann?" in refused.stderr
     assert decided(ready) == []
     done = learning("approve", "--who", "Ann", "--kind", kind, input="y\n")
     assert (done.exit_code, decided(ready)) == (0, [("approve", "keys")])

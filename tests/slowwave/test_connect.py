@@ -93,7 +93,7 @@ def test_connected_again_and_taken_out_a_file_is_what_it_was_to_the_byte(desk, c
     assert "no longer connected" in gone.stdout
     assert path.read_text() == BEFORE[client.form]
     nothing = desk.run("connect", client.name, "--remove")
-    assert (nothing.returncode, "nothing to take out" in nothing.stdout) == (0, True)
+    assert (nothing.returncode, "nothing to remove" in nothing.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)

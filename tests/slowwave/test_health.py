@@ -94,11 +94,11 @@ def test_an_answer_serves_for_a_second_and_a_look_that_hangs_is_not_waited_for(m
 
 
 def test_other_parts_are_told_and_are_no_reason_not_to_be_ready(memory):
-    routes = health_routes(memory._space, details={"night": lambda: "has ended, and is started again"})
+    routes = health_routes(memory._space, details={"night": lambda: "ended; restarting"})
     with TestClient(Starlette(routes=routes)) as client:
         answer = client.get("/readyz")
         assert (answer.status_code, answer.json()["ready"]) == (200, True)
-        assert answer.json()["parts"] == OK | {"night": "has ended, and is started again"}
+        assert answer.json()["parts"] == OK | {"night": "ended; restarting"}
         assert client.get("/healthz").text == "ok\n"
         with pytest.raises(Stop), maintenance_op(memory.journal, "a work", "do", memory._space.now()):
             raise Stop
@@ -171,4 +171,4 @@ def test_the_command_asks_a_server_over_http(home, memory, fast_embedder):
     assert "does not answer" in done.stderr
     done = run("--url", "ftp://somewhere")
     assert done.returncode == 1
-    assert "no address of a server" in done.stderr
+    assert "no server URL" in done.stderr

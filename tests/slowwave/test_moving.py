@@ -375,7 +375,7 @@ def test_a_move_that_was_killed_can_be_given_up(home: Path, tmp_path: Path, data
     before = answers(home)
     command = ["move", "--to", str(tmp_path / "tables"), "--to", fresh(database, "given_up")]
     assert run(home, "-c", KILL, "switch", "0", *command).returncode == 137
-    assert "Given up" in run(home, "-m", "slowwave", "move", "--give-up").stdout
+    assert "Cancelled" in run(home, "-m", "slowwave", "move", "--give-up").stdout
     assert answers(home) == before
     with Memory(load(home), namespace="ada") as memory:  # later works do not let it seem moved
         memory.search("when do we deploy?")
