@@ -43,7 +43,7 @@ from slowwave.home.visibility import Viewer, open_where
 from slowwave.memory import Memory
 from slowwave.store import one_of
 from slowwave.store import quote as sql
-from slowwave.views.gate_text import told
+from slowwave.views.gate_text import reason_lines
 
 ROOT: Final = "langgraph/"
 _KEY: Final = ":"  # before a key; in an encoded part there is none
@@ -165,8 +165,10 @@ class SlowwaveStore(BaseStore):
             more = f" ({len(refused) - 1} more were refused, too.)" if len(refused) > 1 else ""
             namespace, key = item_of(note["key"])
             raise RefusedError(
-                f"The gate did not let in {key!r} of {namespace}: {'; '.join(told(one.reasons))}. It is in "
-                f"quarantine as {one.memory_id}; the key has what it had before. Put whole sentences, or "
+                f"The save gate refused {key!r} of {namespace}: {'; '.join(reason_lines(one.reasons))}. "
+                f"The note "
+                f"is in quarantine as {one.memory_id}; the key keeps its previous value. Put whole "
+                f"sentences, or "
                 f'open the store with refused="keep".{more}'
             )
 

@@ -42,7 +42,7 @@ from slowwave.cli import (  # noqa: F401
 from slowwave.cli.app import app
 from slowwave.cli.bootstrap import alone, first_word, has, quick_help, without_plugins_of_pydantic
 from slowwave.cli.evaluate import evaluation
-from slowwave.views.terminal import telling
+from slowwave.views.terminal import exits_on_error
 
 __all__ = ["app", "main"]
 
@@ -57,7 +57,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for letters that a terminal cannot show
     atexit.register(gc.freeze)  # saves the last collection at exit: 0.4 s
-    with telling(), _rare_garbage_collection():
+    with exits_on_error(), _rare_garbage_collection():
         without_plugins_of_pydantic()
         _load_plugins()
         if "--help" in sys.argv or len(sys.argv) == 1:

@@ -81,7 +81,7 @@ def quarantine_show(
         size = counted(row["size_bytes"] or 0, "byte")
         facts = [row["source"], row["status"], size, since(row["occurred_at"], now)]
         say(" · ".join(facts), "dim")
-        for line in gate_text.told(row["reasons"]):
+        for line in gate_text.reason_lines(row["reasons"]):
             say(f"Refused: {line}", "red")
         if row["details"]:
             say(row["details"])

@@ -28,7 +28,7 @@ def feedback(
     search_id: SearchId,
     result: Annotated[str, typer.Argument(help="Rank, memory id or chunk id of one of its results.")],
     rating: Annotated[
-        str, typer.Argument(help="helpful, neutral (true, off topic) or unhelpful (outdated, false).")
+        str, typer.Argument(help="helpful, neutral (true, beside the point) or unhelpful (outdated, false).")
     ],
     namespace: Namespace = "",
 ) -> Output:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
-from slowwave.views.learning_lists import OF, conditions, nothing_taught, preview_rollback, says
+from slowwave.views.learning_lists import OF, conditions, gate_state, nothing_taught, preview_rollback
 from slowwave.views.section import Section
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import Output, bars, err, out, prints_output, say, tell
@@ -258,7 +258,7 @@ def _print_gate(decision: GateDecision) -> None:
 
 
 def _state_text(decision: GateDecision) -> str:
-    mark, then = says(decision)
+    mark, then = gate_state(decision)
     return f"[{_COLOURS[mark.mark]}]{escape(mark.text)}[/]: {escape(then)}"
 
 

@@ -142,7 +142,7 @@ def save(
         if ended:
             same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
             out.print(f"Quarantined [bold]{escape(saved.memory_id)}[/]: {escape(because + same)}")
-            for line in gate_text.told(saved.reasons):
+            for line in gate_text.reason_lines(saved.reasons):
                 say(f"  {line}")
             out.print(f"[dim]slowwave quarantine release {escape(saved.memory_id)} accepts it.[/]")
         else:

@@ -16,7 +16,7 @@ from slowwave.cli.shared_workspace import WorkspacePool
 from slowwave.common.version import VERSION
 from slowwave.ipc.request import ASKED, own_variables
 from slowwave.views.captured_console import CapturedConsole, NotHereError
-from slowwave.views.terminal import telling
+from slowwave.views.terminal import exits_on_error
 
 
 class Answering:
@@ -56,7 +56,7 @@ class Answering:
         """Run a command; return its output and exit code, or None to run it standalone."""
         with screen.bound(), self._warm.lending():
             try:
-                with telling():
+                with exits_on_error():
                     code = _command(first_word(words)).main(
                         words, prog_name="slowwave", standalone_mode=False
                     )

@@ -27,9 +27,10 @@ def next_backoff(before: float, ran: float) -> float:
 
 
 class SupervisedProcess:
-    """Process that is restarted when it ends, in a session of its own (Ctrl-C does not reach it directly).
+    """Process that is restarted when it ends.
 
-    Its output goes to standard error. Its standard input closes when this process ends, even if killed.
+    It has a session of its own, so that Ctrl-C does not reach it directly. Its output goes to standard error.
+    Its standard input closes when this process ends, even if killed.
 
     Args:
         command: program and arguments.

@@ -1,4 +1,4 @@
-"""What each tool answers, as data with a schema; the same in words is in :mod:`views.mcp_wording`."""
+"""Answer models of the tools (JSON schema). Their texts are in :mod:`slowwave.views.mcp_text`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rating = Literal["helpful", "neutral", "unhelpful"]
 
 
 class _Answer(BaseModel):
-    """Read from the dataclass of the same fields that the Python call gives."""
+    """Base of all answers: read from the dataclass of the Python call that has the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -42,10 +42,10 @@ class FoundMemory(_Answer):
 
 
 class Found(_Answer):
-    """What a search found, best first."""
+    """Results of a search, best first."""
 
     search_id: str = Field(description="For memory_observe and knowledge_feedback.")
-    abstained: bool = Field(description="Nothing is near enough to be an answer, so nothing is shown.")
+    abstained: bool = Field(description="No result is near enough to be an answer, so there are none.")
     results: list[FoundMemory]
     next_step: str
     warnings: list[str] = []
@@ -53,12 +53,12 @@ class Found(_Answer):
 
     @classmethod
     def of(cls, response: SearchResponse, next_step: str, *, account: bool) -> Self:
-        """The answer to a search.
+        """Build the answer to a search.
 
         Args:
-            response: what was found.
-            next_step: what to do with it.
-            account: with how the search came to it.
+            response: the search.
+            next_step: what the assistant should do next.
+            account: include the explanation.
         """
         data = plain(response.to_dict())
         debug = {name: data[name] for name in ("signal", "policy", "timings", "not_shown")}
@@ -66,31 +66,33 @@ class Found(_Answer):
 
 
 class Stored(_Answer):
-    """What became of a note that was saved."""
+    """Outcome of saving a note."""
 
     memory_id: str
     status: str = Field(
-        description="live (searchable now), merged (another says it now), superseded (a newer one says "
-        "otherwise) or quarantined."
+        description="live (searchable now), merged (into another memory), superseded (by a newer "
+        "one) or quarantined."
     )
-    reasons: list[str] = Field(description="Why it was quarantined; of a live one, what the gate warns of.")
-    duplicate_of: str | None = Field(None, description="The memory that says the same already.")
+    reasons: list[str] = Field(
+        description="Why it was quarantined; for a live one, what the save gate warns of."
+    )
+    duplicate_of: str | None = Field(None, description="The memory that it duplicates.")
     outcome: str = Field(description="merge, supersede, related, duplicate, superseded or nothing.")
     other: str | None = Field(None, description="The memory that it was merged into, superseded, ...")
     decision_id: str | None = Field(None, description="For memory_undo.")
-    next_step: str = Field("", description="How to get in what the gate refused or warns of.")
+    next_step: str = Field("", description="How to fix what the save gate refused or warns of.")
     warnings: list[str] = []
 
 
 class RatingNoted(_Answer):
-    """A rating that is on record."""
+    """A recorded rating."""
 
     event_id: str
     search_id: str
     memory_id: str
     chunk_id: str | None = None
     rating: Rating
-    new: bool = Field(description="false: it was on record already, and counts once.")
+    new: bool = Field(description="false: it was recorded before, and counts once.")
 
 
 class UseVerdict(_Answer):
@@ -104,22 +106,22 @@ class UseVerdict(_Answer):
 
 
 class UseNoted(_Answer):
-    """Which results of a search an answer used."""
+    """Results of a search that an answer used."""
 
     event_id: str
     search_id: str
     verdicts: list[UseVerdict]
-    new: bool = Field(description="false: this answer was on record already, and counts once.")
+    new: bool = Field(description="false: this answer was recorded before, and counts once.")
 
 
 class OutcomeNoted(_Answer):
-    """How a project ended."""
+    """Recorded outcome of a project."""
 
     event_id: str
     project: str
     outcome: str
-    searches: int = Field(description="Searches of that project which it says something about.")
-    new: bool = Field(description="false: it was on record already, and counts once.")
+    searches: int = Field(description="Searches of the project that it applies to.")
+    new: bool = Field(description="false: it was recorded before, and counts once.")
 
 
 class WokenItem(_Answer):
@@ -133,7 +135,7 @@ class WokenItem(_Answer):
 
 
 class WokenSection(_Answer):
-    """The memories of one type, best first; `left_out` more had no room."""
+    """Memories of one type, best first; `left_out` more exceed the token budget."""
 
     name: str
     items: list[WokenItem]
@@ -141,10 +143,10 @@ class WokenSection(_Answer):
 
 
 class HistoryEvent(_Answer):
-    """One thing that happened to a memory."""
+    """One event of a memory."""
 
     at: datetime
-    event: str = Field(description="saved, forgotten, refused, or what was decided and undone.")
+    event: str = Field(description="saved, forgotten, refused, or a decision made or undone.")
     by: str = Field(description="Who acted.")
     id: str = Field(description="Of a decision (merge, supersede, ...): its decision_id, for memory_undo.")
     other: str = Field(description="The other memory of a decision.")
@@ -154,7 +156,7 @@ class HistoryEvent(_Answer):
 
 
 class History(_Answer):
-    """What happened to a memory, the oldest first."""
+    """Events of a memory, oldest first."""
 
     memory_id: str
     events: list[HistoryEvent]
@@ -162,7 +164,7 @@ class History(_Answer):
 
 
 class Woken(_Answer):
-    """What is worth knowing before anything was asked."""
+    """Wake-up packet: what to know before a session starts."""
 
     sections: list[WokenSection]
     tokens: int
@@ -171,7 +173,7 @@ class Woken(_Answer):
 
 
 class Forgotten(_Answer):
-    """A memory that no search finds any more."""
+    """A memory hidden from searches."""
 
     memory_id: str
     new: bool
@@ -179,7 +181,7 @@ class Forgotten(_Answer):
 
 
 class Undone(_Answer):
-    """A decision that was taken back."""
+    """A decision that was undone."""
 
     decision_id: str
     outcome: str

@@ -1,4 +1,4 @@
-"""What a caller calls to save, search and say what a result was worth: each face has its own names for it."""
+"""Names of the calls for save, search and feedback, per interface (tools, HTTP)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Names of the calls of one face; where one takes ``{search_id}`` or ``{memory_id}``, it is put there."""
+    """Call names of one interface; ``{search_id}`` and ``{memory_id}`` in them are filled in."""
 
     save: str
     search: str
@@ -29,7 +29,7 @@ TOOLS: Final = Calls(
     release="`slowwave quarantine release {memory_id}`",
     remember="`slowwave remember {memory_id}`",
 )
-"""Of the tools for assistants."""
+"""Calls of the tools for assistants."""
 
 HTTP: Final = Calls(
     save="POST /v1/memories",
@@ -42,4 +42,4 @@ HTTP: Final = Calls(
     release="POST /v1/quarantine/{memory_id}/release, or `slowwave quarantine release {memory_id}`",
     remember="POST /v1/memories/{memory_id}/remember, or `slowwave remember {memory_id}`",
 )
-"""Of the HTTP API."""
+"""Calls of the HTTP API."""

@@ -1,7 +1,7 @@
-"""What a command prints and reads, when the command is done by a process that does others beside it.
+"""Captured console of a command that a server runs for another process.
 
-There the standard streams and the two consoles belong to whoever asks, in the context of the request alone.
-What anything else prints (another request, a log of a server, a thread) goes where the process prints.
+The standard streams and both consoles are those of the request, in its context only. Output of other
+requests, server logs and threads goes to the server's own streams.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ _SCREEN: ContextVar[CapturedConsole | None] = ContextVar("slowwave_screen", defa
 
 
 class NotHereError(BaseException):
-    """The process of whoever asks has to do a command, as one that reads what is typed; none catches it."""
+    """Signal that the client has to run the command itself.
+
+    An example is a command that reads input. Nothing catches it.
+    """
 
 
 class _Wire(io.RawIOBase):
-    """Keeps what is written to one of two ends in the order of both."""
+    """Raw stream that records writes to one of two outputs, in the order of both."""
 
-    def __init__(self, end: int, is_terminal: bool, said: list[tuple[int, bytes]]) -> None:
-        self._end, self._is_terminal, self._said = end, is_terminal, said
+    def __init__(self, end: int, is_terminal: bool, output: list[tuple[int, bytes]]) -> None:
+        self._end, self._is_terminal, self._output = end, is_terminal, output
 
     def writable(self) -> bool:
         return True
@@ -37,29 +40,29 @@ class _Wire(io.RawIOBase):
 
     def write(self, part: Any) -> int:  # noqa: ANN401 - any buffer
         kept = bytes(part)
-        if self._said and self._said[-1][0] == self._end:
-            kept = self._said.pop()[1] + kept
-        self._said.append((self._end, kept))
+        if self._output and self._output[-1][0] == self._end:
+            kept = self._output.pop()[1] + kept
+        self._output.append((self._end, kept))
         return len(part)
 
 
 class CapturedConsole:
-    """The two standard outputs of one who asks, and the consoles on them.
+    """Standard output and error of a client, and the consoles on them.
 
     Args:
-        terminals: whether its standard output is a terminal, and its standard error.
-        columns: of the terminal (characters).
-        lines: of the terminal.
-        looks: its variables that decide how something looks; COLUMNS and LINES win over the terminal's.
+        terminals: whether its standard output and its standard error are terminals.
+        columns: width of the terminal (characters).
+        lines: height of the terminal.
+        looks: its variables that control appearance; COLUMNS and LINES override the terminal's.
     """
 
     def __init__(
         self, terminals: Sequence[bool], *, columns: int, lines: int, looks: Mapping[str, str]
     ) -> None:
-        self._said: list[tuple[int, bytes]] = []
+        self._output: list[tuple[int, bytes]] = []
         self.stdout, self.stderr = (
             io.TextIOWrapper(
-                io.BufferedWriter(_Wire(end, shown, self._said)),
+                io.BufferedWriter(_Wire(end, shown, self._output)),
                 encoding="utf-8",
                 errors="backslashreplace",
                 line_buffering=shown or end == 2,
@@ -68,13 +71,13 @@ class CapturedConsole:
         )
         room = {"COLUMNS": columns, "LINES": lines}
         given = {name: str(size) for name, size in room.items() if not looks.get(name, "").isdigit()}
-        with self.bound():  # for what they are is seen on the streams
+        with self.bound():  # the consoles inspect the streams
             self.out = terminal.Terminal(_environ={**looks, **given})
             self.err = terminal.Terminal(stderr=True, _environ={**looks, **given})
 
     @contextmanager
     def bound(self) -> Iterator[None]:
-        """What is printed inside is for this one; see :func:`share`."""
+        """Send what is printed inside to this client; see :func:`share`."""
         token = _SCREEN.set(self)
         try:
             yield
@@ -82,14 +85,14 @@ class CapturedConsole:
             _SCREEN.reset(token)
 
     def said(self) -> list[tuple[int, bytes]]:
-        """All that was printed, by end (1 or 2), in its order."""
+        """Return all output in order, with its stream (1 or 2)."""
         self.stdout.flush()
         self.stderr.flush()
-        return self._said
+        return self._output
 
 
 class _Stream:
-    """A standard stream: that of who asks, else that of the process."""
+    """Standard stream of the current client, else of the process."""
 
     def __init__(self, name: str, own: Any) -> None:  # noqa: ANN401 - whatever the process has
         self._name, self._own = name, own
@@ -104,7 +107,7 @@ class _Stream:
 
 
 class _Shared(terminal.Terminal):
-    """A console that is that of who asks."""
+    """Console of the current client, else of the process."""
 
     def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - of a console
         screen = _SCREEN.get()
@@ -115,10 +118,10 @@ class _Shared(terminal.Terminal):
 
 
 class _Log(logging.StreamHandler[Any]):
-    """Logs of the process with their time; those of a request as its command would print them."""
+    """Log handler: times for the process's records, plain output for those of a request."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a record; one as JSON was printed already where the process prints."""
+        """Print a record. The process's JSON records were printed before."""
         if _SCREEN.get() is None:
             if not terminal.is_json():
                 super().emit(record)
@@ -132,7 +135,7 @@ class _Log(logging.StreamHandler[Any]):
 
 @contextmanager
 def share() -> Iterator[None]:
-    """In here the streams, the consoles and the log of this process are those of who asks."""
+    """Redirect streams, consoles and log of the process to the current client."""
     before = sys.stdin, sys.stdout, sys.stderr
     log = _Log(sys.stderr)
     log.setLevel("WARNING")
@@ -153,5 +156,5 @@ def share() -> Iterator[None]:
 
 
 def is_asked() -> bool:
-    """Whether what runs here was asked for by another process."""
+    """Whether this code runs for another process."""
     return _SCREEN.get() is not None

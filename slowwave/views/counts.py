@@ -1,6 +1,6 @@
-"""What the tables of feedback come to: the small frames that reports and pictures are made of.
+"""Aggregates of the feedback tables: the small frames behind reports and plots.
 
-Every function takes rows as the tables hold them and counts them in Polars, so millions are no trouble.
+Every function takes rows of the tables and counts them in Polars, so that millions of rows are fast.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slowwave.scoring.feedback.strength import current
 from slowwave.scoring.intervals import wilson
 
 TIERS = tuple(KIND_TIERS.values())
-BINS = 10  # steps from 0 to 1, so that .5 lies in the middle of one
+BINS = 10  # bins from 0 to 1, so that 0.5 is the middle of one
 REASONS = (PROMOTED, RATE_LIMITED, NOT_PROMOTABLE, BELOW_THRESHOLD)
 REASON_ORDER = pl.col("reason").replace_strict(
     REASONS, list(range(len(REASONS))), default=len(REASONS), return_dtype=pl.Int32
@@ -37,27 +37,31 @@ _USAGE = {
 
 
 def acts(events: pl.DataFrame) -> pl.DataFrame:
-    """Acts of feedback per day, tier and verdict.
+    """Count feedback events per day, tier and verdict.
 
     Args:
         events: day, tier, verdict, imported_from of ``events``.
 
     Returns:
-        day, tier, verdict (``observed`` of an answer that was looked at), acts, imported (of them), sorted.
+        day, tier, verdict (``observed`` for an observed answer), acts, imported (of them), sorted.
     """
     grouped = counted(events, "day", "tier", "verdict", "imported_from").with_columns(
         pl.col("tier").fill_null("unknown"), pl.col("verdict").replace("", None).fill_null("observed")
     )
-    given = pl.col("imported_from").fill_null("") != ""
+    imported = pl.col("imported_from").fill_null("") != ""
     return (
         grouped.group_by("day", "tier", "verdict")
-        .agg(acts=pl.col("rows").sum(), imported=pl.col("rows").filter(given).sum())
+        .agg(acts=pl.col("rows").sum(), imported=pl.col("rows").filter(imported).sum())
         .sort("day", "tier", "verdict")
     )
 
 
 def origins(events: pl.DataFrame) -> pl.DataFrame:
-    """Acts of feedback by origin, most first: imported_from (empty: given here), acts, share."""
+    """Count feedback events by origin, most first.
+
+    Returns:
+        imported_from (empty: recorded here), acts, share.
+    """
     grouped = counted(events, "imported_from").with_columns(pl.col("imported_from").fill_null(""))
     return (
         grouped.group_by("imported_from")
@@ -68,14 +72,14 @@ def origins(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def usage(signals: pl.DataFrame, by: str) -> pl.DataFrame:
-    """What became of shown memories in answers (rule 4.1), and how they were rated.
+    """Count uses of returned memories in answers (rule 4.1), and their ratings.
 
     Args:
         signals: tier, verdict, evidence of ``usage_signals``, and `by`.
         by: the column to count by.
 
     Returns:
-        `by`, used, cited (of the used), ignored, unclear (nothing to judge by), helpful, unhelpful; sorted.
+        `by`, used, cited (of the used), ignored, unclear (no evidence), helpful, unhelpful; sorted.
     """
     grouped = counted(signals, by, "tier", "verdict", "evidence")
     sums = {name: pl.col("rows").filter(which).sum() for name, which in _USAGE.items()}
@@ -83,19 +87,19 @@ def usage(signals: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def verdicts(signals: pl.DataFrame) -> pl.DataFrame:
-    """What became of shown memories per day: day, used, cited, ignored, unclear of `usage`; days with any."""
+    """Count uses of returned memories per day, of `usage`; only days with any."""
     daily = usage(signals, "day").select("day", "used", "cited", "ignored", "unclear")
     return daily.filter(pl.sum_horizontal("used", "ignored", "unclear") > 0)
 
 
 def rates(daily: pl.DataFrame) -> pl.DataFrame:
-    """Used, ignored and cited of all that could be told, with 95 % Wilson intervals.
+    """Compute the rates used, ignored and cited, with 95 % Wilson intervals.
 
     Args:
-        daily: `verdicts`; its days are added up.
+        daily: `verdicts`; its days are added up. Unclear verdicts do not count.
 
     Returns:
-        what, count, of, rate, low, high; a rate of nothing is null, between 0 and 1.
+        what, count, of, rate, low, high. Without verdicts the rate is null and the interval 0 to 1.
     """
     of = int(daily["used"].sum()) + int(daily["ignored"].sum())
     rows = []
@@ -108,10 +112,10 @@ def rates(daily: pl.DataFrame) -> pl.DataFrame:
 
 
 def distribution(values: pl.Series) -> pl.DataFrame:
-    """How many of the values lie about each tenth from 0 to 1; what is no number is left out.
+    """Count values in 11 bins from 0 to 1; values that are no number are left out.
 
     Returns:
-        ``value`` (0, .1, … 1) and ``memories``; the first and the last step are half as wide.
+        ``value`` (0, 0.1, … 1) and ``memories``; the first and the last bin are half as wide.
     """
     steps = pl.DataFrame({"step": range(BINS + 1)}, schema={"step": pl.Int32})
     finite = values.cast(pl.Float64).drop_nulls()
@@ -127,11 +131,11 @@ def distribution(values: pl.Series) -> pl.DataFrame:
 
 
 def strength_at(states: pl.DataFrame, as_of: datetime) -> pl.Series:
-    """What is left of the strength of memories at a moment (rule 4.2).
+    """Compute the strength of memories at a time (rule 4.2).
 
     Args:
-        states: strength, stability (seconds), last_at; where one is missing, or the stability is not above 0,
-            the result is not a number.
+        states: strength, stability (seconds), last_at. The result is NaN where one is missing or the
+            stability is not above 0.
         as_of: aware.
     """
     stability = pl.col("stability").cast(pl.Float64)
@@ -140,34 +144,34 @@ def strength_at(states: pl.DataFrame, as_of: datetime) -> pl.Series:
         pl.when(stability > 0).then(stability).alias("stability"),
         elapsed=(pl.lit(as_of) - pl.col("last_at")).dt.total_microseconds() / 1e6,
     ).fill_null(float("nan"))
-    left = current(*(numbers[name].to_numpy() for name in ("strength", "stability", "elapsed")))
-    return pl.Series(left, dtype=pl.Float64)
+    strengths = current(*(numbers[name].to_numpy() for name in ("strength", "stability", "elapsed")))
+    return pl.Series(strengths, dtype=pl.Float64)
 
 
 def newest(rows: pl.DataFrame) -> pl.DataFrame:
-    """The last row of each memory, of rows that have a day."""
+    """Return the last row of each memory, of rows that have a day."""
     return rows.sort("day").unique("memory_id", keep="last", maintain_order=True)
 
 
 def reasons(promotions: pl.DataFrame) -> pl.DataFrame:
-    """Decisions about promotion per day and reason: day, reason, decisions; those that promoted first."""
+    """Count promotion decisions per day and reason, promoted first: day, reason, decisions."""
     counted = promotions.group_by("day", "reason").agg(decisions=pl.len().cast(pl.Int64))
     return counted.sort("day", REASON_ORDER, "reason")
 
 
 def pivoted(counted: pl.DataFrame, column: str, count: str, first: Sequence[str] = ()) -> pl.DataFrame:
-    """A column of counts per value of `column`, a row per day; the values in `first` come first."""
-    found = counted[column].drop_nulls().unique().sort().to_list()
-    order = [name for name in first if name in found] + [name for name in found if name not in first]
+    """Pivot counts: a column per value of `column`, a row per day; values in `first` come first."""
+    values = counted[column].drop_nulls().unique().sort().to_list()
+    order = [name for name in first if name in values] + [name for name in values if name not in first]
     sums = [pl.col(count).filter(pl.col(column) == name).sum().alias(name) for name in order]
     return counted.group_by("day").agg(sums).sort("day")
 
 
 def counted(rows: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
-    """How many rows there are of each kind; done first, as millions of texts are slow to compare.
+    """Count rows of each kind. Done first, because millions of texts are slow to compare.
 
     Args:
-        rows: each one, or counted already: then their column ``rows`` says how many each stands for.
+        rows: single rows, or counted ones with a column ``rows``.
         columns: that make a kind.
     """
     many = pl.col("rows").sum() if "rows" in rows.columns else pl.len().cast(pl.Int64)

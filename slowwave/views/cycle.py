@@ -1,4 +1,4 @@
-"""What an evaluation cycle found (rules 6.6 and 6.7): every ranking that was tried beside what was shown."""
+"""Report of an evaluation cycle (rules 6.6 and 6.7): every policy beside the served ranking."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _CHANNELS = {
     "channel": pl.String, "results": pl.Int64, "covered": pl.Int64, "exclusive": pl.Int64,
     "coverage": pl.Float64, "ecr": pl.Float64, "ecr_low": pl.Float64, "ecr_high": pl.Float64,
 }  # fmt: skip
-_GIVEN = [measure.column for measure in MEASURES]
+_MEASURED = [measure.column for measure in MEASURES]
 
 
 @dataclass(frozen=True, slots=True)
 class VariantResult:
-    """How a ranking did in a cycle.
+    """Result of a policy in a cycle.
 
     Attributes:
-        name: of the variant; ``logged`` is what searches showed.
-        role: why it was tried: in force, shadow, baseline, channel, stage; empty of the logged one.
-        policy_version: hash of its policy; empty where it has none of its own.
-        without: channels that were taken away.
+        name: of the variant; ``logged`` is the served ranking.
+        role: in force, shadow, baseline, channel, stage; empty for the logged one.
+        policy_version: hash of its policy; empty if it has none of its own.
+        without: channels that were removed.
         queries: on which it was measured (count).
         means: of each metric, with its interval over queries.
-        judged: mean share of its first ten results that anybody judged.
-        against: for each metric, compared with the logged one on the same queries; nothing of the logged one.
+        judged: mean share of judged results among its first ten.
+        against: for each metric, compared with the logged one on the same queries; empty for the logged one.
         needed: `Comparison.queries_needed` of `MAIN`.
     """
 
@@ -61,15 +61,14 @@ class VariantResult:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What is other than in the cycle before.
+    """Changes since the previous cycle.
 
     Attributes:
-        number: of the cycle before.
+        number: of the previous cycle.
         metrics: variant, and for each metric it and ``{metric}_before``: means of all queries of each cycle.
         shared: queries that both cycles have (count).
-        same_queries: those queries' logged scores now against then, for each metric; None where there are
-            none.
-        moved: of them, those whose logged `MAIN` is other than it was: query_id, query, before, now, change.
+        same_queries: the logged scores of those queries, now against then, for each metric; None without any.
+        moved: of them, those whose logged `MAIN` changed: query_id, query, before, now, change.
         judgments: added, removed and regraded pairs of query and memory (counts).
     """
 
@@ -83,33 +82,33 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class CycleReport:
-    """An evaluation cycle.
+    """Report of an evaluation cycle.
 
     Attributes:
         cycle_id: namespace#number.
-        namespace: whose.
+        namespace: of the cycle.
         number: from 1.
         status: open or closed; an open one has no scores yet.
         opened_on: day (UTC).
         closed_on: day; empty while it is open.
-        closed_at: moment; None while it is open.
-        days: that it lasted (count).
+        closed_at: time; None while it is open.
+        days: duration (count).
         searches: that were evaluated (count).
         queries: distinct ones among them (count).
         judgment_version: hash of the judgments.
         code_version: of Slowwave.
         margin: difference of a metric that does not matter.
         variants: the logged one first, then by role.
-        scores: variant, query_id, query, searches, the metrics, judged_10, relevant; a row a query.
-        grades: its judgments: query_id, memory_id, title (null of a secret memory), grade, source.
-        course: logged `MAIN` of this cycle and those before: number, closed_on, queries, mean, low, high.
+        scores: variant, query_id, query, searches, the metrics, judged_10, relevant; a row per query.
+        grades: its judgments: query_id, memory_id, title (null for a secret memory), grade, source.
+        course: logged `MAIN` of this and previous cycles: number, closed_on, queries, mean, low, high.
         channels: channel, results, covered, exclusive, coverage, ecr and its interval ecr_low, ecr_high; no
-            rows where the cycle does not tell.
-        found_by: results that a single channel, several (multi) or none found (counts), as the cycle tells.
-        judges: agreement and drift of each judge, as the cycle tells.
-        shadow: figures of each variant's shadow comparison, as the cycle tells.
-        interleaving: figures of each policy whose results were shown in turn, as the cycle tells.
-        changed: since the cycle before; None of the first.
+            rows if the cycle did not record them.
+        found_by: results found by a single channel, by several (multi) or by none (counts), as recorded.
+        judges: agreement and drift of each judge, as recorded.
+        shadow: figures of each variant's shadow comparison, as recorded.
+        interleaving: figures of each interleaved policy, as recorded.
+        changed: since the previous cycle; None for the first.
     """
 
     cycle_id: str
@@ -137,12 +136,12 @@ class CycleReport:
     changed: Changed | None
 
     def variant(self, name: str) -> VariantResult | None:
-        """One of the variants by name."""
-        return next((one for one in self.variants if one.name == name), None)
+        """Return a variant by name."""
+        return next((result for result in self.variants if result.name == name), None)
 
 
 def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> CycleReport:
-    """Read a cycle and compare its variants with what was shown.
+    """Read a cycle and compare its variants with the served ranking.
 
     Args:
         store: is only read.
@@ -152,12 +151,12 @@ def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> Cycl
     Raises:
         NotFoundError: there is no such cycle.
     """
-    found = store.read("evaluation_cycles", f"cycle_id = {quote(cycle_id)}")
-    if found.is_empty():
-        raise NotFoundError(f"There is no evaluation cycle {cycle_id!r}; a cycle is named NAMESPACE#NUMBER.")
-    row = found.row(0, named=True)
+    rows = store.read("evaluation_cycles", f"cycle_id = {quote(cycle_id)}")
+    if rows.is_empty():
+        raise NotFoundError(f"Unknown evaluation cycle {cycle_id!r}. Give NAMESPACE#NUMBER.")
+    row = rows.row(0, named=True)
     namespace, number = str(row["namespace"]), int(row["number"])
-    tried, told = _loaded(row["variants"]), _loaded(row["summary"])
+    tried, summary = _loaded(row["variants"]), _loaded(row["summary"])
     scores = _scores(store, cycle_id, closed_queries(store, namespace))
     grades = _grades(store, namespace, cycle_id)
     variants = _standings(scores, tried, margin)
@@ -180,51 +179,51 @@ def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> Cycl
         scores=scores,
         grades=grades,
         course=_course(store, namespace, [*earlier.rows(), (cycle_id, number, row["closed_on"])]),
-        channels=_channels(_mapping(told.get("channels"))),
-        found_by=_mapping(told.get("found_by")),
-        judges=_mapping(told.get("judges")),
-        shadow=_mappings(told.get("shadow")),
-        interleaving=_mappings(told.get("interleaving")),
+        channels=_channels(_mapping(summary.get("channels"))),
+        found_by=_mapping(summary.get("found_by")),
+        judges=_mapping(summary.get("judges")),
+        shadow=_mappings(summary.get("shadow")),
+        interleaving=_mappings(summary.get("interleaving")),
         changed=None if earlier.is_empty() else _changed(store, earlier, scores, grades, variants, margin),
     )
 
 
 def as_data(report: CycleReport) -> dict[str, Any]:
-    """Convert a report to plain data for JSON: frames as lists, what is no number as null."""
-    found: dict[str, Any] = plain(report)
-    for data, one in zip(found["variants"], report.variants, strict=True):
-        _add_verdicts(data["against"], one.against)
+    """Convert a report to JSON data: frames as lists, NaN as null."""
+    plain_data: dict[str, Any] = plain(report)
+    for data, result in zip(plain_data["variants"], report.variants, strict=True):
+        _add_verdicts(data["against"], result.against)
     if report.changed is not None and report.changed.same_queries is not None:
-        _add_verdicts(found["changed"]["same_queries"], report.changed.same_queries)
-    return found
+        _add_verdicts(plain_data["changed"]["same_queries"], report.changed.same_queries)
+    return plain_data
 
 
 def _add_verdicts(data: dict[str, Any], compared: Mapping[str, Comparison]) -> None:
-    """Add to the plain data of each metric's comparison what it comes to."""
-    for metric, one in compared.items():
-        data[metric]["verdict"] = one.verdict
+    """Add the verdict to the plain data of each metric's comparison."""
+    for metric, comparison in compared.items():
+        data[metric]["verdict"] = comparison.verdict
 
 
 # -- one cycle -------------------------------------------------------------------------------------
 
 
 def _scores(store: Store, cycle_id: str, closed: Collection[str] = ()) -> pl.DataFrame:
-    columns = ["variant", "query_id", "query", "searches", *_GIVEN, "relevant"]
+    columns = ["variant", "query_id", "query", "searches", *_MEASURED, "relevant"]
     rows = store.read("cycle_scores", f"cycle_id = {quote(cycle_id)}", columns=columns)
     hidden = pl.col("query_id").is_in(sorted(closed))
     rows = rows.with_columns(query=pl.when(hidden).then(pl.lit(HIDDEN)).otherwise("query"))
     # What failed counts as 0 (rule 6.3).
-    return rows.with_columns(pl.col(*_GIVEN).fill_nan(None).fill_null(0.0)).sort("variant", "query_id")
+    return rows.with_columns(pl.col(*_MEASURED).fill_nan(None).fill_null(0.0)).sort("variant", "query_id")
 
 
 def _grades(store: Store, namespace: str, cycle_id: str) -> pl.DataFrame:
     columns = ["query_id", "memory_id", "grade", "source"]
     rows = store.read("cycle_judgments", f"cycle_id = {quote(cycle_id)}", columns=columns)
-    known = store.read_by(
+    memories = store.read_by(
         "memories", "memory_id", rows["memory_id"].unique().to_list(),
         columns=["memory_id", "title", "sensitivity"], also=within(namespace),
     )  # fmt: skip
-    titles = known.select("memory_id", title=pl.when(open_rows()).then(pl.col("title").replace("", None)))
+    titles = memories.select("memory_id", title=pl.when(open_rows()).then(pl.col("title").replace("", None)))
     joined = rows.join(titles, on="memory_id", how="left").sort(
         "query_id", "grade", "memory_id", descending=[False, True, False], nulls_last=True
     )
@@ -248,26 +247,26 @@ def _place(role: str) -> int:
 
 
 def _standing(
-    name: str, told: Mapping[str, Any], mine: pl.DataFrame, logged: pl.DataFrame, margin: float
+    name: str, variant: Mapping[str, Any], own: pl.DataFrame, logged: pl.DataFrame, margin: float
 ) -> VariantResult:
-    means = {metric: mean_interval(mine[metric].to_numpy(), n_draws=_MEAN_DRAWS) for metric in METRICS}
-    against = {} if name == LOGGED else compared(logged, mine, margin)
+    means = {metric: mean_interval(own[metric].to_numpy(), n_draws=_MEAN_DRAWS) for metric in METRICS}
+    against = {} if name == LOGGED else compared(logged, own, margin)
     main = against.get(MAIN)
     return VariantResult(
         name=name,
-        role=str(told.get("role", "")),
-        policy_version=str(told.get("policy_version", "")),
-        without=tuple(told.get("without", ())),
-        queries=mine.height,
+        role=str(variant.get("role", "")),
+        policy_version=str(variant.get("policy_version", "")),
+        without=tuple(variant.get("without", ())),
+        queries=own.height,
         means=means,
-        judged=_mean(mine["judged_10"]),
+        judged=_mean(own["judged_10"]),
         against=against,
         needed=0 if main is None else main.queries_needed,
     )
 
 
 def compared(before: pl.DataFrame, after: pl.DataFrame, margin: float) -> dict[str, Comparison]:
-    """For each metric, `after` against `before` on the queries that both have; nothing without any."""
+    """Compare `after` with `before` per metric on their common queries; empty without any."""
     both = before.join(after, on="query_id", how="inner", suffix="_after").sort("query_id")
     if both.is_empty():
         return {}
@@ -277,9 +276,10 @@ def compared(before: pl.DataFrame, after: pl.DataFrame, margin: float) -> dict[s
     }
 
 
-def _channels(told: Mapping[str, Any]) -> pl.DataFrame:
+def _channels(recorded: Mapping[str, Any]) -> pl.DataFrame:
     rows = [
-        {"channel": name, **{key: one.get(key) for key in list(_CHANNELS)[1:]}} for name, one in told.items()
+        {"channel": name, **{key: figures.get(key) for key in list(_CHANNELS)[1:]}}
+        for name, figures in recorded.items()
     ]
     return pl.DataFrame(rows, schema=_CHANNELS).sort("ecr", "channel", descending=[True, False])
 
@@ -319,7 +319,7 @@ def _changed(
         "cycle_judgments", f"cycle_id = {quote(cycle_id)}", columns=["query_id", "memory_id", "grade"]
     )
     means = [rows.group_by("variant").agg(pl.col(*METRICS).mean()) for rows in (scores, then)]
-    order = pl.DataFrame({"variant": [one.name for one in variants]}, schema={"variant": pl.String})
+    order = pl.DataFrame({"variant": [variant.name for variant in variants]}, schema={"variant": pl.String})
     metrics = order.join(means[0], on="variant", how="inner", maintain_order="left").join(
         means[1], on="variant", how="inner", suffix="_before", maintain_order="left"
     )
@@ -358,7 +358,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _mappings(value: object) -> dict[str, dict[str, Any]]:
-    return {name: _mapping(one) for name, one in _mapping(value).items()}
+    return {name: _mapping(item) for name, item in _mapping(value).items()}
 
 
 def _mean(values: pl.Series) -> float:

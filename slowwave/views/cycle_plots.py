@@ -1,4 +1,4 @@
-"""Pictures of an evaluation cycle: what each ranking is worth, query by query and cycle by cycle."""
+"""Plots of an evaluation cycle: policies, queries, channels, and quality by cycle."""
 
 from __future__ import annotations
 
@@ -24,59 +24,70 @@ _LONG = 26  # characters of a name beside a picture
 
 
 def differences(report: CycleReport) -> bytes:
-    """Difference of each variant to what was shown, with its interval, and the band that does not matter."""
-    title = f"{_TITLE}: difference to what was shown, 95 %"
-    tried = [one for one in report.variants if MAIN in one.against]
+    """Plot each variant's difference to the served ranking, with interval and margin band."""
+    title = f"{_TITLE}: difference to the returned results, 95 %"
+    compared = [variant for variant in report.variants if MAIN in variant.against]
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        _forest(axes, [(one.against[MAIN], one.role == "baseline") for one in tried], report.margin)
-        labels = [_short(one.name) + (" (baseline)" if one.role == "baseline" else "") for one in tried]
-        axes.set_yticks(range(len(tried)), labels)
+        _forest(
+            axes, [(variant.against[MAIN], variant.role == "baseline") for variant in compared], report.margin
+        )
+        labels = [
+            _short(variant.name) + (" (baseline)" if variant.role == "baseline" else "")
+            for variant in compared
+        ]
+        axes.set_yticks(range(len(compared)), labels)
         axes.set_title(title)
-        axes.set_xlabel(f"worse  ◂  {_TITLE}  ▸  better     (band: ± {report.margin:g} does not matter)")
-        named = [name for name in VERDICT_COLOURS if name in {one.against[MAIN].verdict for one in tried}]
+        axes.set_xlabel(f"worse  ◂  {_TITLE}  ▸  better     (band: margin ± {report.margin:g})")
+        named = [
+            name
+            for name in VERDICT_COLOURS
+            if name in {variant.against[MAIN].verdict for variant in compared}
+        ]
         handles = [axes.plot([], [], "o", color=VERDICT_COLOURS[name], markersize=5)[0] for name in named]
         figure.legend(handles, named, loc="outside lower left", ncols=len(named), fontsize=8.5)
 
-    return picture(title, draw, _tall(len(tried)) + 0.3) if tried else nothing(title, _NONE)
+    return picture(title, draw, _tall(len(compared)) + 0.3) if compared else nothing(title, _NONE)
 
 
 def _tall(rows: int) -> float:
-    """Inches of a picture with a line for each of `rows` variants."""
+    """Return the height (inches) of a plot with `rows` lines."""
     return 1.2 + 0.24 * rows
 
 
 def _forest(axes: Axes, lines: Sequence[tuple[Comparison | None, bool]], margin: float) -> None:
-    """Draw differences with their intervals, one below the other, over the band that does not matter.
+    """Draw differences with their intervals, one below the other, over the margin band.
 
     Args:
-        axes: Where they are drawn.
-        lines: Comparison (None: an empty line), and whether its point is hollow.
-        margin: Half the width of the band.
+        axes: to draw on.
+        lines: comparison (None: an empty line), and whether its point is hollow.
+        margin: half the width of the band.
     """
     axes.axvspan(-margin, margin, color=GRID, alpha=0.6, linewidth=0)
     axes.axvline(0, color=FAINT, linewidth=0.8)
-    for place, (found, hollow) in enumerate(lines):
-        if found is not None:
-            colour = VERDICT_COLOURS[found.verdict]
-            axes.hlines(place, found.low, found.high, color=colour, linewidth=2)
+    for place, (comparison, hollow) in enumerate(lines):
+        if comparison is not None:
+            colour = VERDICT_COLOURS[comparison.verdict]
+            axes.hlines(place, comparison.low, comparison.high, color=colour, linewidth=2)
             filled = "white" if hollow else colour
-            axes.plot([found.difference], [place], "o", color=colour, markerfacecolor=filled, markersize=5.5)
+            axes.plot(
+                [comparison.difference], [place], "o", color=colour, markerfacecolor=filled, markersize=5.5
+            )
     _rows_below(axes, len(lines))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:+.3g}" if value else "0")
 
 
 def _rows_below(axes: Axes, count: int) -> None:
-    """Set up axes whose lines stand one below the other."""
+    """Set up axes whose lines are one below the other."""
     axes.set_ylim(count - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
 
 
 def distribution(report: CycleReport) -> bytes:
-    """Over how many queries what was shown did well, and badly."""
-    title = f"Queries by {_TITLE} of what was shown"
+    """Plot the number of queries by quality of the returned results."""
+    title = f"Queries by {_TITLE} of the returned results"
     logged = report.scores.filter(pl.col("variant") == LOGGED)[MAIN]
     shown = counts.distribution(logged)
     values, numbers = shown["value"].to_list(), shown["memories"].to_list()
@@ -88,19 +99,19 @@ def distribution(report: CycleReport) -> bytes:
         )
         axes.bar_label(bars, [f"{count:,}" if count else "" for count in numbers], padding=2, fontsize=8)
         axes.set_title(f"{title} ({logged.len():,})")
-        axes.set_xlabel(f"{_TITLE}  (0 nothing relevant in the first ten · 1 as good as can be)")
+        axes.set_xlabel(f"{_TITLE}  (0 nothing relevant in the first ten · 1 ideal)")
         axes.set_ylabel("queries")
 
     return picture(title, draw) if logged.len() else nothing(title, _NONE)
 
 
 def channels(report: CycleReport) -> bytes:
-    """What only one channel found, and what is lost without it."""
+    """Plot the exclusive share of each channel, and the loss without it."""
     title = "Contribution of the channels"
     without = {
-        one.without[0]: one.against[MAIN]
-        for one in report.variants
-        if one.role == "channel" and len(one.without) == 1 and MAIN in one.against
+        variant.without[0]: variant.against[MAIN]
+        for variant in report.variants
+        if variant.role == "channel" and len(variant.without) == 1 and MAIN in variant.against
     }
     names = list(dict.fromkeys([*report.channels["channel"], *without]))
     rates = dict(report.channels.select("channel", "ecr").iter_rows())
@@ -110,8 +121,8 @@ def channels(report: CycleReport) -> bytes:
         left, right = figure.subplots(1, 2, sharey=True)
         shares = [100 * (rates.get(name) or 0.0) for name in names]
         bars = left.barh(range(len(names)), shares, height=0.55, color=SKY)
-        told = ["not told" if rates.get(name) is None else f"{100 * rates[name]:.1f} %" for name in names]
-        left.bar_label(bars, told, padding=3, fontsize=8)
+        labels = ["unknown" if rates.get(name) is None else f"{100 * rates[name]:.1f} %" for name in names]
+        left.bar_label(bars, labels, padding=3, fontsize=8)
         for place, (low, high) in enumerate(bounds.get(name, (None, None)) for name in names):
             if low is not None and high is not None:
                 left.hlines(place + 0.36, 100 * low, 100 * high, color=BLUE, linewidth=1.6)
@@ -120,7 +131,7 @@ def channels(report: CycleReport) -> bytes:
         left.set_xlim(0, max(*shares, 1.0) * 1.3)
         _forest(right, [(without.get(name), False) for name in names], report.margin)
         right.set_title(f"{_TITLE} without it")
-        right.set_xlabel("difference to what was shown, 95 %")
+        right.set_xlabel("difference to the returned results, 95 %")
         left.set_yticks(range(len(names)), names)
         _rows_below(left, len(names))
         for axes in (left, right):
@@ -130,8 +141,8 @@ def channels(report: CycleReport) -> bytes:
 
 
 def course(report: CycleReport) -> bytes:
-    """What was shown, cycle after cycle; each has queries of its own."""
-    title = f"{_TITLE} of what was shown, by cycle"
+    """Plot quality of the returned results by cycle. Each cycle has its own queries."""
+    title = f"{_TITLE} of the returned results, by cycle"
     points = report.course
 
     def draw(figure: Figure) -> None:
@@ -152,7 +163,7 @@ def course(report: CycleReport) -> bytes:
         axes.set_title(title)
         axes.set_ylabel(_TITLE)
         handles = [axes.plot([], [], "o", color=colour)[0] for colour in (ORANGE, BLUE)]
-        legend(axes, handles[: min(len(places), 2)], ["this cycle", "cycles before"][: min(len(places), 2)])
+        legend(axes, handles[: min(len(places), 2)], ["this cycle", "previous cycles"][: min(len(places), 2)])
 
     return picture(title, draw) if not points.is_empty() else nothing(title, _NONE)
 

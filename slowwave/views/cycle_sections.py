@@ -1,4 +1,4 @@
-"""The report of an evaluation cycle as sections: one list, of which a terminal and a page show their part."""
+"""Report of an evaluation cycle as sections, for terminal and page."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from slowwave.views.section import (
     verdict,
 )
 
-DETAILED = 50  # queries at each end that are shown with everything
+DETAILED = 50  # queries at each end that are shown with details
 LISTED = 2_000  # queries in the long table
-MOVED = 10  # queries that rose or fell most
+MOVED = 10  # queries with the largest changes
 _GRADES = 30  # judgments of one query
 _QUERY = 300  # characters of a query
 _WORST = 5  # queries in the terminal
-_WIDE = 110  # characters of a terminal that has room for every column
+_WIDE = 110  # characters of a terminal that fits every column
 
 _STYLE = """
 :root { --better: #00704f; --worse: #b34700; --same: #005f99; }
@@ -56,11 +56,11 @@ _MARKS = {"better": "▲", "worse": "▼", "equivalent": "=", "insufficient evid
 
 
 def sections(report: CycleReport, *, width: int = ANY) -> list[Part]:
-    """Everything that the report says.
+    """Return all sections of the report.
 
     Args:
         report: the cycle.
-        width: characters that there is room for; the narrower, the fewer columns.
+        width: available characters; a narrow terminal gets fewer columns.
     """
     judges = words.plain_rows(report.judges, "judge ")
     return [
@@ -71,18 +71,20 @@ def sections(report: CycleReport, *, width: int = ANY) -> list[Part]:
         *_variants(report, width),
         on_page(_metrics(report)),
         *_channels(report),
-        in_terminal(*(Paragraph(f"{name} {told}") for name, told in judges)),
+        in_terminal(*(Paragraph(f"{name} {value}") for name, value in judges)),
         *_course(report),
         *_judges(report),
-        *_compared("Shadow", "how far other rankings' results are from those that were shown", report.shadow),
-        *_compared("Interleaving", "whose results were used when two took turns", report.interleaving),
+        *_compared("Shadow", "distance of other policies' results from the returned results", report.shadow),
+        *_compared(
+            "Interleaving", "which policy's results were used when two were interleaved", report.interleaving
+        ),
         *_queries(report, width),
         on_page(_policies(report)),
     ]
 
 
 def cycle_page(report: CycleReport) -> str:
-    """Render the report as HTML: pictures and tables inside it, no script, nothing from the network.
+    """Render the report as one HTML page: embedded plots, no script, no network access.
 
     Raises:
         SlowwaveError: Matplotlib or Jinja2 is not installed.
@@ -101,50 +103,53 @@ def _variants(report: CycleReport, width: int) -> Iterator[Part]:
         "needed",
     )  # fmt: skip
     explained = Paragraph(
-        "judged@10 is the share of the first ten results that anybody judged: what is not judged counts as "
-        "not relevant, so a ranking with a lower share is undervalued. Needed: how many more queries would "
-        "decide, if mean and spread stay as they are. A baseline is trivial: had without this project.",
+        "judged@10 is the share of judged results among the first ten. Unjudged results count as "
+        "not relevant, so a policy with a lower share is undervalued. Needed: additional queries until a "
+        "verdict, "
+        "if mean and spread stay the same. A baseline is a trivial ranking without Slowwave.",
         "faint",
     )
     picture = Picture(
-        partial(cycle_plots.differences, report), "Difference of each ranking to what was shown"
+        partial(cycle_plots.differences, report), "Difference of each policy to the returned results"
     )
-    note = f"{words.TITLE}, beside what searches showed on the same queries"
-    yield on_page(Section("Rankings", [words.variants(report, whole), explained, picture], note))
+    note = f"{words.TITLE}, compared with the returned results on the same queries"
+    yield on_page(Section("Policies compared", [words.variants(report, whole), explained, picture], note))
 
 
 def _metrics(report: CycleReport) -> Section:
     marks = " · ".join(f"{mark} {name}" for name, mark in _MARKS.items())
     rows = []
-    for one in report.variants:
-        row: list[object] = [one.name]
-        for metric, mean in one.means.items():
-            row += [_marked(words.number(mean.mean), one.against.get(metric)), words.interval(mean)]
+    for variant in report.variants:
+        row: list[object] = [variant.name]
+        for metric, mean in variant.means.items():
+            row += [_marked(words.number(mean.mean), variant.against.get(metric)), words.interval(mean)]
         rows.append(row)
     table = Table(
         ["ranking", *numbers(*(part for title in METRICS.values() for part in (title, "95 %")))], rows
     )
-    note = f"mean over queries, its 95 % interval, and beside what was shown: {marks}"
-    picture = Picture(partial(cycle_plots.distribution, report), "Queries by what was shown of them")
+    note = f"mean over queries, its 95 % interval, and comparison with the returned results: {marks}"
+    picture = Picture(partial(cycle_plots.distribution, report), "Queries by quality of the returned results")
     return Section("Every metric", [table, picture], note)
 
 
-def _marked(value: str, found: Comparison | None) -> object:
-    if found is None:
+def _marked(value: str, comparison: Comparison | None) -> object:
+    if comparison is None:
         return f"{value} \N{FIGURE SPACE}"
-    return verdict(found.verdict)._replace(text=f"{value} {_MARKS[found.verdict]}")
+    return verdict(comparison.verdict)._replace(text=f"{value} {_MARKS[comparison.verdict]}")
 
 
 def _channels(report: CycleReport) -> Iterator[Part]:
     columns = ("channel", "results", "covered", "exclusive", "coverage", "ecr", "ends")
     if not report.channels.is_empty():
-        yield in_terminal(words.channels(report, [one for one in columns if one not in ("coverage", "ends")]))
+        yield in_terminal(
+            words.channels(report, [column for column in columns if column not in ("coverage", "ends")])
+        )
     parts = (
         Picture(partial(cycle_plots.channels, report), "Contribution of the channels"),
         words.channels(report, columns),
         Paragraph(words.found_by(report), "faint"),
     )
-    note = "which found what was shown, and what only one of them found (ECR)"
+    note = "results found by each channel, and by only one (ECR: exclusive contribution rate)"
     yield on_page(Section("Channels", parts, note))
 
 
@@ -153,10 +158,10 @@ def _course(report: CycleReport) -> Iterator[Part]:
     yield in_terminal(*since)
     parts: list[Part] = [
         *since,
-        Picture(partial(cycle_plots.course, report), "What was shown, by cycle"),
+        Picture(partial(cycle_plots.course, report), "Returned results, by cycle"),
         *(_changed(report.changed) if report.changed else ()),
     ]
-    yield on_page(Section("Since the cycle before", parts, "each cycle has the queries of its own days"))
+    yield on_page(Section("Since the previous cycle", parts, "each cycle has its own queries"))
 
 
 def _changed(changed: Changed) -> Iterator[Part]:
@@ -183,10 +188,12 @@ def _judges(report: CycleReport) -> Iterator[Part]:
         yield on_page(Section("Judges", [table], "agreement with labels by hand, and its 95 % interval"))
 
 
-def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterator[Part]:
-    if told:
-        names = list(dict.fromkeys(name for one in told.values() for name in one))
-        rows = [[variant, *(words.shown(one.get(name)) for name in names)] for variant, one in told.items()]
+def _compared(title: str, note: str, figures: dict[str, dict[str, Any]]) -> Iterator[Part]:
+    if figures:
+        names = list(dict.fromkeys(name for row in figures.values() for name in row))
+        rows = [
+            [variant, *(words.shown(row.get(name)) for name in names)] for variant, row in figures.items()
+        ]
         columns = numbers(*(name.replace("_", " ") for name in names))
         yield on_page(Section(title, [Table(["ranking", *columns], rows)], note))
 
@@ -203,7 +210,7 @@ def _queries(report: CycleReport, width: int) -> Iterator[Part]:
 
 
 def _worst(logged: pl.DataFrame, width: int) -> Table:
-    """The worst queries in a few lines."""
+    """Return the worst queries as a table."""
     room = max(20, width - len(words.TITLE) - 3)
     rows = [
         [_cut(query, room, " …"), words.number(value)]
@@ -213,11 +220,11 @@ def _worst(logged: pl.DataFrame, width: int) -> Table:
 
 
 def _every_query(report: CycleReport, logged: pl.DataFrame) -> Iterator[Section]:
-    """The worst and the best queries with everything, and a list of all.
+    """Yield the worst and best queries with details, and a list of all.
 
     Args:
         report: the cycle.
-        logged: scores of what was shown, the worst first.
+        logged: scores of the returned results, worst first.
     """
     worst = logged.head(DETAILED)
     best = logged.slice(DETAILED).reverse().head(DETAILED)
@@ -225,7 +232,7 @@ def _every_query(report: CycleReport, logged: pl.DataFrame) -> Iterator[Section]
     for title, rows in ((f"The {worst.height} worst queries", worst), (f"The {best.height} best", best)):
         if not rows.is_empty():
             parts = [by_query.details(row) for row in rows.iter_rows(named=True)]
-            yield Section(title, parts, f"by {words.TITLE} of what was shown")
+            yield Section(title, parts, f"by {words.TITLE} of the returned results")
     shown = logged.head(LISTED)
     note = "" if shown.height == logged.height else f"the {LISTED:,} worst of {logged.height:,}"
     cells = [
@@ -234,20 +241,20 @@ def _every_query(report: CycleReport, logged: pl.DataFrame) -> Iterator[Section]
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     listed = Table(["query", *numbers("searches", "relevant", "judged@10", *METRICS.values())], cells)
-    line = f"{counted(shown.height, 'query', 'queries')}, the worst first"
+    line = f"{counted(shown.height, 'query', 'queries')}, worst first"
     yield Section("All queries", [Expandable(line, [listed])], note)
 
 
 class _QueryDetails:
-    """What is known of some queries, read once."""
+    """Scores and grades of some queries, read once."""
 
     def __init__(self, report: CycleReport, names: list[str]) -> None:
-        self._order = {one.name: at for at, one in enumerate(report.variants)}
+        self._order = {variant.name: at for at, variant in enumerate(report.variants)}
         self._scores = _grouped(report.scores, names)
         self._grades = _grouped(report.grades, names)
 
     def details(self, logged: dict[str, Any]) -> Expandable:
-        """One query with every ranking's metrics and its judgments."""
+        """Return one query with every policy's metrics and its judgments."""
         rows = sorted(self._scores.get(logged["query_id"], []), key=lambda row: self._order[row["variant"]])
         metrics = [
             [row["variant"], *(words.number(row[name]) for name in (*METRICS, "judged_10"))] for row in rows
@@ -268,19 +275,22 @@ class _QueryDetails:
 
 
 def _grouped(rows: pl.DataFrame, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows.filter(pl.col("query_id").is_in(list(names))).iter_rows(named=True):
-        found.setdefault(row["query_id"], []).append(row)
-    return found
+        groups.setdefault(row["query_id"], []).append(row)
+    return groups
 
 
 def _policies(report: CycleReport) -> Section:
-    rows = [[one.name, words.role(one), list(one.without), one.policy_version] for one in report.variants]
-    table = Table(["ranking", "why", "without channels", "policy"], rows)
-    return Section("Policies", [table], "a ranking is known by the hash of its policy")
+    rows = [
+        [variant.name, words.role(variant), list(variant.without), variant.policy_version]
+        for variant in report.variants
+    ]
+    table = Table(["ranking", "role", "without channels", "policy"], rows)
+    return Section("Policies", [table], "a policy is identified by its hash")
 
 
 def _cut(query: str | None, most: int = _QUERY, end: str = "…") -> str:
-    """A query in a line of at most so many characters."""
+    """Return a query in a line of at most `most` characters."""
     text = " ".join((query or "").split())
     return text if len(text) <= most else text[: most - len(end)] + end

@@ -1,4 +1,4 @@
-"""The words, cells and tables of a cycle's report, the same in the terminal and on its page."""
+"""Texts, cells and tables of a cycle's report, for terminal and page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slowwave.views.section import Column, Mark, Table, verdict
 
 TITLE = METRICS[MAIN]
 _ROLES = {
-    "in force": "the ranking in force, replayed", "shadow": "a candidate", "baseline": "trivial baseline",
+    "in force": "policy in force, replayed", "shadow": "shadow policy", "baseline": "trivial baseline",
     "channel": "in force without a channel", "stage": "in force without a stage",
 }  # fmt: skip
 
@@ -36,7 +36,7 @@ _OF_CHANNELS = {
 
 
 def headline(report: CycleReport) -> str:
-    """What the cycle was, in a line."""
+    """Return the period and counts of a cycle in a line."""
     until = report.closed_on or "now"
     return (
         f"{report.opened_on} to {until} ({counted(report.days, 'day')}): "
@@ -46,28 +46,28 @@ def headline(report: CycleReport) -> str:
 
 
 def unfinished(report: CycleReport) -> str:
-    """What an open cycle lacks, or nothing."""
+    """Return a warning for an open cycle, else ""."""
     if report.status == "closed":
         return ""
-    return "This cycle is still open: its figures are not final, and nothing may be decided by them."
+    return "This cycle is still open. Its figures are not final: do not decide anything by them."
 
 
 def outcome(report: CycleReport) -> str:
-    """What the cycle says of the variants, in a line."""
-    told = [one.against[MAIN].verdict for one in report.variants if MAIN in one.against]
-    if not told:
+    """Return the counts of verdicts in a line."""
+    verdicts = [variant.against[MAIN].verdict for variant in report.variants if MAIN in variant.against]
+    if not verdicts:
         return "Nothing was compared."
     words = {
-        "better": "better than what was shown", "worse": "worse",
+        "better": "better than the returned results", "worse": "worse",
         "equivalent": "equivalent within the margin",
         "insufficient evidence": "undecided",
     }  # fmt: skip
-    parts = [f"{told.count(name)} {said}" for name, said in words.items() if name in told]
-    return f"By {TITLE}, of {counted(len(told), 'ranking')}: " + ", ".join(parts) + "."
+    parts = [f"{verdicts.count(name)} {label}" for name, label in words.items() if name in verdicts]
+    return f"By {TITLE}, of {counted(len(verdicts), 'ranking')}: " + ", ".join(parts) + "."
 
 
 def facts(report: CycleReport) -> list[tuple[str, str]]:
-    """What the cycle is bound to, so that it can be told from any other."""
+    """Return the facts that identify a cycle, as (name, value)."""
     closed = "" if report.closed_at is None else f"{report.closed_at:%Y-%m-%d %H:%M} UTC"
     rows = [
         ("namespace", report.namespace),
@@ -83,13 +83,13 @@ def facts(report: CycleReport) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
-def role(one: VariantResult) -> str:
-    """Why a variant was tried."""
-    return "what searches showed" if one.name == LOGGED else _ROLES.get(one.role, one.role)
+def role(variant: VariantResult) -> str:
+    """Return the reason why a variant was evaluated."""
+    return "returned results" if variant.name == LOGGED else _ROLES.get(variant.role, variant.role)
 
 
 def number(value: float | None, *, signed: bool = False) -> str:
-    """A metric, or a difference of two; a dash where there is none."""
+    """Return a metric or a difference as text; a dash for none."""
     if value is None or not math.isfinite(value):
         return "–"
     if not signed:
@@ -99,37 +99,37 @@ def number(value: float | None, *, signed: bool = False) -> str:
 
 
 def then_and_now(row: Mapping[str, float], metric: str) -> str:
-    """A metric in the cycle before, and in this one."""
+    """Return a metric of the previous cycle and of this one."""
     return f"{number(row[f'{metric}_before'])} → {number(row[metric])}"
 
 
-def interval(found: MeanInterval | Comparison, *, signed: bool = False) -> str:
-    """The ends of an interval."""
-    return ends(found.low, found.high, signed=signed)
+def interval(bounds: MeanInterval | Comparison, *, signed: bool = False) -> str:
+    """Return the bounds of an interval."""
+    return ends(bounds.low, bounds.high, signed=signed)
 
 
 def ends(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """Two numbers as an interval."""
+    """Return two numbers as an interval."""
     first, last = (number(value, signed=signed) for value in (low, high))
     return "–" if first == "–" else f"{first} … {last}"
 
 
 def probability(value: float) -> str:
-    """A p-value."""
+    """Return a p-value as text."""
     return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
-def needed(one: VariantResult) -> str:
-    """How many queries a verdict lacks."""
-    if one.name == LOGGED or one.needed == 0:
+def needed(variant: VariantResult) -> str:
+    """Return the number of queries that a verdict needs."""
+    if variant.name == LOGGED or variant.needed == 0:
         return ""
-    return "unknown" if one.needed is None else f"~{one.needed:,}"
+    return "unknown" if variant.needed is None else f"~{variant.needed:,}"
 
 
-def plain_rows(told: Mapping[str, object], before: str = "") -> list[tuple[str, str]]:
-    """What a cycle tells of its judges, name by name, whatever it is."""
+def plain_rows(figures: Mapping[str, object], before: str = "") -> list[tuple[str, str]]:
+    """Return nested figures as rows of (name, value)."""
     rows: list[tuple[str, str]] = []
-    for name, value in told.items():
+    for name, value in figures.items():
         words = f"{before}{name.replace('_', ' ')}"
         if isinstance(value, Mapping):
             rows += plain_rows(value, f"{words}: ")
@@ -139,86 +139,89 @@ def plain_rows(told: Mapping[str, object], before: str = "") -> list[tuple[str, 
 
 
 def shown(value: object) -> str:
-    """Any plain value as text."""
+    """Return any plain value as text."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "–"}[value]
     if isinstance(value, float):
         return number(value)
     if isinstance(value, list):
-        if len(value) == 3 and all(isinstance(one, float) for one in value):
+        if len(value) == 3 and all(isinstance(item, float) for item in value):
             return f"{number(value[0])} ({ends(*value[1:])})"
         return ", ".join(map(shown, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def since(report: CycleReport) -> list[str]:
-    """What is other than in the cycle before, in lines."""
+    """Return the changes since the previous cycle, in lines."""
     changed = report.changed
     if changed is None:
-        return ["This is the first cycle of the namespace: there is none to compare it with."]
+        return ["This is the first cycle of the namespace: there is no previous one to compare with."]
     pairs = changed.judgments
     lines = [
-        f"Judgments since cycle {changed.number}: {pairs['added']:,} pairs added, {pairs['removed']:,} gone, "
-        f"{pairs['regraded']:,} graded otherwise."
+        f"Judgments since cycle {changed.number}: {pairs['added']:,} pairs added, {pairs['removed']:,} "
+        f"removed, "
+        f"{pairs['regraded']:,} regraded."
     ]
     if changed.same_queries is None:
         return [*lines, "The two cycles have no query in common."]
-    found = changed.same_queries[MAIN]
+    comparison = changed.same_queries[MAIN]
     fell = changed.moved.filter(pl.col("change") < 0).height
-    difference = f"{number(found.difference, signed=True)}, {interval(found, signed=True)}"
+    difference = f"{number(comparison.difference, signed=True)}, {interval(comparison, signed=True)}"
     return [
         *lines,
-        f"On the {counted(changed.shared, 'query', 'queries')} that both have, {TITLE} of what was shown "
-        f"went from {number(found.baseline)} to {number(found.candidate)} ({difference}): {found.verdict}.",
+        f"On the {counted(changed.shared, 'query', 'queries')} that both have, {TITLE} of the returned "
+        f"results "
+        f"went from {number(comparison.baseline)} to {number(comparison.candidate)} ({difference}): "
+        f"{comparison.verdict}.",
         f"{changed.moved.height - fell:,} of them rose, {fell:,} fell.",
     ]
 
 
 def found_by(report: CycleReport) -> str:
-    """By how many channels results were found, or nothing."""
-    told = report.found_by
-    if not told.get("results"):
+    """Return the number of channels that found results, or ""."""
+    counts_by = report.found_by
+    if not counts_by.get("results"):
         return ""
     parts = {"single": "by one channel", "multi": "by several", "unattributed": "by none"}
-    counts = ", ".join(f"{told.get(name, 0):,} {said}" for name, said in parts.items())
-    return f"Of {counted(told['results'], 'result')} in the top ten: {counts}."
+    counts = ", ".join(f"{counts_by.get(name, 0):,} {label}" for name, label in parts.items())
+    return f"Of {counted(counts_by['results'], 'result')} in the top ten: {counts}."
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
 def variants(report: CycleReport, columns: Collection[str]) -> Table:
-    """The rankings, beside what searches showed on the same queries.
+    """Return the table of policies, compared with the returned results on the same queries.
 
     Args:
         report: the cycle.
         columns: of ranking, verdict, mean, mean_ends, judged, difference, difference_ends, counts, p, needed.
     """
-    return _of(_OF_VARIANTS, columns, [_variant(one) for one in report.variants])
+    return _of(_OF_VARIANTS, columns, [_variant(variant) for variant in report.variants])
 
 
-def _variant(one: VariantResult) -> _Row:
-    mean, found = one.means[MAIN], one.against.get(MAIN)
-    known: dict[str, object] = {
-        "ranking": Mark(one.name, note="(baseline)" if one.role == "baseline" else ""),
+def _variant(variant: VariantResult) -> _Row:
+    mean, comparison = variant.means[MAIN], variant.against.get(MAIN)
+    cells: dict[str, object] = {
+        "ranking": Mark(variant.name, note="(baseline)" if variant.role == "baseline" else ""),
         "mean": number(mean.mean),
         "mean_ends": interval(mean),
-        "judged": number(one.judged),
+        "judged": number(variant.judged),
     }
-    if found is None:
-        return known
-    return known | {
-        "verdict": verdict(found.verdict),
-        "difference": number(found.difference, signed=True),
-        "difference_ends": interval(found, signed=True),
-        "counts": f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
-        "p": probability(found.p_value),
-        "needed": needed(one),
+    if comparison is None:
+        return cells
+    return cells | {
+        "verdict": verdict(comparison.verdict),
+        "difference": number(comparison.difference, signed=True),
+        "difference_ends": interval(comparison, signed=True),
+        "counts": f"{comparison.wins:,}/{comparison.ties:,}/{comparison.losses:,}",
+        "p": probability(comparison.p_value),
+        "needed": needed(variant),
     }
 
 
 def channels(report: CycleReport, columns: Collection[str]) -> Table:
-    """Which channel found what was shown.
+    """Return the table of channels.
 
     Args:
         report: the cycle.
@@ -232,5 +235,7 @@ def channels(report: CycleReport, columns: Collection[str]) -> Table:
     return _of(_OF_CHANNELS, columns, rows)
 
 
-def _of(known: Mapping[str, Column], wanted: Collection[str], rows: Iterable[_Row]) -> Table:
-    return Table([known[name] for name in wanted], [[row.get(name, "") for name in wanted] for row in rows])
+def _of(all_columns: Mapping[str, Column], wanted: Collection[str], rows: Iterable[_Row]) -> Table:
+    return Table(
+        [all_columns[name] for name in wanted], [[row.get(name, "") for name in wanted] for row in rows]
+    )

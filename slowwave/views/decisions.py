@@ -1,4 +1,4 @@
-"""Decisions in words: two or three lines each, or one whole."""
+"""Reconsolidation decisions as text: two or three lines each, or one in full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ARROW = " → "
 
 
 class DecisionText(NamedTuple):
-    """One decision for a list: its id as it may be typed, what it became, and lines about it."""
+    """One decision for a list: short id, heading and lines."""
 
     name: str
     head: str
@@ -22,13 +22,13 @@ class DecisionText(NamedTuple):
 
 
 def describe_decision(row: Row, name: str, *, now: datetime, width: int) -> DecisionText:
-    """One decision in lines that fit.
+    """Return a decision in lines that fit.
 
     Args:
         row: of `slowwave.Memory.decisions`.
-        name: its id as it may be typed; empty where nothing was decided yet.
+        name: its short id; empty if nothing was decided yet.
         now: aware.
-        width: characters of a line (count).
+        width: of a line (characters).
     """
     room = max(width - 2, 40)
     head = [outcome_of(row)]
@@ -43,42 +43,42 @@ def describe_decision(row: Row, name: str, *, now: datetime, width: int) -> Deci
 
 
 def outcome_of(row: Row) -> str:
-    """What came of a decision, and what of that still holds."""
+    """Return the outcome of a decision with its state."""
     marks = {
         "refused": bool(row["refused"]),
         "stored; the gate only warns": row["outcome"] == "complement" and bool(row["reasons"]),
     }
-    said = [mark for mark, holds in marks.items() if holds]
+    marks_ = [mark for mark, holds in marks.items() if holds]
     if row["outcome"] == "related" and row.get("proposed"):
-        asked = f"{row['proposed']}: a person has to decide"
-        said.append("declined" if row.get("undone_at") else asked)
+        pending = f"{row['proposed']}: a person has to decide"
+        marks_.append("declined" if row.get("undone_at") else pending)
     elif row.get("undone_at"):
-        said.append(f"undone: {row['undone_why']}")
-    return str(row["outcome"]) + "".join(f" ({mark})" for mark in said)
+        marks_.append(f"undone: {row['undone_why']}")
+    return str(row["outcome"]) + "".join(f" ({mark})" for mark in marks_)
 
 
 def whole(row: Row, *, now: datetime) -> list[tuple[str, str]]:
-    """Everything that is known of one decision, a name and a text each."""
+    """Return all fields of a decision as (name, text)."""
     similarity = "" if row["similarity"] is None else f"{row['similarity']:.3f}"
     undone = f"{since(row['undone_at'], now)} by {row['undone_by']}" if row.get("undone_at") else ""
-    told = {
+    fields = {
         "decision": row["decision_id"],
-        "became": outcome_of(row),
+        "outcome": outcome_of(row),
         "decided": since(row["decided_at"], now),
         "note": f"{_title(row, 'title', '')}  {row['memory_id']}".strip(),
-        "beside": f"{_title(row, 'other_title', '')}  {row['other_memory'] or ''}".strip(),
+        "other": f"{_title(row, 'other_title', '')}  {row['other_memory'] or ''}".strip(),
         "cosine": similarity,
         "policy": row["policy"] or "",
         "reasons": ", ".join(row["reasons"]),
         "evidence": row["evidence"] or "",
-        "lines that went over": "\n".join(row["appended"] or ()),
-        "taken back": undone,
+        "copied lines": "\n".join(row["appended"] or ()),
+        "undone": undone,
     }
-    return [(name, text) for name, text in told.items() if text]
+    return [(name, text) for name, text in fields.items() if text]
 
 
 def between(first: str, second: str, room: int) -> str:
-    """A note and the other one in a line; what has no room ends in an ellipsis."""
+    """Return a note and the other one in a line; each is cut to fit."""
     if not second:
         return _cut(first, room, "…")
     half = (room - len(_ARROW)) // 2
@@ -91,7 +91,7 @@ def _title(row: Row, name: str, identity: str) -> str:
 
 
 def _cut(text: str, room: int, end: str) -> str:
-    """A text that fits, cut between words where that loses little."""
+    """Return a text that fits, cut between words if that loses little."""
     if len(text) <= room:
         return text
     kept = text[: room - len(end)]

@@ -1,4 +1,4 @@
-"""Two texts side by side: which words each has that the other has not."""
+"""Word differences of two texts."""
 
 from __future__ import annotations
 
@@ -7,28 +7,32 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 _PIECES: Final = re.compile(r"\s+|[^\W_]+(?:['’.\-][^\W_]+)*|.", re.DOTALL)
-MOST: Final = 1_500  # pieces of a text that are compared; the rest is taken as it is (count)
+MAX_COMPARED: Final = 1_500  # words and signs of a text that are compared (count); the rest is unmarked
 
 
 class Piece(NamedTuple):
-    """A part of a text, and whether only this text has it."""
+    """Part of a text, and whether only this text has it."""
 
     text: str
     own: bool
 
 
 def apart(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Both texts in pieces; put together again they are what they were."""
-    one, two = _PIECES.findall(first), _PIECES.findall(second)
-    left: list[Piece] = []
-    right: list[Piece] = []
-    matcher = SequenceMatcher(None, one[:MOST], two[:MOST], autojunk=False)
+    """Split both texts into common and own pieces; joined they are the original texts."""
+    first_words, second_words = _PIECES.findall(first), _PIECES.findall(second)
+    first_pieces: list[Piece] = []
+    second_pieces: list[Piece] = []
+    matcher = SequenceMatcher(None, first_words[:MAX_COMPARED], second_words[:MAX_COMPARED], autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
         own = kind != "equal"
         if a < b:
-            left.append(Piece("".join(one[a:b]), own))
+            first_pieces.append(Piece("".join(first_words[a:b]), own))
         if c < d:
-            right.append(Piece("".join(two[c:d]), own))
-    left += [Piece("".join(one[MOST:]), own=False)] if one[MOST:] else []
-    right += [Piece("".join(two[MOST:]), own=False)] if two[MOST:] else []
-    return left, right
+            second_pieces.append(Piece("".join(second_words[c:d]), own))
+    first_pieces += (
+        [Piece("".join(first_words[MAX_COMPARED:]), own=False)] if first_words[MAX_COMPARED:] else []
+    )
+    second_pieces += (
+        [Piece("".join(second_words[MAX_COMPARED:]), own=False)] if second_words[MAX_COMPARED:] else []
+    )
+    return first_pieces, second_pieces

@@ -1,9 +1,8 @@
-"""Drawing a picture: the house's style, its colours, and the SVG that comes of it.
+"""SVG plots: style, colours and rendering.
 
-The same drawing gives the same bytes. A picture has its own light ground, so it reads the same on a light and
-on a dark page; the colours are those of Okabe and Ito (2008), which the colour-blind can tell apart.
-
-Matplotlib is loaded when the first picture is drawn.
+The same drawing gives the same bytes. Every plot has its own light background, so it is legible on light and
+dark pages. The colours are those of Okabe and Ito (2008), distinct for the colour-blind. Matplotlib is
+imported when the first plot is drawn.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ BLUE, SKY, GREEN, ORANGE, RED, PINK, GREY = (
     "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#9ca3af",
 )  # fmt: skip
 STYLE: Mapping[str, Any] = {
-    "svg.fonttype": "none",  # text stays text: a tenth of the size, and it can be read out
-    "svg.hashsalt": "slowwave",  # names inside the document are made of this, not of chance
+    "svg.fonttype": "none",  # text stays text: a tenth of the size, and readable by screen readers
+    "svg.hashsalt": "slowwave",  # ids inside the document are deterministic
     "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],  # comes with Matplotlib, so the layout is the same everywhere
+    "font.sans-serif": ["DejaVu Sans"],  # part of Matplotlib, so the layout is the same everywhere
     "font.size": 9.0,
     "text.color": INK,
     "axes.edgecolor": GREY,
@@ -64,12 +63,12 @@ STYLE: Mapping[str, Any] = {
     "axes.facecolor": PAPER,
     "savefig.facecolor": PAPER,
 }
-_DECIMALS = re.compile(rb"(\d\.\d)\d{4,}(?![\d<])")  # of places, not of texts: a tenth of a point will do
+_DECIMALS = re.compile(rb"(\d\.\d)\d{4,}(?![\d<])")  # coordinates, not texts: a tenth of a point suffices
 _STYLING = threading.Lock()  # a style is global to Matplotlib while it is used
 
 
 def picture(title: str, draw: Callable[[Figure], None], height: float = HEIGHT) -> bytes:
-    """What `draw` puts on a figure, as SVG."""
+    """Draw on a figure with `draw`; return the SVG."""
     with _styled() as new_figure:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -77,29 +76,29 @@ def picture(title: str, draw: Callable[[Figure], None], height: float = HEIGHT) 
         figure = new_figure(figsize=(WIDTH, height), layout=around)
         draw(figure)
         document = io.BytesIO()
-        about = {"Title": title, "Date": None, "Creator": None}
-        figure.savefig(document, format="svg", metadata=about)
+        metadata_ = {"Title": title, "Date": None, "Creator": None}
+        figure.savefig(document, format="svg", metadata=metadata_)
     return _DECIMALS.sub(rb"\1", document.getvalue())
 
 
 def nothing(title: str, why: str = "Nothing on these days.") -> bytes:
-    """A picture that says that there is nothing to show; most nights have some, and load no Matplotlib."""
+    """Return an SVG that says that there is no data, without importing Matplotlib."""
     width, height = WIDTH * 72, 0.8 * 72
-    said = escape(title), escape(why)
+    texts = escape(title), escape(why)
     return f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="{width:g}pt" height="{height:g}pt" \
 viewBox="0 0 {width:g} {height:g}" version="1.1">
- <title>{said[0]}</title>
+ <title>{texts[0]}</title>
  <rect width="{width:g}" height="{height:g}" fill="{PAPER}"/>
- <text x="8.2" y="19" style="font: bold 10px 'DejaVu Sans', sans-serif; fill: {INK}">{said[0]}</text>
- <text x="8.2" y="40" style="font: 9px 'DejaVu Sans', sans-serif; fill: {FAINT}">{said[1]}</text>
+ <text x="8.2" y="19" style="font: bold 10px 'DejaVu Sans', sans-serif; fill: {INK}">{texts[0]}</text>
+ <text x="8.2" y="40" style="font: 9px 'DejaVu Sans', sans-serif; fill: {FAINT}">{texts[1]}</text>
 </svg>
 """.encode()
 
 
 @contextmanager
 def _styled() -> Iterator[Callable[..., Figure]]:
-    """The house's style over Matplotlib's own defaults, whatever the machine's settings; one at a time."""
+    """Apply the plot style to Matplotlib's defaults, one thread at a time."""
     try:
         from matplotlib import style
         from matplotlib.figure import Figure
@@ -110,7 +109,7 @@ def _styled() -> Iterator[Callable[..., Figure]]:
 
 
 def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """On the line of the title, at the right."""
+    """Put the legend on the line of the title, at the right."""
     axes.legend(
         handles, labels, loc="lower right", bbox_to_anchor=(1.01, 0.99), ncols=len(labels), borderaxespad=0,
         fontsize=8.5,
@@ -118,7 +117,7 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
 
 
 def dated(days: Iterable[date]) -> list[str]:
-    """Label days in order; the year stands below where it begins."""
+    """Label days in order; the year is below the first day of it."""
     labels, year = [], 0
     for day in days:
         labels.append(f"{day.day} {MONTHS[day.month - 1]}" + (f"\n{day.year}" if day.year != year else ""))
@@ -127,7 +126,7 @@ def dated(days: Iterable[date]) -> list[str]:
 
 
 def few_ticks(axes: Axes, count: int, *, whole: bool) -> None:
-    """At most so many ticks upwards; `whole`: at whole numbers."""
+    """Limit the ticks of the vertical axis; `whole`: only at whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axes.yaxis.set_major_locator(MaxNLocator(count, integer=whole, min_n_ticks=1))
@@ -135,7 +134,7 @@ def few_ticks(axes: Axes, count: int, *, whole: bool) -> None:
 
 
 def tenths(axes: Axes, values: Sequence[float], numbers: Sequence[int], colours: Sequence[str]) -> None:
-    """Bars of how many there are about each tenth from 0 to 1 (`slowwave.views.counts.distribution`)."""
+    """Draw the bars of a distribution (`slowwave.views.counts.distribution`)."""
     bars = axes.bar(values, numbers, width=0.085, color=colours)
     axes.bar_label(bars, [f"{number:,}" if number else "" for number in numbers], padding=2, fontsize=8)
     labels = [f"{value:.1f}".removeprefix("0") if value % 1 else f"{value:.0f}" for value in values]

@@ -1,4 +1,4 @@
-"""What an erasure takes away, and what it cannot reach, before it is done."""
+"""Preview of an erasure: what it deletes, and what it cannot reach."""
 
 from __future__ import annotations
 
@@ -10,26 +10,31 @@ from slowwave.views.section import Section, Table
 if TYPE_CHECKING:
     from slowwave.maintenance.erasure import Plan
 
-ELSEWHERE: Final = "Backups, and copies that others have, are not reached from here."
-NO_WAY_BACK: Final = "There is no way back."
+ELSEWHERE: Final = "Backups and copies elsewhere are not erased."
+NO_WAY_BACK: Final = "This cannot be undone."
 
 
 def goes(planned: Plan, most: int) -> list[Section]:
-    """The memories that go, and where they are."""
+    """Return the memories to erase, and the places that have them."""
     cells = [
-        [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
-        for one in planned.memories[:most]
+        [
+            planned_memory.memory_id,
+            planned_memory.title,
+            planned_memory.source,
+            "same text" if planned_memory.copy else "named",
+        ]
+        for planned_memory in planned.memories[:most]
     ]
-    title = f"Goes for good: {counted(len(planned.memories), 'memory', 'memories')} of {planned.namespace}"
-    memories = Table(["id", "title", "source", "why"], cells, left_out=len(planned.memories) - len(cells))
+    title = f"To be erased: {counted(len(planned.memories), 'memory', 'memories')} of {planned.namespace}"
+    memories = Table(["id", "title", "source", "reason"], cells, left_out=len(planned.memories) - len(cells))
     places = Table(["place", "rows"], [[name, count] for name, count in planned.places.items()])
     return [Section(title, [memories]), Section("Where", [places])]
 
 
 def beside(planned: Plan, most: int) -> list[str]:
-    """What goes with them, and what stays although it may say the same, in sentences."""
+    """Return checkpoints to delete, and what stays although it may have the text."""
     return [
-        *(f"Checkpoint that goes, too: {name}" for name in planned.checkpoints),
-        *(f"Stays, and still says it until you delete it: {path}" for path in planned.files[:most]),
-        *(f"Stays, and may say something alike: {name}" for name in planned.beside[:most]),
+        *(f"Checkpoint to be deleted: {name}" for name in planned.checkpoints),
+        *(f"Stays, and has the text until you delete it: {path}" for path in planned.files[:most]),
+        *(f"Stays, and may have a similar text: {name}" for name in planned.beside[:most]),
     ]

@@ -1,4 +1,4 @@
-"""How the memory serves: what people and answers said of it, and what that came to (rule 4)."""
+"""Feedback report of a namespace: events, use, effectiveness, strength and promotions (rule 4)."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from slowwave.views import counts, trend
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-NEUTRAL = 0.5  # effectiveness of which nobody said anything (rule 3.4)
+NEUTRAL = 0.5  # effectiveness without ratings (rule 3.4)
 _GONE = ("merged", "superseded", "retired")
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackReport:
-    """Feedback of one namespace over some days, and the state that all feedback ever left.
+    """Feedback of one namespace over some days, and the state after all feedback.
 
     Attributes:
-        namespace: whose.
+        namespace: of the report.
         first: first day that is counted.
         last: last day that is counted, the one of `as_of`.
-        as_of: the moment at which strength is told.
+        as_of: time of the strengths.
         searches: searches of these days (count).
-        searches_imported: of them, taken from elsewhere (count).
-        abstained: of them, answered with nothing (count).
+        searches_imported: of them, imported (count).
+        abstained: of them, without results (count).
         searches_with_feedback: searches of these or earlier days that were rated or observed (count).
         acts: day, tier, verdict, acts, imported (`counts.acts`); only days with any.
-        imports: acts per origin: imported_from (empty: given here), acts, share.
+        imports: events per origin: imported_from (empty: recorded here), acts, share.
         verdicts: day, used, cited, ignored, unclear (`counts.verdicts`); only days with any.
         rates: what, count, of, rate, low, high over all these days (`counts.rates`).
         rated: memories with effective feedback, ever (count).
@@ -49,13 +49,13 @@ class FeedbackReport:
         best: the most effective: memory_id, title, effectiveness, feedback_count, used, ignored, tier.
         worst: the least effective, likewise.
         most_used: of these days: memory_id, title, used, cited, ignored, helpful, unhelpful.
-        strength: value, memories: strength at `as_of` of all that has one.
-        fading: the weakest that are not gone: memory_id, title, strength, used, ignored, last_at.
-        reasons: decisions about promotion: day, reason, decisions; only days with any.
+        strength: value, memories: strength at `as_of` of all memories that have one.
+        fading: the weakest searchable ones: memory_id, title, strength, used, ignored, last_at.
+        reasons: promotion decisions: day, reason, decisions; only days with any.
         promotions: those decisions, promoted ones first, then the newest: day, memory_id, title, from_tier,
             to_tier, reason, useful, voters, decided_at, detail.
-        waiting: days whose entries no night has folded: day, entries.
-        trend: is it getting better, by week, over all days up to `as_of`.
+        waiting: days with unprocessed events: day, entries.
+        trend: quality by week, over all days up to `as_of`.
     """
 
     namespace: str
@@ -84,11 +84,11 @@ class FeedbackReport:
 
     @property
     def days(self) -> list[str]:
-        """Every day that is counted, also those on which nothing happened."""
+        """All days that are counted, including those without events."""
         return days_from(self.first, self.last)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: frames as lists of mappings."""
+        """Return plain data: frames as lists of mappings."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {"trend": trend.plain(self.trend)}
         return {
@@ -106,15 +106,15 @@ def feedback_report(
     limit: int = 10,
     waiting: pl.DataFrame | None = None,
 ) -> FeedbackReport:
-    """Count what the nights made of the last `days` days, that of `as_of` with them.
+    """Report the feedback of the last `days` days, including that of `as_of`.
 
     Args:
-        space: the home; only its tables are read, and the journal's calendar.
-        namespace: whose; nothing of another one is read.
-        days: how many days (count, at least 1).
-        as_of: aware; the state of memories is told for this moment, also of a past one.
+        space: the home; only its tables and the journal's calendar are read.
+        namespace: no other one is read.
+        days: count, at least 1.
+        as_of: aware; the time of the states, which may be past.
         limit: rows of each list of memories and of promotions (count).
-        waiting: day and entries of days that no night has folded; None: found here.
+        waiting: day and entries of unprocessed days; None: determined here.
     """
     as_of, store = as_of.astimezone(UTC), space.store
     last = as_of.date()
@@ -156,15 +156,15 @@ def feedback_report(
 
 
 def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
-    """Days with searches or feedback that no night has taken up: day, entries (count)."""
+    """Return days with unprocessed searches or feedback: day, entries (count)."""
     days = unseen_entries(space.journal, processed_days(space.store), namespace)
     ours = pl.col("namespace") == namespace
     late = space.journal.days(KINDS).filter(ours & pl.col("day").is_in(days))
     where = within(namespace, one_of("day", late["day"]))
-    held = pl.concat(space.store.read(name, where, columns=["day"]) for name in ("searches", "events"))
+    processed = pl.concat(space.store.read(name, where, columns=["day"]) for name in ("searches", "events"))
     missing = pl.col("entries") - pl.col("held").fill_null(0)
     return (
-        late.join(held.group_by("day").agg(held=pl.len()), on="day", how="left")
+        late.join(processed.group_by("day").agg(held=pl.len()), on="day", how="left")
         .select("day", entries=missing.clip(lower_bound=1).cast(pl.Int64))
         .sort("day")
     )
@@ -172,7 +172,7 @@ def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Acts:
-    """What the acts of some days come to, and how many searches they are about (count)."""
+    """Feedback events of some days, and the number of their searches."""
 
     daily: pl.DataFrame
     origins: pl.DataFrame
@@ -180,22 +180,25 @@ class _Acts:
 
     @classmethod
     def read(cls, store: Store, window: str) -> _Acts:
-        """Of the rows of ``events`` that match; a year of them is let go before the next table is read."""
+        """Count the rows of ``events`` that match; they are freed before the next table is read."""
         columns = ["day", "tier", "verdict", "search_id", "imported_from"]
         events = store.scan("events", window, columns=columns)
-        about = events["search_id"].drop_nulls().n_unique()
-        return cls(counts.acts(events), counts.origins(events), about)
+        searches = events["search_id"].drop_nulls().n_unique()
+        return cls(counts.acts(events), counts.origins(events), searches)
 
 
 def _usage(store: Store, window: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What became of shown memories, by day and by memory."""
+    """Count uses of returned memories, by day and by memory."""
     columns = ["day", "memory_id", "tier", "verdict", "evidence"]
     signals = store.scan("usage_signals", window, columns=columns)
     return counts.verdicts(signals), counts.usage(signals, "memory_id")
 
 
 def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
-    """Rows of ``memory_state`` as of a moment: effectiveness as ranking reads it, and strength as `now`."""
+    """Return rows of ``memory_state`` at a time.
+
+    `effectiveness` is as ranking reads it, `now` is the strength.
+    """
     last = as_of.date().isoformat()
     rows = space.store.of(namespace).read("memory_state")
     if not rows.filter(pl.col("day") > last).is_empty():
@@ -209,14 +212,14 @@ def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """The few memories that a report names, with their titles."""
+    """Lists of memories in a report, with titles."""
 
     store: Store
     ours: str
     limit: int
 
     def rated(self, rated: pl.DataFrame, *, best: bool) -> pl.DataFrame:
-        """Those on one side of neutral, the furthest first; of equals, those of which more is known."""
+        """Return memories on one side of neutral, furthest first; of equals those with more feedback."""
         value = pl.col("effectiveness")
         side = rated.filter(value > NEUTRAL if best else value < NEUTRAL)
         top = side.sort("effectiveness", "feedback_count", "memory_id", descending=[best, True, False]).head(
@@ -226,23 +229,23 @@ class _Lists:
         return self._named(top, names)
 
     def most_used(self, usage: pl.DataFrame) -> pl.DataFrame:
-        """Those that most answers used."""
+        """Return the memories that most answers used."""
         top = usage.filter(pl.col("used") > 0).sort(
             "used", "cited", "memory_id", descending=[True, True, False]
         )
         return self._named(top.head(self.limit), ("used", "cited", "ignored", "helpful", "unhelpful"))
 
     def fading(self, standing: pl.DataFrame) -> pl.DataFrame:
-        """The weakest; what was merged, superseded or retired does not fade but is gone."""
+        """Return the weakest memories; merged, superseded and retired ones are left out."""
         gone = self.store.read(
             "memories", f"{self.ours} AND {one_of('status', _GONE)}", columns=["memory_id"]
         )
-        left = standing.join(gone, on="memory_id", how="anti").sort("now", "last_at", "memory_id")
-        rows = left.head(self.limit).with_columns(strength="now")
+        remaining = standing.join(gone, on="memory_id", how="anti").sort("now", "last_at", "memory_id")
+        rows = remaining.head(self.limit).with_columns(strength="now")
         return self._named(rows, ("strength", "used", "ignored", "last_at"))
 
     def promotions(self, promotions: pl.DataFrame) -> pl.DataFrame:
-        """Those that promoted first, then by reason; the newest first among equals."""
+        """Return promotion decisions, promoted first, then by reason, newest first."""
         top = promotions.sort(
             counts.REASON_ORDER, "day", "decided_at", "memory_id", descending=[False, True, True, False]
         ).head(self.limit)
@@ -252,13 +255,13 @@ class _Lists:
     def _named(
         self, rows: pl.DataFrame, columns: Sequence[str], *, before: Sequence[str] = ()
     ) -> pl.DataFrame:
-        """With the titles of memories; what has none (imported objects) goes by its source or its id."""
-        known = self.store.read_by(
+        """Add titles of memories; without one (imported objects) source or id."""
+        titles = self.store.read_by(
             "memories", "memory_id", rows["memory_id"].to_list(),
             columns=["memory_id", "title", "source", "sensitivity"], also=self.ours,
         )  # fmt: skip
-        known = redact(known, ~open_rows(), "title", "source")
-        given = pl.coalesce(pl.col(name).replace("", None) for name in ("title", "source", "memory_id"))
-        return rows.join(known, on="memory_id", how="left", maintain_order="left").select(
-            *before, "memory_id", given.alias("title"), *columns
+        titles = redact(titles, ~open_rows(), "title", "source")
+        title = pl.coalesce(pl.col(name).replace("", None) for name in ("title", "source", "memory_id"))
+        return rows.join(titles, on="memory_id", how="left", maintain_order="left").select(
+            *before, "memory_id", title.alias("title"), *columns
         )

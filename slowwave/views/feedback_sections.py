@@ -1,4 +1,4 @@
-"""The feedback report as sections: one list, of which a terminal and a page each show their part."""
+"""Feedback report as sections, for terminal and page."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ from slowwave.views.section import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-NAMED_DAYS = 3  # of those that wait
+MAX_NAMED_DAYS = 3  # unprocessed days that are named
 UNKNOWN = "(not in this memory)"
-TIERS = {"implicit": "answers looked at", "quick": "results rated", "detailed": "projects ended"}
+TIERS = {"implicit": "answers observed", "quick": "results rated", "detailed": "projects ended"}
 _NOTHING = (
-    "No feedback has been taken in. `slowwave feedback` and `slowwave observe` give some, `slowwave night` "
-    "takes it in."
+    "No feedback has been processed. `slowwave feedback` and `slowwave observe` record it, `slowwave night` "
+    "processes it."
 )
-_SIDE = 24  # characters of a bar, and room for what stands beside it
+_SIDE = 24  # characters of a bar with its figure
 _CHART = 60  # characters of a chart, at most
-_WIDE = 96  # characters of a terminal that has room for ids
+_WIDE = 96  # characters of a terminal that fits ids
 _ID = "memory_id"
 _HEADINGS = {_ID: "memory", "feedback_count": "events", "last_at": "last verdict", "to_tier": "to"}
 
 
 def sections(report: FeedbackReport, *, width: int = ANY) -> list[Part]:
-    """Everything that the report says.
+    """Return all sections of the report.
 
     Args:
         report: the report.
-        width: characters that there is room for; the narrower, the fewer columns.
+        width: available characters; a narrow terminal gets fewer columns.
     """
     nothing = report.acts.is_empty() and not report.rated
     as_of = f"{period(report)}, as of {report.as_of:%Y-%m-%d %H:%M} UTC"
     promotions = Picture(
-        partial(plots.promotions_by_day, report.reasons, report.days), "Decisions about promotion by day"
+        partial(plots.promotions_by_day, report.reasons, report.days), "Promotion decisions by day"
     )
     return [
         on_page(Paragraph(as_of, "faint")),
@@ -77,7 +77,7 @@ def sections(report: FeedbackReport, *, width: int = ANY) -> list[Part]:
 
 
 def feedback_page(report: FeedbackReport) -> str:
-    """Render the report as HTML: pictures and tables inside it, no script, nothing from the network.
+    """Render the report as one HTML page: embedded plots, no script, no network access.
 
     Raises:
         SlowwaveError: Matplotlib or Jinja2 is not installed.
@@ -86,19 +86,19 @@ def feedback_page(report: FeedbackReport) -> str:
 
 
 def period(report: FeedbackReport) -> str:
-    """The days that are counted."""
+    """Return the days that are counted."""
     count = len(report.days)
     return report.first if count == 1 else f"{report.first} to {report.last} ({count:,} days)"
 
 
 def summary(report: FeedbackReport) -> str:
-    """What there was, in a line."""
+    """Return the counts of searches and feedback events in a line."""
     acts = int(report.acts["acts"].sum())
     searches = counted(report.searches, "search", "searches")
     if report.searches:
-        searches += f" ({report.abstained:,} found nothing)"
-    about = counted(report.searches_with_feedback, "search", "searches")
-    given = f"{counted(acts, 'act')} of feedback on {about}"
+        searches += f" ({report.abstained:,} without results)"
+    with_feedback = counted(report.searches_with_feedback, "search", "searches")
+    feedback = f"{counted(acts, 'feedback event')} on {with_feedback}"
     imports = [
         f"{name} {count:,}"
         for name, count in report.imports.select("imported_from", "acts").iter_rows()
@@ -106,33 +106,33 @@ def summary(report: FeedbackReport) -> str:
     ]
     if imports:
         imported = int(report.acts["imported"].sum())
-        given += f"; {_percent(imported / acts)} of the acts were imported ({', '.join(imports)})"
-    return f"{searches}; {given}."
+        feedback += f"; {_percent(imported / acts)} of them imported ({', '.join(imports)})"
+    return f"{searches}; {feedback}."
 
 
 def waiting(report: FeedbackReport) -> str:
-    """What no night has taken in yet and how to, or nothing."""
+    """Return a line about unprocessed events, or ""."""
     if report.waiting.is_empty():
         return ""
     days = report.waiting["day"].sort().to_list()
-    named = ", ".join(days[:NAMED_DAYS]) + (" …" if len(days) > NAMED_DAYS else "")
-    entries = counted(int(report.waiting["entries"].sum()), "entry", "entries")
+    named = ", ".join(days[:MAX_NAMED_DAYS]) + (" …" if len(days) > MAX_NAMED_DAYS else "")
+    entries = counted(int(report.waiting["entries"].sum()), "event")
     whole = counted(len(days), "day")
-    return f"Not counted yet: {entries} of {whole} ({named}). `slowwave night` takes them in."
+    return f"Not counted yet: {entries} of {whole} ({named}). `slowwave night` processes them."
 
 
-# -- acts of feedback ------------------------------------------------------------------------------
+# -- feedback events -------------------------------------------------------------------------------
 
 
 def _acts(report: FeedbackReport, width: int) -> Iterator[Part]:
-    """The acts by tier: day by day in a picture or a line of blocks, and by verdict."""
+    """Yield the events by tier and verdict: by day as a plot or block characters."""
     total = int(report.acts["acts"].sum())
     if total:
         lines = Table(
-            [Column("tier", whole=True), Column("", whole=True), *numbers("acts", "share", "most a day")],
+            [Column("tier", whole=True), Column("", whole=True), *numbers("events", "share", "max per day")],
             [row for tier in _tiers(report.acts) for row in _acts_of(report, tier, total, _chart(width))],
         )
-        yield in_terminal(Section(f"Acts of feedback ({total:,})", [lines]))
+        yield in_terminal(Section(f"Feedback events ({total:,})", [lines]))
     by_verdict = report.acts.group_by("tier", "verdict").agg(pl.col("acts", "imported").sum())
     cells = [
         [tier, verdict, acts, _percent(acts / total), imported]
@@ -141,66 +141,66 @@ def _acts(report: FeedbackReport, width: int) -> Iterator[Part]:
         ).iter_rows()
     ]
     yield on_page(
-        Picture(partial(plots.acts_by_day, report.acts, report.days), "Acts of feedback by tier and day"),
-        Table(["tier", "verdict", "acts", Column("share", "number"), "imported"], cells),
+        Picture(partial(plots.acts_by_day, report.acts, report.days), "Feedback events by tier and day"),
+        Table(["tier", "verdict", "events", Column("share", "number"), "imported"], cells),
     )
 
 
 def _tiers(acts: pl.DataFrame) -> list[str]:
-    """The tiers with an act, those that are known first."""
-    there = set(acts["tier"])
-    return [*(tier for tier in TIERS if tier in there), *sorted(there - set(TIERS))]
+    """Return the tiers with an event, known ones first."""
+    present = set(acts["tier"])
+    return [*(tier for tier in TIERS if tier in present), *sorted(present - set(TIERS))]
 
 
 def _acts_of(report: FeedbackReport, tier: str, total: int, cells: int) -> list[list[object]]:
-    """The two rows of a tier in the terminal."""
-    mine = report.acts.filter(pl.col("tier") == tier)
-    by_day = dict(mine.group_by("day").agg(pl.col("acts").sum()).iter_rows())
+    """Return the two terminal rows of a tier."""
+    own = report.acts.filter(pl.col("tier") == tier)
+    by_day = dict(own.group_by("day").agg(pl.col("acts").sum()).iter_rows())
     runs = squeezed([by_day.get(day, 0) for day in report.days], cells)
     line = _wide(spark([sum(run) / len(run) for run in runs]), len(report.days), cells)
     acts, mark = sum(by_day.values()), tier if tier in TIERS else "plain"
-    verdicts = mine.group_by("verdict").agg(pl.col("acts").sum()).sort("acts", "verdict", descending=True)
-    said = " · ".join(f"{name} {count:,}" for name, count in verdicts.iter_rows())
+    verdicts = own.group_by("verdict").agg(pl.col("acts").sum()).sort("acts", "verdict", descending=True)
+    verdict_counts = " · ".join(f"{name} {count:,}" for name, count in verdicts.iter_rows())
     return [
         [Mark(tier, mark), Mark(line, mark), acts, _percent(acts / total), max(by_day.values())],
-        ["", Mark(said if tier != "implicit" else TIERS[tier], "faint")],
+        ["", Mark(verdict_counts if tier != "implicit" else TIERS[tier], "faint")],
     ]
 
 
-# -- use of what was shown -------------------------------------------------------------------------
+# -- use of returned results --------------------------------------------------------------------------
 
 
 def _rates(report: FeedbackReport, width: int) -> Iterator[Part]:
-    """The shares that answers used, ignored and cited: in a picture or in bars, with their intervals."""
-    known = [row for row in report.rates.iter_rows(named=True) if row["rate"] is not None]
+    """Yield the rates used, ignored and cited with intervals, as a plot or as bars."""
+    rated = [row for row in report.rates.iter_rows(named=True) if row["rate"] is not None]
     if not report.verdicts.is_empty():
         yield in_terminal(
-            Section("Shown memories in answers", [_bars(report, known, _chart(width))], judged(report))
+            Section("Returned memories in answers", [_bars(report, rated, _chart(width))], judged(report))
         )
     picture = Picture(
         partial(plots.rates_by_day, report.verdicts, report.days),
-        "Shown memories used, cited and ignored by day",
+        "Returned memories used, cited and ignored by day",
     )
     yield on_page(picture)
-    if known:
+    if rated:
         cells = [
             [row["what"], _percent(row["rate"]), f"{100 * row['low']:.1f} – {_percent(row['high'])}",
              row["count"]]
-            for row in known
+            for row in rated
         ]  # fmt: skip
         columns = [Column(""), *numbers("share", "95 % interval", "memories")]
         together = Paragraph(f"All days together: {judged(report)}.", "faint")
         yield on_page(together, Table(columns, cells))
 
 
-def _bars(report: FeedbackReport, known: Sequence[dict[str, Any]], cells: int) -> Table:
-    """The shares as bars, and the share that was used by day."""
+def _bars(report: FeedbackReport, rated: Sequence[dict[str, Any]], cells: int) -> Table:
+    """Return the rates as bars, and the rate used by day."""
     rows: list[list[object]] = [
         [
             Mark(row["what"], row["what"]), Mark(bar(row["rate"], cells), row["what"]),
             _percent(row["rate"]), f"{_percent(row['low'])} – {_percent(row['high'])}", row["count"],
         ]
-        for row in known
+        for row in rated
     ]  # fmt: skip
     if report.rates["of"][0] and len(report.days) > 1:
         line = Mark(_used_by_day(report, cells), "used")
@@ -215,15 +215,15 @@ def _used_by_day(report: FeedbackReport, cells: int) -> str:
     shares = []
     for run in squeezed(report.days, cells):
         took = sum(used.get(day, 0) for day in run)
-        told = took + sum(ignored.get(day, 0) for day in run)
-        shares.append(took / told if told else None)
+        judged_count = took + sum(ignored.get(day, 0) for day in run)
+        shares.append(took / judged_count if judged_count else None)
     return _wide(spark(shares, 1.0), len(report.days), cells)
 
 
 def judged(report: FeedbackReport) -> str:
-    """Of how many verdicts rates are told."""
+    """Return the number of verdicts that the rates are based on."""
     unclear = int(report.verdicts["unclear"].sum())
-    more = f"; {unclear:,} more had nothing to judge by" if unclear else ""
+    more = f"; {unclear:,} more without evidence" if unclear else ""
     return f"{counted(report.rates['of'][0], 'verdict')}{more}"
 
 
@@ -231,7 +231,7 @@ def judged(report: FeedbackReport) -> str:
 
 
 def _distributions(report: FeedbackReport) -> Iterator[Part]:
-    """How effective memories are, and how strong."""
+    """Yield the distributions of effectiveness and strength."""
     strong = int(report.strength["memories"].sum())
     shown = [
         (f"{name} ({counted(count, 'memory', 'memories')})", frame, style)
@@ -245,12 +245,12 @@ def _distributions(report: FeedbackReport) -> Iterator[Part]:
         yield in_terminal(Section("", [Drawing(partial(_histograms, shown))]))
     yield on_page(
         Picture(partial(plots.effectiveness, report.effectiveness), "Memories by effectiveness"),
-        Picture(partial(plots.strength, report.strength), "Memories by present strength"),
+        Picture(partial(plots.strength, report.strength), "Memories by current strength"),
     )
 
 
 def _histograms(shown: Sequence[tuple[str, pl.DataFrame, str]]) -> RenderableType:
-    """Distributions side by side."""
+    """Return distributions side by side."""
     from rich.table import Table as Grid
 
     side_by_side = Grid.grid(padding=(0, 4))
@@ -272,40 +272,40 @@ def _histogram(frame: pl.DataFrame, style: str) -> RenderableType:
 
 
 def listings(report: FeedbackReport, *, ids: bool = True) -> list[Section]:
-    """The lists of a report that have a row, each a section with a table.
+    """Return the lists of a report that have rows, each a section with a table.
 
     Args:
         report: has them.
-        ids: with the ids of memories; without, for narrow places, only what has no title goes by its id.
+        ids: show the ids of memories; without, only memories without a title show theirs.
     """
     state = ("effectiveness", "feedback_count", "used", "ignored", _ID)
     promotions = report.promotions.with_columns(pl.col("reason", "detail").str.replace_all("_", " "))
     lists = (
         ("Most used", "by answers of these days", report.most_used,
          ("title", "used", "cited", "ignored", "helpful", "unhelpful", _ID)),
-        ("Most effective", "above .5; of all days", report.best, ("title", *state)),
-        ("Least effective", "below .5; of all days", report.worst, ("title", *state)),
-        ("Fading", "the weakest; nothing is ever removed for it", report.fading,
+        ("Most effective", "above 0.5; of all days", report.best, ("title", *state)),
+        ("Least effective", "below 0.5; of all days", report.worst, ("title", *state)),
+        ("Fading", "the weakest; fading never removes a memory", report.fading,
          ("title", "strength", "used", "ignored", "last_at", _ID)),
         ("Promotions", _reasons(report), promotions,
          ("day", "title", "to_tier", "reason", "useful", "detail", _ID)),
     )  # fmt: skip
     return [
-        Section(title, [_listed(rows, [one for one in names if ids or one != _ID], report.as_of)], note)
+        Section(title, [_listed(rows, [name for name in names if ids or name != _ID], report.as_of)], note)
         for title, note, rows, names in lists
         if not rows.is_empty()
     ]
 
 
 def _reasons(report: FeedbackReport) -> str:
-    """Decisions about promotion by reason, in a line."""
+    """Return promotion decisions by reason, in a line."""
     sums = report.reasons.group_by("reason").agg(pl.col("decisions").sum())
     rows = sums.sort(REASON_ORDER, "reason").iter_rows()
     return " · ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in rows)
 
 
 def _listed(rows: pl.DataFrame, names: list[str], as_of: datetime) -> Table:
-    """Some columns of rows about memories."""
+    """Return the table of some columns of rows about memories."""
     columns = [_column(name, numeric=rows[name].dtype.is_numeric()) for name in names]
     cells = []
     for row in rows.iter_rows(named=True):
@@ -331,12 +331,12 @@ def _cell(value: object, as_of: datetime) -> str:
 
 
 def _chart(width: int) -> int:
-    """Characters of a chart."""
+    """Return the width of a chart (characters)."""
     return max(10, min(_CHART, width - 44))
 
 
 def _wide(line: str, days: int, cells: int) -> str:
-    """A line with as many characters a day as there is room for, at most three."""
+    """Return a line with up to three characters per day, as they fit."""
     return "".join(character * max(1, min(3, cells // days)) for character in line)
 
 

@@ -1,4 +1,4 @@
-"""Sections as a page that needs nothing but itself: no script, nothing from a network, all texts escaped."""
+"""HTML rendering of sections: one self-contained page, no script, all texts escaped."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 _TEMPLATE = "page.html.jinja"
 _NAMED = {"title": "text", "query": "text", "memory": "id"}
-"""Columns that are of a kind wherever they are."""
+"""Kinds of columns by name."""
 
 
 def page(title: str, parts: Iterable[Part], *, style: str = "") -> str:
-    """A whole page.
+    """Render a whole page.
 
     Args:
         title: plain text.
-        parts: what is on it; a table without rows and a paragraph without a text are left out.
-        style: CSS that this page needs beyond that of all.
+        parts: content; tables without rows and paragraphs without text are left out.
+        style: additional CSS.
 
     Raises:
         SlowwaveError: Jinja2 is not installed.
@@ -38,38 +38,38 @@ def page(title: str, parts: Iterable[Part], *, style: str = "") -> str:
 @cache
 def _template() -> Template:
     try:
-        return room("slowwave.views", "").get_template(_TEMPLATE)
+        return template_environment("slowwave.views", "").get_template(_TEMPLATE)
     except ImportError as error:
         raise SlowwaveError(f"{error}. Pages need it: pip install '.[plots]' in its folder.") from None
 
 
-def room(package: str, folder: str) -> Environment:
-    """Where templates are, with what every page knows: all texts are escaped on their way out.
+def template_environment(package: str, folder: str) -> Environment:
+    """Return the Jinja2 environment of a folder of templates; all texts are escaped.
 
     Args:
         package: that has them.
-        folder: of it.
+        folder: of the package.
 
     Raises:
         ImportError: Jinja2 is not installed.
     """
     from jinja2 import Environment, PackageLoader
 
-    made = Environment(loader=PackageLoader(package, folder), autoescape=True, finalize=_escaped)
-    made.globals.update(kind_of=lambda part: type(part).__name__, column_class=_class, cell_text=_text)
-    made.filters.update(lines=_lines, commands=_commands)
-    return made
+    environment = Environment(loader=PackageLoader(package, folder), autoescape=True, finalize=_escaped)
+    environment.globals.update(kind_of=lambda part: type(part).__name__, column_class=_class, cell_text=_text)
+    environment.filters.update(lines=_lines, commands=_commands)
+    return environment
 
 
 def _lines(text: str) -> object:
-    """A text of several lines, which stay lines."""
+    """Escape a text of several lines, keeping the line breaks."""
     from markupsafe import Markup
 
     return Markup(escape(printable(text, keep="\n\t")))  # noqa: S704 - it has just been escaped
 
 
 def _commands(text: str) -> object:
-    """A sentence of this program, in which what stands between backticks is to be typed."""
+    """Escape a sentence, with text between backticks as code."""
     from markupsafe import Markup
 
     parts = escape(printable(text)).split("`")
@@ -80,7 +80,7 @@ def _commands(text: str) -> object:
 
 
 def _escaped(value: object) -> object:
-    """A value as a page shows it: neither a mark of HTML nor a character that turns the line around."""
+    """Escape a value: HTML, control and bidirectional characters."""
     from markupsafe import Markup
 
     if isinstance(value, Markup):

@@ -1,4 +1,4 @@
-"""What an import did, or would do, for a person."""
+"""Report of an import or its preview."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ if TYPE_CHECKING:
     from slowwave.imports.report import Example, NoteImportReport
 
 _STATUS = {
-    "live": "taken in",
-    "merged": "taken in, merged with one that says the same",
-    "superseded": "taken in, superseded by a newer one",
+    "live": "imported",
+    "merged": "imported, merged with a similar one",
+    "superseded": "imported, superseded by a newer one",
     "replaced": "replaced by a later record of the same name",
-    "quarantined": "refused by the gate",
+    "quarantined": "refused by the save gate",
 }
 
 
 _WHY = 22
-"""Characters of a reason that are always shown."""
+"""Minimum width of a reason (characters)."""
 
 
 def sections(report: NoteImportReport) -> list[Section]:
-    """The report: what was counted, what enters first, what does not."""
+    """Return the report: counts, accepted examples, refused examples."""
     new = sum(report.new.values())
     when = report.first_day
     if report.last_day != report.first_day:
         when = f"{report.first_day} to {report.last_day}"
     rows: list[list[object]] = [["found", sum(report.found.values()), _listed(report.found)]]
-    rows += [["passed over", count, why] for why, count in most_first(report.skipped)]
-    rows += [["left out", count, _why(reason)] for reason, count in most_first(report.left_out)]
-    rows += [["left as it is", count, why] for why, count in most_first(report.kept)]
+    rows += [["skipped", count, why] for why, count in most_first(report.skipped)]
+    rows += [["refused before", count, _why(reason)] for reason, count in most_first(report.left_out)]
+    rows += [["unchanged", count, why] for why, count in most_first(report.kept)]
     if report.already:
-        rows.append(["already there", report.already, "taken in before, and the same since"])
+        rows.append(["already imported", report.already, "and unchanged since"])
     if report.unread:
-        rows.append(["cannot be read", report.unread, "named below"])
-    told = ", ".join(filter(None, [when, f"{report.undated:,} without a date" if report.undated else ""]))
-    rows.append(["would enter" if report.dry_run else "new", new, told])
+        rows.append(["unreadable", report.unread, "listed below"])
+    details = ", ".join(filter(None, [when, f"{report.undated:,} without a date" if report.undated else ""]))
+    rows.append(["would be imported" if report.dry_run else "new", new, details])
     if report.changed:
-        rows.append(["of these changed", report.changed, "the new text takes the place of the former"])
+        rows.append(["of these changed", report.changed, "the new text replaces the previous one"])
     rows += [["refused", count, _why(reason)] for reason, count in most_first(report.refused)]
     rows += [
         ["warned", count, f"{_why(reason)}; once the gate enforces it refuses such notes"]
@@ -51,19 +51,21 @@ def sections(report: NoteImportReport) -> list[Section]:
         rows += [[status, count, _STATUS.get(status, "")] for status, count in most_first(report.status)]
     counts = Table([Column("what", whole=True), Column("count", "number"), Column("", "text")], rows)
     title = f"{'Preview' if report.dry_run else 'Import'} of {report.source} into {report.namespace}"
-    found = [Section(title, [counts], note=f"gate: {report.gate}")]
+    parts = [Section(title, [counts], note=f"gate: {report.gate}")]
     if report.entering and report.dry_run:
-        found.append(Section("The first that would enter", [_examples(report.entering, why=False)]))
+        parts.append(Section("First notes that would be imported", [_examples(report.entering, why=False)]))
     if report.staying_out:
-        title = "The first that would not" if report.dry_run else "The first that the gate refused"
-        found.append(Section(title, [_examples(report.staying_out, why=True)]))
+        title = "First notes that would not" if report.dry_run else "First notes that the save gate refused"
+        parts.append(Section(title, [_examples(report.staying_out, why=True)]))
     if report.notes:
-        found.append(Section("", [Paragraph(note) for note in report.notes]))
-    return found
+        parts.append(Section("", [Paragraph(note) for note in report.notes]))
+    return parts
 
 
 def _examples(examples: Iterable[Example], *, why: bool) -> Table:
-    rows = [[one.day or "no date", one.why if why else one.kind, one.text] for one in examples]
+    rows = [
+        [example.day or "no date", example.why if why else example.kind, example.text] for example in examples
+    ]
     widest = max(len(row[1]) for row in rows)
     columns = [
         Column("day", whole=True, least=10),

@@ -1,4 +1,4 @@
-"""Sections as Markdown: for files, their parts for Dagster's page."""
+"""Markdown rendering of sections, for files and Dagster's UI."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "\\[]*_`<"})
 
 
 def document(shown: Section, level: int = 1) -> str:
-    """A section with those in it; of their parts paragraphs and tables."""
+    """Render a section and its subsections: paragraphs and tables."""
     blocks = [f"{'#' * level} {shown.title}"]
     for part in shown.parts:
         if isinstance(part, Section):
@@ -22,24 +22,23 @@ def document(shown: Section, level: int = 1) -> str:
 
 
 def table(shown: Table) -> str:
-    """A table; long texts are cut, and one without rows says so."""
+    """Render a table; long texts are cut, and a table without rows is "none"."""
     if not shown.rows:
         return "*none*"
-    names = [one.name for one in shown.headings]
+    names = [column.name for column in shown.headings]
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in shown.rows]
     return "\n".join([*lines, *([f"\n… {shown.more}"] if shown.left_out else [])])
 
 
 def picture(shown: Picture, most: int) -> str:
-    """A picture inside the text.
+    """Embed a picture in Markdown.
 
-    Dagster's page draws images of Markdown whose address is a data URI; an ``<svg>`` or ``<img>`` in the
-    text it removes.
+    Dagster's UI shows images of Markdown with a data URI; it removes ``<svg>`` and ``<img>`` elements.
 
     Args:
         shown: the picture.
-        most: what is larger is left out (bytes, as base64).
+        most: maximum size (bytes, as base64); a larger one is left out.
 
     Raises:
         ValueError: see `Picture.address`.
@@ -47,7 +46,7 @@ def picture(shown: Picture, most: int) -> str:
     alt, address = " ".join(shown.alt.split()).translate(_ESCAPED), shown.address
     size = len(address.partition(",")[2])
     if size > most:
-        return f"*{alt}: left out, it would take {size:,} bytes of the event log*"
+        return f"*{alt}: left out, its {size:,} bytes exceed the event log's limit*"
     return f"![{alt}]({address})"
 
 

@@ -1,4 +1,4 @@
-"""Moments as people say them: `1 hour ago`, `yesterday 14:02`, `3 Mar 2026`. Programs get them whole."""
+"""Times as relative text: `1 hour ago`, `yesterday 14:02`, `3 Mar 2026`. JSON has full timestamps."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 from slowwave.common.pluralize import counted
 
 MONTHS: Final = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_WEEK: Final = 7  # days after which a date says more
+_WEEK: Final = 7  # days after which the date is shown
 
 
 def since(moment: datetime | None, now: datetime) -> str:
-    """How long ago a moment was, or when it will be; empty where there is none.
+    """Return how long ago a time was, or when it will be; "" for None.
 
     Args:
         moment: aware.
-        now: aware; days are those of UTC, as everywhere here.
+        now: aware; days are UTC.
     """
     if moment is None:
         return ""
@@ -34,13 +34,13 @@ def since(moment: datetime | None, now: datetime) -> str:
 
 
 def day(moment: datetime) -> str:
-    """The day (UTC) of a moment, with a month that no country reads otherwise."""
+    """Return the day (UTC) of a time, with the month as a word."""
     then = moment.astimezone(UTC)
     return f"{then.day} {MONTHS[then.month - 1]} {then.year}"
 
 
 def _length(passed: timedelta) -> str:
-    """A length of time in its greatest unit, rounded down."""
+    """Return a duration in its largest unit, rounded down."""
     minutes = int(passed.total_seconds() // 60)
     if minutes < 60:
         return counted(minutes, "minute")

@@ -1,7 +1,7 @@
-"""The numbers that an operator looks for, of a whole home: what each day brought, and how things stand now.
+"""Operator figures of a home: by day, and its current status.
 
-Each number has one name, everywhere it is shown. What has no value on a day has no entry: nothing is drawn as
-0 that nobody knows.
+Each figure has one name, wherever it is shown. A figure without a value on a day has no entry: unknown is not
+0.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ def by_day(
     scores: pl.DataFrame,
     gates: pl.DataFrame,
 ) -> dict[str, Figures]:
-    """The figures of some days, by what is known of them now.
+    """Return the figures of some days, as known now.
 
     Args:
-        days: that are told of (ISO, UTC).
-        memories: created_at of all memories, whatever became of them.
+        days: ISO, UTC.
+        memories: created_at of all memories, whatever their status.
         notes: day, refused, would of judged notes (`slowwave.lifecycle.gate_notes`).
         searches: day, abstained.
-        scores: day and nDCG@10 of searches as they were shown, those that were judged.
+        scores: day and nDCG@10 of the returned results of judged searches.
         gates: day, namespace, kind, condition, state of learning gates.
 
     Returns:
-        Figures of `BY_DAY` by day: counts, and nDCG@10 as the mean over the judged searches of the day
-        (0 to 1), which a day without any does not have.
+        Figures of `BY_DAY` by day: counts, and nDCG@10 as the mean over the judged searches of the day (0 to
+        1), which a day without any does not have.
     """
     created = memories.select(pl.col("created_at").dt.date().cast(pl.String).alias(_DAY))
     tables = (
@@ -74,40 +74,40 @@ def by_day(
         scores.group_by(_DAY).agg(pl.len().alias(JUDGED)),
         _awaiting(gates).group_by(_DAY).agg(pl.len().alias(APPROVALS)),
     )
-    told = pl.DataFrame({_DAY: list(days)}, schema={_DAY: pl.String})
+    joined = pl.DataFrame({_DAY: list(days)}, schema={_DAY: pl.String})
     for counts in tables:
-        told = told.join(counts, on=_DAY, how="left", maintain_order="left")
-    told = told.with_columns(pl.exclude(_DAY).fill_null(0))
+        joined = joined.join(counts, on=_DAY, how="left", maintain_order="left")
+    joined = joined.with_columns(pl.exclude(_DAY).fill_null(0))
     means = dict(scores.group_by(_DAY).agg(pl.col(NDCG.column).mean()).drop_nulls().iter_rows())
-    found: dict[str, Figures] = {}
-    for row in told.iter_rows(named=True):
+    figures: dict[str, Figures] = {}
+    for row in joined.iter_rows(named=True):
         day = row.pop(_DAY)
         own = {STORED: int((created[_DAY] <= day).sum()), **{name: int(count) for name, count in row.items()}}
         quality = {QUALITY: float(means[day])} if day in means else {}
-        found[day] = {name: (own | quality)[name] for name in BY_DAY if name in own | quality}
-    return found
+        figures[day] = {name: (own | quality)[name] for name in BY_DAY if name in own | quality}
+    return figures
 
 
 def _awaiting(gates: pl.DataFrame) -> pl.DataFrame:
-    """Gates that lack nothing but a person's word, a row each; see `GateDecision.awaits_only_approval`."""
+    """Return gates that lack only approval, a row each; see `GateDecision.awaits_only_approval`."""
     lacking = pl.col("condition").filter(pl.col("state") != "open")
     missing = gates.group_by(_DAY, "namespace", "kind").agg(lacking.alias("missing"))
-    mine = pl.col("missing").list.eval(pl.element().is_in(_PERSON)).list.all()
-    return missing.filter((pl.col("missing").list.len() > 0) & mine)
+    personal = pl.col("missing").list.eval(pl.element().is_in(_PERSON)).list.all()
+    return missing.filter((pl.col("missing").list.len() > 0) & personal)
 
 
 @dataclass(frozen=True, slots=True)
 class HomeStatus:
-    """How a home stands at the moment.
+    """Current status of a home.
 
     Attributes:
-        live: memories that searches find (count).
+        live: searchable memories (count).
         held: notes in quarantine (count).
         decisions: decisions that wait for a person (count).
-        approvals: learning gates that lack nothing but a person's word (count).
+        approvals: learning gates that lack only approval (count).
         late: past days that no run has finished (count).
-        faults: parts of a night that failed at a namespace and are due again (count).
-        failed: failed runs of the last week after which none succeeded for the same days (count).
+        faults: stages of a nightly job that failed for a namespace and will be retried (count).
+        failed: failed runs of the last week without a later success for the same days (count).
     """
 
     live: int
@@ -120,57 +120,57 @@ class HomeStatus:
 
     @property
     def figures(self) -> Figures:
-        """The figures of `NOW`."""
+        """Figures of `NOW`."""
         waits = self.held + self.decisions + self.approvals
         values = (self.live, self.held, self.decisions, waits, self.late, self.faults, self.failed)
         return dict(zip(NOW, values, strict=True))
 
     @property
     def todo(self) -> list[str]:
-        """What a person can do, a line each with the way to do it; nothing where nothing waits."""
+        """Tasks for a person, a line each with the command; empty without any."""
         lines = (
-            (self.held, "note", "in quarantine: slowwave quarantine list shows them, release ID lets one in"),
+            (self.held, "note", "in quarantine: slowwave quarantine list shows them, release ID accepts one"),
             (self.decisions, "decision", "waiting: slowwave decisions --waiting"),
             (
                 self.approvals,
                 "learning gate",
-                "waiting for your word: slowwave learning status, then the job approve_learning",
+                "waiting for approval: slowwave learning status, then the job approve_learning",
             ),
             (
                 self.late,
                 "past day",
-                "not done: the sensors ask for them, or run slowwave night",
+                "not processed: the sensors request them, or run slowwave night",
             ),
             (
                 self.faults,
-                "part",
-                "of a night failed: the check every_namespace says whose and why",
+                "stage",
+                "of a nightly job failed: the check every_namespace shows namespace and error",
             ),
             (
                 self.failed,
                 "failed run",
-                "not mended: open it (Runs, Failed), mend the cause, then Re-execute, From failure",
+                "not fixed: open it (Runs, Failed), fix the cause, then Re-execute, From failure",
             ),
         )
         return [f"{counted(count, name)} {what}" for count, name, what in lines if count]
 
     @property
     def words(self) -> str:
-        """In a line."""
+        """Status in one line."""
         memories = counted(self.live, "memory", "memories")
         waits = self.figures[WAITS]
-        waiting = f"{counted(int(waits), 'thing')} for a person to decide" if waits else "nothing waits"
+        waiting = f"{counted(int(waits), 'item')} for a person to decide" if waits else "nothing to decide"
         wrong = self.faults + self.failed
-        well = f"{counted(wrong, 'thing')} to mend" if wrong else "nothing to mend"
-        behind = f"; {counted(self.late, 'past day')} to catch up with" if self.late else ""
+        well = f"{counted(wrong, 'problem')} to fix" if wrong else "nothing to fix"
+        behind = f"; {counted(self.late, 'past day')} to process" if self.late else ""
         return f"{memories}; {waiting}; {well}{behind}."
 
 
 def open_problems(runs: Sequence[Mapping[str, object]]) -> int:
-    """How many of some runs failed and were not followed by one that did the same and succeeded.
+    """Count failed runs without a later success of the same job and days.
 
     Args:
-        runs: what (the job and its days, hashable), failed, succeeded (whether each did), the oldest first.
+        runs: what (the job and its days, hashable), failed, succeeded (booleans), oldest first.
     """
     open_: dict[object, int] = {}
     for run in runs:

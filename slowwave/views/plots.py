@@ -1,8 +1,8 @@
-"""Pictures of how the memory serves: small frames to SVG.
+"""Plots of feedback: small frames to SVG.
 
-Each function takes a frame of :mod:`slowwave.views.counts` and gives one SVG document, 730 pixels wide (the
-room that Dagster's dialog has), under 60 kB whatever the frame holds: long ranges are drawn in steps of weeks
-or months. The same frame gives the same bytes. Without data the picture says so.
+Each function takes a frame of :mod:`slowwave.views.counts` and returns one SVG document, 730 pixels wide (the
+width of Dagster's dialog). It is under 60 kB for any input: long ranges are drawn in steps of weeks or
+months. The same frame gives the same bytes. Without data the plot says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_STEPS = 92  # of one picture, a quarter of a year day by day
+MAX_STEPS = 92  # of one plot: a quarter of a year by day
 COLOURS = {
     "implicit": SKY, "quick": ORANGE, "detailed": GREEN,
     "used": BLUE, "ignored": ORANGE, "cited": GREEN, "unclear": GREY,
@@ -48,18 +48,18 @@ COLOURS = {
 
 
 def acts_by_day(acts: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
-    """Acts of feedback by tier and day.
+    """Plot feedback events by tier and day.
 
     Args:
         acts: `counts.acts`: day, tier, acts.
-        days: the days that are meant, the quiet ones with them; default: all between those of `acts`.
+        days: all days to show, including those without events; default: from first to last of `acts`.
     """
     frame = pivoted(acts, "tier", "acts", TIERS)
-    return _stacked_by_day(frame, days, title="Acts of feedback by tier", unit="acts")
+    return _stacked_by_day(frame, days, title="Feedback events by tier", unit="events")
 
 
 def promotions_by_day(reasons: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
-    """Decisions about promotion by reason and day.
+    """Plot promotion decisions by reason and day.
 
     Args:
         reasons: `counts.reasons`: day, reason, decisions.
@@ -70,15 +70,15 @@ def promotions_by_day(reasons: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
 
 
 def rates_by_day(verdicts: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
-    """Which share of the shown memories answers used and cited (the rest: ignored), and of how many, by day.
+    """Plot the shares of returned memories that answers used and cited, by day.
 
-    The bands (or the bars at few points) are 95 % Wilson intervals.
+    Bands (bars if there are few points) are 95 % Wilson intervals. The lower panel has the counts.
 
     Args:
         verdicts: `counts.verdicts`: day, used, cited, ignored, unclear.
         days: as of `acts_by_day`.
     """
-    title = "Shown memories: used, cited, ignored"
+    title = "Returned memories: used, cited, ignored"
     steps = _steps(verdicts, days)
     judged = int(verdicts["used"].sum()) + int(verdicts["ignored"].sum())
 
@@ -95,25 +95,25 @@ def rates_by_day(verdicts: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
         few_ticks(below, 3, whole=steps.size == 1)
         _days_below(below, steps)
         lines, parts = above.get_lines(), below.get_legend_handles_labels()[0]
-        legend(above, [*lines, *parts[1:]], ["used", "cited", "ignored", "nothing to judge by"])
+        legend(above, [*lines, *parts[1:]], ["used", "cited", "ignored", "no evidence"])
 
     return picture(title, draw, HEIGHT * 1.3) if steps and judged else nothing(title)
 
 
 def effectiveness(distribution: pl.DataFrame) -> bytes:
-    """How effective the memories are of which anything is known.
+    """Plot the distribution of effectiveness.
 
     Args:
         distribution: `counts.distribution`.
     """
     return _distribution(
-        distribution, "Effectiveness of memories", "effectiveness  (0 never served · .5 neutral · 1 always)",
+        distribution, "Effectiveness of memories", "effectiveness  (0 unhelpful · 0.5 neutral · 1 helpful)",
         lambda value: GREY if value == _MIDDLE else BLUE if value > _MIDDLE else RED,
     )  # fmt: skip
 
 
 def strength(distribution: pl.DataFrame) -> bytes:
-    """How firmly the memories sit that answers used or ignored.
+    """Plot the distribution of strength.
 
     Args:
         distribution: `counts.distribution`.
@@ -123,27 +123,27 @@ def strength(distribution: pl.DataFrame) -> bytes:
 
 
 def _rate_lines(axes: Axes, steps: _Steps) -> None:
-    """Used and cited of all that could be told, through the middles of the steps that have any."""
+    """Draw the rates used and cited, at the middle of each step."""
     of = [used + ignored for used, ignored in zip(steps.sums["used"], steps.sums["ignored"], strict=True)]
-    told = [number for number, all_ in enumerate(of) if all_]
-    middle = [(steps.edges[number] + steps.edges[number + 1]) / 2 for number in told]
+    filled = [number for number, all_ in enumerate(of) if all_]
+    middle = [(steps.edges[number] + steps.edges[number + 1]) / 2 for number in filled]
     for name in ("used", "cited"):
         counts = steps.sums[name]
-        bounds = [wilson(counts[number], of[number]) for number in told]
+        bounds = [wilson(counts[number], of[number]) for number in filled]
         low, high = zip(*bounds, strict=True)
-        if len(told) > _FEW_DAYS:
+        if len(filled) > _FEW_DAYS:
             axes.fill_between(middle, low, high, color=COLOURS[name], alpha=0.16, linewidth=0)
         else:
             axes.vlines(middle, low, high, color=COLOURS[name], alpha=0.4)
-        rate = [counts[number] / of[number] for number in told]
-        mark = "o" if len(told) <= _FEW else ""
+        rate = [counts[number] / of[number] for number in filled]
+        mark = "o" if len(filled) <= _FEW else ""
         axes.plot(middle, rate, color=COLOURS[name], linewidth=1.6, marker=mark, markersize=3)
 
 
 # -- days ------------------------------------------------------------------------------------------
 
 _MIDDLE = 0.5
-_FEW = 40  # points that are marked one by one
+_FEW = 40  # maximum number of points with markers
 _FEW_DAYS = 9
 _LABELS = 8  # dates along the axis, at most
 
@@ -153,7 +153,7 @@ class _Steps:
     """Sums over equal steps of days.
 
     Attributes:
-        edges: the days' ordinals at which steps begin, and the end of the last.
+        edges: ordinals of the days at which steps begin, and the end of the last.
         sums: of each column, per step (count).
         size: days in a whole step; the last may have fewer.
     """
@@ -163,24 +163,24 @@ class _Steps:
     size: int
 
     def per_day(self, name: str) -> list[float]:
-        """A column as the mean of a day, so that a step that is cut off looks no lower."""
+        """Return a column as daily means, so that an incomplete step looks no lower."""
         widths = [after - before for before, after in pairwise(self.edges)]
         return [count / width for count, width in zip(self.sums[name], widths, strict=True)]
 
     def unit(self, what: str) -> str:
-        """What the vertical axis counts."""
+        """Return the label of the vertical axis."""
         mean = "weekly" if self.size == 7 else f"{self.size // 7}-week"
         return f"{what} a day" if self.size == 1 else f"{what} a day,\n{mean} mean"
 
 
 def _steps(frame: pl.DataFrame, days: Sequence[str]) -> _Steps | None:
-    """The columns of a frame with a day, summed over steps of 1, 7, 28 or more days; None of no day."""
+    """Sum the columns of a frame over steps of 1, 7, 28 or more days; None without days."""
     named = [*days, *frame["day"]]
     if not named:
         return None
     first, last = (date.fromisoformat(pick(named)).toordinal() for pick in (min, max))
     count = last - first + 1
-    size = next(size for size in _sizes() if -(-count // size) <= MOST_STEPS)
+    size = next(size for size in _sizes() if -(-count // size) <= MAX_STEPS)
     edges = [*range(first, last + 1, size), last + 1]
     ordinal = (pl.col("day").str.to_date() - date(1, 1, 1)).dt.total_days() + 1
     summed = (
@@ -216,7 +216,7 @@ def _stacked_by_day(frame: pl.DataFrame, days: Sequence[str], *, title: str, uni
 
 
 def _stack(axes: Axes, steps: _Steps, names: Sequence[str]) -> None:
-    """Columns one above the other, each as one outline, whatever the number of steps."""
+    """Draw columns on top of each other, each as one outline."""
     base = [0.0] * (len(steps.edges) - 1)
     for name in names:
         top = [low + more for low, more in zip(base, steps.per_day(name), strict=True)]
@@ -230,13 +230,13 @@ def _stack(axes: Axes, steps: _Steps, names: Sequence[str]) -> None:
 
 
 def _days_below(axes: Axes, steps: _Steps) -> None:
-    """Dates under the middle of some steps, the year where it begins."""
-    spare = max(0, _FEW_DAYS - (steps.edges[-1] - steps.edges[0])) / 2  # a day alone is no wall
+    """Label some steps with dates, the year at its first day."""
+    spare = max(0, _FEW_DAYS - (steps.edges[-1] - steps.edges[0])) / 2  # keep a single day narrow
     axes.set_xlim(steps.edges[0] - spare, steps.edges[-1] + spare)
     count = len(steps.edges) - 1
     chosen = list(range(0, count, -(-count // _LABELS)))
     labels = dated([date.fromordinal(steps.edges[number]) for number in chosen])
-    # A single day lies under the middle of its step, a longer step under its beginning.
+    # The label of a single day is at the middle of its step, that of a longer step at its start.
     middle = 0.5 if steps.size == 1 else 0.0
     axes.set_xticks([steps.edges[number] + middle for number in chosen], labels)
     axes.tick_params(axis="x", length=3)

@@ -1,4 +1,4 @@
-"""What a score is made of, in words and as the lengths of a bar: the same in the terminal and on the page."""
+"""Parts of a score as text and bar lengths, for terminal and page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from slowwave.scoring.ranking import Contribution
 MEANING: Final[Mapping[str, str]] = {
     "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase",
     "mpab": "its other chunks", "neighbour": "the turn beside it", "rerank": "cross-encoder",
-    "effectiveness": "how it served (.5: nobody said)", "learned": "learned", "key": "similar searches",
-    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "held to [0, 1]",
+    "effectiveness": "effectiveness (0.5: no ratings)", "learned": "learned", "key": "similar searches",
+    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "limited to [0, 1]",
 }  # fmt: skip
-"""Sources of contributions, in the words of a legend."""
+"""Legend of the sources of contributions."""
 
 
 def by_source(contributions: Iterable[Contribution]) -> dict[str, float]:
-    """What each source adds to a score, in the order of the rows; sources that add nothing are left out."""
+    """Sum contributions by source, in order; zero sums are left out."""
     sums: dict[str, float] = {}
     for row in contributions:
         sums[row.source] = sums.get(row.source, 0.0) + row.value

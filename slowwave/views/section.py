@@ -1,8 +1,7 @@
-"""What people are shown, as data: sections of paragraphs, tables and pictures.
+"""Sections of reports as data: paragraphs, tables and pictures.
 
-A report says here once what it has to say; renderers put it where people are: `tables` (Rich), `html` (one
-page, Jinja2), `markdown` (Dagster's page). Parts for only one of them are marked (`Only`). Programs get the
-data behind it (`data`).
+A report is built once; renderers are `tables` (Rich), `html` (one page, Jinja2) and `markdown` (Dagster's
+UI). Parts for only one of them are marked (`Only`). `data` has the JSON form.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ANY: Final = 1_000
-"""Characters of a place that has room for everything."""
+"""Width that fits everything (characters)."""
 Kind = Literal["", "number", "text", "id"]
 
 
 class Mark(NamedTuple):
-    """A cell that means something: a renderer colours it.
+    """Cell with a meaning, which a renderer colours.
 
     Attributes:
         text: of the cell.
-        mark: what it means, for instance better or worse; empty: nothing.
-        note: what stands faintly behind the text.
+        mark: its meaning, such as better or worse; empty: none.
+        note: faint text behind it.
     """
 
     text: str
@@ -37,15 +36,15 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
+    """Column of a table.
 
     Attributes:
         name: its heading; empty: none.
-        kind: numbers are set to the right; a text may be long; an id is copied.
-        whole: its cells are never broken into lines.
-        cut: what has no room ends in an ellipsis; else it goes on in the next line.
-        least: width (characters).
-        most: width (characters).
+        kind: numbers are right-aligned; a text may be long; an id is copied.
+        whole: cells are never wrapped.
+        cut: cells that do not fit end in an ellipsis; else they wrap.
+        least: minimum width (characters).
+        most: maximum width (characters).
     """
 
     name: str
@@ -57,7 +56,7 @@ class Column:
 
 
 def numbers(*names: str) -> list[Column]:
-    """Columns of numbers."""
+    """Return columns of numbers."""
     return [Column(name, "number") for name in names]
 
 
@@ -69,9 +68,9 @@ class Table:
     """Rows under headings.
 
     Attributes:
-        columns: a bare name is a column of no kind; where all its cells are numbers it is one of numbers.
+        columns: a bare name is a column of numbers if all its cells are numbers, else of no kind.
         rows: cells: texts, plain values (see `text_of`) or `Mark`.
-        left_out: how many rows more there are (count).
+        left_out: rows that are not shown (count).
         option: the option that shows more of them.
     """
 
@@ -82,21 +81,23 @@ class Table:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, most: int) -> Table:
-        """The first `most` rows of a frame."""
+        """Return the first `most` rows of a frame."""
         return cls(frame.columns, frame.head(most).rows(), left_out=max(frame.height - most, 0))
 
     @property
     def headings(self) -> list[Column]:
         """The columns, each with its kind."""
-        given = [Column(one) if isinstance(one, str) else one for one in self.columns]
+        columns = [Column(column) if isinstance(column, str) else column for column in self.columns]
         return [
-            Column(one.name, "number") if isinstance(self.columns[at], str) and self._numeric(at) else one
-            for at, one in enumerate(given)
+            Column(column.name, "number")
+            if isinstance(self.columns[at], str) and self._numeric(at)
+            else column
+            for at, column in enumerate(columns)
         ]
 
     @property
     def more(self) -> str:
-        """What to say of the rows that are left out; empty: none are."""
+        """Note about rows left out, or ""."""
         how = f" ({self.option})" if self.option else ""
         return f"and {self.left_out:,} more{how}" if self.left_out else ""
 
@@ -106,7 +107,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A text of its own; `mark` is how it is meant: faint, or waits for somebody."""
+    """Text; `mark` is its style: faint, or waits for a person."""
 
     text: str
     mark: Literal["", "faint", "waits"] = ""
@@ -114,11 +115,11 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture for pages.
+    """Picture for pages.
 
     Attributes:
-        draw: Returns an SVG or a PNG; called only by a renderer that shows pictures.
-        alt: Text for those who cannot see it.
+        draw: returns an SVG or a PNG; called only by a renderer that shows pictures.
+        alt: alternative text.
     """
 
     draw: Callable[[], bytes]
@@ -126,10 +127,10 @@ class Picture:
 
     @property
     def address(self) -> str:
-        """A data URI of the picture, drawn anew.
+        """Data URI of the picture, drawn at each access.
 
         Raises:
-            ValueError: the bytes are neither of the two.
+            ValueError: the bytes are neither SVG nor PNG.
         """
         image = self.draw()
         if image.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -143,14 +144,14 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing of characters for the terminal."""
+    """Drawing of characters for the terminal."""
 
     draw: Callable[[], RenderableType]
 
 
 @dataclass(frozen=True, slots=True)
 class Expandable:
-    """Parts that are shown when their line is opened; `figure` stands before it."""
+    """Parts shown when their line is opened; `figure` is before the line."""
 
     line: str
     parts: Sequence[Part]
@@ -159,7 +160,7 @@ class Expandable:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A title, what to know of it, and what it is about."""
+    """Title, note and parts."""
 
     title: str
     parts: Sequence[Part]
@@ -168,7 +169,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Parts for one place: the terminal, or a page."""
+    """Parts for one renderer: the terminal, or a page."""
 
     place: Literal["terminal", "page"]
     parts: Sequence[Part]
@@ -188,12 +189,12 @@ Part = Section | Table | Paragraph | Picture | Drawing | Expandable | Only
 
 
 def verdict(name: str, note: str = "") -> Mark:
-    """A verdict of a comparison, as a cell."""
+    """Return the cell of a comparison's verdict."""
     return Mark(name, "undecided" if name == "insufficient evidence" else name, note)
 
 
 def text_of(value: object) -> str:
-    """A plain value as people read it; a list with commas, nothing of nothing."""
+    """Return a plain value as text; lists with commas, None as ""."""
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -204,5 +205,5 @@ def text_of(value: object) -> str:
 
 
 def most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Names and their counts, the greatest first, of equals by name."""
+    """Sort counts, greatest first, then by name."""
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

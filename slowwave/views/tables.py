@@ -1,4 +1,4 @@
-"""Sections in the terminal."""
+"""Terminal rendering of sections (Rich)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from slowwave.views.section import (
 from slowwave.views.terminal import out
 
 _IDS = ("id", "decision")
-"""Columns whose cells are copied into the next command: never broken."""
-_CUT = 16  # characters of a column whose texts may end in an ellipsis, at least
+"""Columns whose cells are copied into commands: never wrapped."""
+_CUT = 16  # minimum width of a column that may be cut (characters)
 _STYLES = {
     "better": "green3", "worse": "orange_red1", "equivalent": "dodger_blue2", "undecided": "dim",
     "open": "green", "closed": "red", "insufficient": "yellow", "waits": "yellow", "faint": "dim",
     "implicit": "sky_blue2", "quick": "orange1", "detailed": "green3",
     "used": "dodger_blue2", "ignored": "orange1", "cited": "green3", "plain": "white",
 }  # fmt: skip
-"""How marks look."""
+"""Rich styles of marks."""
 
 
 def print_table(
@@ -46,7 +46,7 @@ def print_table(
     left_out: int = 0,
     option: str = "",
 ) -> None:
-    """A table of its own, with lines around its cells; see `slowwave.views.section.Table`."""
+    """Print a table with lines around its cells; see `slowwave.views.section.Table`."""
     print_boxed(title, Table(columns, rows, left_out=left_out, option=option), caption)
 
 
@@ -62,12 +62,12 @@ def print_boxed(title: str, table: Table, caption: str = "") -> None:
 
 
 def print_card(rows: Sequence[tuple[str, object]]) -> None:
-    """Names and texts, a line or more each."""
+    """Print names and texts, one or more lines each."""
     out.print(_grid([[(name, cell(text)) for name, text in rows]]))
 
 
 def show(section: Section) -> None:
-    """A section: its title and note in a line, and its parts below it."""
+    """Print a section: title and note in a line, and its parts below."""
     if section.title:
         note = f"  [dim]{escape(section.note)}[/]" if section.note else ""
         out.print(f"[bold]{escape(section.title)}[/]{note}", highlight=False)
@@ -92,24 +92,24 @@ def show_parts(parts: Iterable[Part], *, apart: bool = False) -> None:
 
 
 def rich_table(table: Table, *, boxed: bool = False, width: int | None = None) -> RichTable:
-    """A table for people in which no word is broken: where its columns have no room, a card for each row.
+    """Return a table without broken words. If the columns do not fit, it is a card per row.
 
     Args:
-        table: what it says.
-        boxed: with lines around its cells, where they have room.
-        width: characters that there are (count); None: those of the terminal.
+        table: the data.
+        boxed: draw lines around its cells, if they fit.
+        width: available characters (count); None: the terminal's.
     """
     room = out.width if width is None else width
-    short = [""] * len(table.columns)  # a row may end early
+    short = [""] * len(table.columns)  # a row may have fewer cells
     cells = [[*map(cell, row), *short[len(row) :]] for row in table.rows]
-    columns = [_fit(one, [row[at] for row in cells], boxed) for at, one in enumerate(table.headings)]
+    columns = [_fit(heading, [row[at] for row in cells], boxed) for at, heading in enumerate(table.headings)]
     widths = _widths(columns, room - 3 * len(columns) - 1) if boxed else None
     if boxed and widths is None:
         boxed, widths = False, _widths(columns, room - 2 * len(columns) + 2)
     elif not boxed:
         widths = _widths(columns, room - 2 * len(columns) + 2)
     if widths is None:
-        names = [one.column.name for one in columns]
+        names = [fit.column.name for fit in columns]
         drawn = _grid([list(zip(names, row, strict=True)) for row in cells])
         drawn.caption = table.more or None
         return drawn
@@ -118,13 +118,13 @@ def rich_table(table: Table, *, boxed: bool = False, width: int | None = None) -
         drawn = RichTable(
             box=None, pad_edge=False, header_style="dim", caption=table.more or None, caption_justify="left"
         )
-    for one, given in zip(columns, widths, strict=True):
+    for fit, column_width in zip(columns, widths, strict=True):
         drawn.add_column(
-            escape(one.column.name),
-            justify="right" if one.column.kind == "number" else "left",
-            no_wrap=one.whole,
-            overflow="ellipsis" if one.column.cut else "fold",
-            width=given,
+            escape(fit.column.name),
+            justify="right" if fit.column.kind == "number" else "left",
+            no_wrap=fit.whole,
+            overflow="ellipsis" if fit.column.cut else "fold",
+            width=column_width,
         )
     for row in cells:
         drawn.add_row(*row)
@@ -132,7 +132,7 @@ def rich_table(table: Table, *, boxed: bool = False, width: int | None = None) -
 
 
 class _Fit(NamedTuple):
-    """A column, and the room that it needs (characters): for its longest word, and for its longest line."""
+    """Column with its minimum width (longest word) and preferred width (longest line), in characters."""
 
     column: Column
     whole: bool
@@ -143,7 +143,7 @@ class _Fit(NamedTuple):
 def _fit(column: Column, cells: Sequence[str], boxed: bool) -> _Fit:
     number = column.kind == "number"
     whole = column.whole or column.kind == "id" or column.name in _IDS or (number and not boxed)
-    texts = [Text.from_markup(one) for one in cells]
+    texts = [Text.from_markup(text_) for text_ in cells]
     words = [cell_len(word) for text in texts for word in text.plain.split()]
     lines = [cell_len(line) for text in texts for line in text.plain.splitlines()]
     heading = max(map(cell_len, column.name.split()), default=0)
@@ -157,25 +157,25 @@ def _fit(column: Column, cells: Sequence[str], boxed: bool) -> _Fit:
 
 
 def _widths(columns: Sequence[_Fit], room: int) -> list[int] | None:
-    """Characters of each column: all that it wants, or at least its longest word; None: they do not fit.
+    """Return the width of each column in characters; None if they do not fit.
 
-    What is over after the longest words goes to the columns evenly, as far as they want it.
+    Each gets its longest word. The remaining space is shared evenly, up to the preferred widths.
     """
-    widths = [one.least for one in columns]
-    over = room - sum(widths)
-    if over < 0:
+    widths = [fit.least for fit in columns]
+    spare = room - sum(widths)
+    if spare < 0:
         return None
-    while over and (hungry := [at for at, one in enumerate(columns) if widths[at] < one.most]):
-        share = max(over // len(hungry), 1)
+    while spare and (hungry := [at for at, fit in enumerate(columns) if widths[at] < fit.most]):
+        share = max(spare // len(hungry), 1)
         for at in hungry:
-            given = min(share, columns[at].most - widths[at], over)
-            widths[at] += given
-            over -= given
+            extra = min(share, columns[at].most - widths[at], spare)
+            widths[at] += extra
+            spare -= extra
     return widths
 
 
 def _grid(cards: Sequence[Sequence[tuple[str, str]]]) -> RichTable:
-    """A line for every name that has a text, and an empty one between cards."""
+    """Return a line for every name with a text, and an empty line between cards."""
     grid = RichTable(box=None, show_header=False, pad_edge=False, caption_justify="left")
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -189,7 +189,7 @@ def _grid(cards: Sequence[Sequence[tuple[str, str]]]) -> RichTable:
 
 
 def cell(value: object) -> str:
-    """A cell in Rich's markup."""
+    """Return a cell in Rich's markup."""
     if not isinstance(value, Mark):
         return escape(printable(text_of(value), keep="\n"))
     text = escape(printable(value.text, keep="\n"))

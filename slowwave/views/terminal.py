@@ -1,4 +1,4 @@
-"""Where the command line prints: on a screen, JSON for programs, errors that say what to do."""
+"""Terminal output of commands: text, JSON, progress bars and errors."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 DEBUG = "SLOWWAVE_DEBUG"
-UNEXPECTED = "This is a fault of Slowwave, not of yours"
-_MOST_WORDS = 200  # characters of an unforeseen error
+UNEXPECTED = "Internal error of Slowwave"
+_MAX_MESSAGE = 200  # characters of an unforeseen error
 
 
 class Terminal(Console):
-    """Shows every text, whatever it came from, without what a terminal would obey."""
+    """Console that prints any text without control sequences."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Segments of anything that is printed; those that move the cursor are this program's own."""
+        """Yield segments; only the program's own control sequences pass."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text, keep="\n"), style, control)
 
     def print(self, *objects: Any, level: str = "info", **looks: Any) -> None:  # noqa: ANN401 - as rich has it
-        """Print; on standard error words are a line of JSON, of this level, where its lines are."""
-        if self.stderr and all(isinstance(one, str) for one in objects) and is_json():
+        """Print; on standard error texts are JSON lines of this level if logs are JSON."""
+        if self.stderr and all(isinstance(item, str) for item in objects) and is_json():
             from slowwave.telemetry.logs import line
 
             marked = looks.get("markup") is not False
-            told = " ".join(Text.from_markup(one).plain if marked else one for one in objects)
-            self.file.write(line(level, printable(told.strip(), keep="\n")))
+            message = " ".join(Text.from_markup(item).plain if marked else item for item in objects)
+            self.file.write(line(level, printable(message.strip(), keep="\n")))
             self.file.flush()
         else:
             super().print(*objects, **looks)
 
 
 def is_json() -> bool:
-    """Whether lines of standard error are JSON; where nobody chose so, nothing is loaded to see it."""
+    """Whether standard error is JSON lines. Imports nothing to find out."""
     logs = sys.modules.get("slowwave.telemetry.logs")
     return logs is not None and logs.is_json()
 
@@ -68,40 +68,43 @@ T = TypeVar("T")
 
 
 def print_plain(text: str) -> None:
-    """A text for a program or an assistant, as it is: whoever made it has quoted what notes say."""
+    """Print a text unchanged, for a program or an assistant. The caller has quoted the notes."""
     typer.echo(text)
 
 
 def say(text: str, style: str | None = None) -> None:
-    """A text on standard output as it is: no markup, and no colours but its style."""
+    """Print a text on standard output without markup, in one style."""
     out.print(text, style=style, markup=False, highlight=False)
 
 
 def warn(text: str, what: str = "Warning:") -> None:
-    """Say on standard error what a person should know; it is not broken into lines."""
-    told = f"[yellow]{what}[/] {escape(text)}"
-    err.print(told, level="warning", highlight=False, soft_wrap=True)
+    """Print a warning on standard error, without wrapping."""
+    message = f"[yellow]{what}[/] {escape(text)}"
+    err.print(message, level="warning", highlight=False, soft_wrap=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
-    """Say what was wrong and end."""
-    told = f"[bold red]Error:[/] {escape(_printable(message))}"
-    err.print(told, level="error", highlight=False, soft_wrap=True)
+    """Print an error and exit."""
+    line = f"[bold red]Error:[/] {escape(_printable(message))}"
+    err.print(line, level="error", highlight=False, soft_wrap=True)
     raise SystemExit(code)
 
 
 def _printable(message: str) -> str:
-    """A message without what would steer a terminal or cannot be written; its line breaks stay."""
-    safe = (one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in message)
+    """Escape characters that control a terminal or cannot be written; line breaks stay."""
+    safe = (
+        character if character.isprintable() or character == "\n" else ascii(character)[1:-1]
+        for character in message
+    )
     return "".join(safe)
 
 
 def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """Errors are printed in one line without a traceback, and the command ends with the error's exit code."""
+    """Print errors of a command without a traceback, and exit with their code."""
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        with telling():
+        with exits_on_error():
             for name, value in kwargs.items():
                 bounded(name, value)
             return command(*args, **kwargs)
@@ -110,20 +113,20 @@ def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
 
 
 NOTHING: Final = object()
-"""No data: with ``--json`` nothing is printed, not even ``null``."""
+"""No data: ``--json`` prints nothing, not even ``null``."""
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-PLAIN = typer.Option("--plain", help="Only text, for an assistant: what notes say is quoted.")
+PLAIN = typer.Option("--plain", help="Print plain text for an assistant; notes are quoted.")
 _DATA: ContextVar[bool] = ContextVar("slowwave_json", default=False)
 _OPEN: ContextVar[ExitStack] = ContextVar("slowwave_open")
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A command's result, for programs and for people.
+    """Result of a command, as data and as text.
 
     Attributes:
-        data: printed as one JSON document with ``--json``; or a function that makes it.
-        shown: printed without it: a line in Rich's markup, or a function that prints.
+        data: printed as one JSON document with ``--json``; or a function that returns it.
+        shown: printed without --json: a line in Rich's markup, or a function that prints.
         code: exit code of the command.
     """
 
@@ -133,9 +136,9 @@ class Output:
 
 
 def tell(output: Output) -> None:
-    """Print an output as this run of the command was asked for it: as JSON, or for people.
+    """Print an output as JSON or text, as the command was called.
 
-    A command that goes on afterwards, because it serves or asks a person, calls this itself.
+    Commands that continue afterwards, because they serve or ask, call this themselves.
     """
     if _DATA.get():
         if output.data is not NOTHING:
@@ -147,22 +150,22 @@ def tell(output: Output) -> None:
 
 
 def until_printed(resource: AbstractContextManager[T]) -> T:
-    """Enter a context that the running command leaves once its output is printed."""
+    """Enter a context that is left once the command's output is printed."""
     return _OPEN.get().enter_context(resource)
 
 
 def can_be_asked() -> bool:
-    """Whether somebody may type an answer."""
+    """Whether standard input is a terminal."""
     return sys.stdin.isatty()
 
 
 def is_data() -> bool:
-    """Whether the running command was asked for JSON."""
+    """Whether the running command has ``--json``."""
     return _DATA.get()
 
 
 class _Command(Generic[P]):
-    """A command with ``--json`` behind its own options; Typer reads its signature when it is asked for."""
+    """Command with ``--json`` after its own options; Typer reads the signature on demand."""
 
     def __init__(self, command: Callable[P, Output]) -> None:
         self._command = command
@@ -170,16 +173,16 @@ class _Command(Generic[P]):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """That of the function, evaluated, and the option."""
+        """Signature of the function, evaluated, with the option."""
         own = inspect.signature(self._command, eval_str=True)
         json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JSON)
         return own.replace(parameters=[*own.parameters.values(), json])
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Run it and print its output."""
+        """Run the command and print its output."""
         token = _DATA.set(bool(kwargs.pop("json", False)))
         try:
-            with telling(), ExitStack() as parts:
+            with exits_on_error(), ExitStack() as parts:
                 _OPEN.set(parts)
                 output = reports_errors(self._command)(*args, **kwargs)
                 tell(output)
@@ -190,12 +193,12 @@ class _Command(Generic[P]):
 
 
 def prints_output(command: Callable[P, Output]) -> _Command[P]:
-    """A command that returns an `Output`: it takes ``--json``, and is printed in one place."""
+    """Make a command of a function that returns an `Output`; it gets ``--json``."""
     return _Command(command)
 
 
 def _print_json(data: Any) -> None:  # noqa: ANN401 - any data
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     from slowwave.views.data import to_json
 
     document = to_json(data, indent=True).decode()
@@ -204,10 +207,10 @@ def _print_json(data: Any) -> None:  # noqa: ANN401 - any data
 
 
 @contextmanager
-def telling() -> Iterator[None]:
-    """Whatever goes wrong inside ends the program with a line for a person.
+def exits_on_error() -> Iterator[None]:
+    """Exit with a one-line message on any error inside.
 
-    A fault of the program itself does, too; with ``SLOWWAVE_DEBUG=1`` its traceback is shown.
+    Internal errors, too; with ``SLOWWAVE_DEBUG=1`` the traceback is shown.
     """
     try:
         with boundary():
@@ -216,34 +219,34 @@ def telling() -> Iterator[None]:
         fail(str(error), code=error.exit_code)
     except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
         raise
-    except KeyboardInterrupt:  # before Typer sees it, which ends without a word
-        fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
+    except KeyboardInterrupt:  # before Typer, which prints no message
+        fail("Stopped. Finished work is kept; run the same command again to continue.", code=130)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
-        told = " ".join(str(error).split())[:_MOST_WORDS]
+        message = " ".join(str(error).split())[:_MAX_MESSAGE]
         fail(
-            f"{UNEXPECTED} ({type(error).__name__}: {told}). What was finished is kept. {DEBUG}=1 before the "
-            f"command shows where it was; please report that."
+            f"{UNEXPECTED} ({type(error).__name__}: {message}). Finished work is kept. Run it with {DEBUG}=1 "
+            f"to see the traceback, and please report it."
         )
 
 
 class _Bars:
-    """Shows announced work as progress bars."""
+    """Progress bars of announced work."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
 
     def start(self, what: str, total: int | None) -> int:
-        """Show a bar; work of nothing gets none."""
+        """Show a bar; work with a total of 0 gets none."""
         return int(self._progress.add_task(what, total=total, visible=total != 0))
 
     def advance(self, task: int, units: int) -> None:
-        """Move a bar."""
+        """Advance a bar."""
         self._progress.advance(task, units)  # type: ignore[arg-type]
 
     def end(self, task: int, *, done: bool) -> None:
-        """Stop a bar's clock and let it stand."""
+        """Stop a bar's clock and leave it visible."""
         shown = self._progress.tasks[task]
         if shown.total is None and done:
             self._progress.update(task, total=1, completed=1)  # type: ignore[arg-type]
@@ -252,7 +255,10 @@ class _Bars:
 
 @contextmanager
 def bars(*, quiet: bool = False) -> Iterator[None]:
-    """Show the progress of everything inside on standard error, where somebody looks and wants no JSON."""
+    """Show the progress of everything inside as bars on standard error.
+
+    Nothing is shown if standard error is no terminal, or with --json.
+    """
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

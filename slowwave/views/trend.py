@@ -1,4 +1,4 @@
-"""Is it getting better: the sentence and the table of weeks, the same in the terminal and on pages."""
+"""Quality trend by week: sentences and table, for terminal and pages."""
 
 from __future__ import annotations
 
@@ -20,46 +20,49 @@ TITLE = "Is it getting better?"
 _WITHOUT = {"use": "any use", "ratings": "ratings", "words": "learned words", "keys": "search keys"}
 _VERDICTS = {
     "better": "better", "worse": "worse", "equivalent": "the same within the margin",
-    "insufficient evidence": "not surely better or worse",
+    "insufficient evidence": "undecided",
 }  # fmt: skip
 NOTE = "by week (Monday, UTC), of all days"
 TOO_FEW = "too few"
 NOT_OVER = "so far"
 SHOWN = 12  # weeks of a table in the terminal
 ON_A_PAGE = 26
-_MIDDLE, _WIDE = 108, 128  # from which there is room for counts, and for two figures
+_MIDDLE, _WIDE = 108, 128  # minimum width for counts, and for two figures (characters)
 _HOW = (
-    "The judged searches of a week, ranked without what was learned and with it; where nothing was applied, "
-    "as it would have been. Each question counts once; the bar on a point, and the brackets, are the 95 % "
-    "interval of the difference. No two weeks have the same questions, and judgments from use favour what "
-    "was shown."
+    "The judged searches of a week, ranked without learned data and with it; if nothing was applied, "
+    "as it would have been. Each question counts once. The bar on a point, and the brackets, are the 95 % "
+    "interval of the difference. Weeks have different questions, and judgments from use favour the "
+    "returned results."
 )
 
 
 def section(trend: Trend, *, width: int = ANY, most: int = SHOWN, drawn: bool = False) -> Section:
-    """The sentence and the weeks of one namespace.
+    """Return sentences and weeks of one namespace.
 
     Args:
         trend: of one namespace.
-        width: characters that there is room for; the narrower, the fewer columns.
-        most: weeks, the last ones.
-        drawn: with a picture of the weeks and how to read it.
+        width: available characters; a narrow terminal gets fewer columns.
+        most: number of weeks, the latest.
+        drawn: include a plot of the weeks and how to read it.
     """
-    what = "Hit rate at 1, MRR@5, changed searches and comparisons by week"
+    alt = "Hit rate at 1, MRR@5, changed searches and comparisons by week"
     shown: list[list[Part]] = [
-        [*([Picture(partial(by_week, mine), what)] if drawn else []), week_table(mine, width, most)]
-        for mine in _weeks(trend)
+        [*([Picture(partial(by_week, weeks), alt)] if drawn else []), week_table(weeks, width, most)]
+        for weeks in _weeks(trend)
     ]
-    parts = [*never_used(trend), *_beside(_said(trend), shown)]
+    parts = [*never_used(trend), *_interleave(_paragraphs(trend), shown)]
     how = [Paragraph(_HOW, "faint")] if drawn and len(parts) > 1 else []
     return Section(TITLE, [*parts, *how], NOTE)
 
 
 def never_used(trend: Trend) -> list[Part]:
-    """The searches of one namespace beside those of a memory that nobody used (rule 8.3), if they differ."""
+    """Compare a namespace's searches with those of a memory without feedback (rule 8.3).
+
+    Empty if they do not differ.
+    """
     rows = trend.beside.filter(pl.col("changed").sum().over("kind") > 0, pl.col("questions") > 0)
-    told = [f"{text[0].upper()}{text[1:]}." for text in comparisons(trend)]
-    if not told:
+    texts = [f"{text[0].upper()}{text[1:]}." for text in comparisons(trend)]
+    if not texts:
         return []
     columns = [Column("without", whole=True), Column("answers", whole=True), *numbers("questions", "changed")]
     columns += [*numbers(str(MRR)), Column("difference (95 %)", whole=True)]
@@ -70,23 +73,24 @@ def never_used(trend: Trend) -> list[Part]:
         ]
         for row in rows.iter_rows(named=True)
     ]  # fmt: skip
-    return [*(Paragraph(text) for text in told), Table(columns, cells)]
+    return [*(Paragraph(text) for text in texts), Table(columns, cells)]
 
 
 def comparisons(trend: Trend) -> list[str]:
-    """Whether use makes searches better than if nobody had ever given feedback, a sentence for each group."""
+    """Return whether use improves searches over a memory without feedback, a sentence per group."""
     rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("questions") > 0))
     if not rows["changed"].sum():
         return []
-    found = []
+    texts = []
     for row in rows.filter(pl.col("answers") != RATED).iter_rows(named=True):
-        whose = "" if row["answers"] == ALL else " of answers that had no feedback before"
+        group = "" if row["answers"] == ALL else " of answers without earlier feedback"
         ends = f"{signed(row['low'])} to {signed(row['high'])}"
-        found.append(
-            f"beside a memory nobody used, searches{whose} are {_VERDICTS[row['verdict']]}: {MRR} "
+        texts.append(
+            f"compared with a memory without feedback, searches{group} are {_VERDICTS[row['verdict']]}: "
+            f"{MRR} "
             f"{signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
         )
-    return found
+    return texts
 
 
 def _span(row: dict[str, Any]) -> object:
@@ -95,57 +99,60 @@ def _span(row: dict[str, Any]) -> object:
 
 
 def _weeks(trend: Trend) -> list[pl.DataFrame]:
-    """The weeks of each kind of which anything is said."""
-    told = _told(trend)
-    return [mine for kind, mine in trend.kinds().items() if kind in told or not told]
+    """Return the weeks of each kind that is shown."""
+    kinds = _kinds_shown(trend)
+    return [own for kind, own in trend.kinds().items() if kind in kinds or not kinds]
 
 
-def _beside(said: list[Part], shown: list[list[Part]]) -> list[Part]:
-    """What is said of each kind before what is shown of it."""
-    if len(said) != len(shown):
-        return [*said, *chain.from_iterable(shown)]
-    return list(chain.from_iterable([one, *parts] for one, parts in zip(said, shown, strict=True)))
+def _interleave(texts: list[Part], shown: list[list[Part]]) -> list[Part]:
+    """Put the text of each kind before its tables."""
+    if len(texts) != len(shown):
+        return [*texts, *chain.from_iterable(shown)]
+    return list(chain.from_iterable([text, *parts] for text, parts in zip(texts, shown, strict=True)))
 
 
 def sentences(trend: Trend) -> list[str]:
-    """What may be said of the whole, a sentence for each kind of what is learned."""
+    """Return the conclusion about each kind of learning."""
     if not trend.courses:
         return ["too little evidence: no search has been judged"]
-    told = _told(trend)
-    several = len(told) > 1
-    return [one.describe(named=several) for one in trend.courses if one.kind in told]
+    kinds = _kinds_shown(trend)
+    several = len(kinds) > 1
+    return [course.describe(named=several) for course in trend.courses if course.kind in kinds]
 
 
-def _told(trend: Trend) -> list[str]:
-    """Kinds of what is learned that anything is said of: not one that changed nothing beside one that did."""
-    kinds = list(dict.fromkeys(one.kind for one in trend.courses))
+def _kinds_shown(trend: Trend) -> list[str]:
+    """Return the kinds with an effect; if none has one, all kinds."""
+    kinds = list(dict.fromkeys(course.kind for course in trend.courses))
     weeks = trend.weeks.filter((pl.col("changed") + pl.col("would_change") + pl.col("applied")) > 0)
     acted = [kind for kind in kinds if kind in weeks["kind"]]
     return acted or kinds
 
 
 def plain(trend: Trend) -> dict[str, Any]:
-    """For programs."""
+    """Return JSON data of a trend."""
     return {
         "weeks": trend.weeks.drop("namespace").to_dicts(),
-        "course": [_figures(one) for one in trend.courses],
+        "course": [_figures(course) for course in trend.courses],
         "sentences": [*comparisons(trend), *sentences(trend)],
         "beside_never_used": trend.beside.drop("namespace").to_dicts(),
     }
 
 
-def _figures(one: Course) -> dict[str, Any]:
+def _figures(course: Course) -> dict[str, Any]:
     from dataclasses import asdict
 
-    return {"direction": one.direction, **asdict(one)}
+    return {"direction": course.direction, **asdict(course)}
 
 
-def _said(trend: Trend) -> list[Part]:
+def _paragraphs(trend: Trend) -> list[Part]:
     return [Paragraph(f"{text[0].upper()}{text[1:]}.") for text in sentences(trend)]
 
 
 def week_table(weeks: pl.DataFrame, width: int = ANY, most: int = ON_A_PAGE) -> Table:
-    """The last weeks of one namespace and kind; of the columns those that there is room for."""
+    """Return the table of the last weeks of one namespace and kind.
+
+    A narrow terminal gets fewer columns.
+    """
     middle, wide = width >= _MIDDLE, width >= _WIDE
     columns = [Column("week", whole=True), *numbers(*(["judged"] if middle else []), "questions")]
     columns += numbers(*([str(HIT)] if wide else []), str(MRR))
@@ -156,31 +163,31 @@ def week_table(weeks: pl.DataFrame, width: int = ANY, most: int = ON_A_PAGE) -> 
         cells: list[object] = [Mark(f"{row['week']}", note="" if row["over"] else NOT_OVER)]
         cells += [f"{row['measured']:,} of {row['searches']:,}"] if middle else []
         cells += [f"{row['questions']:,}", *([_both(row, HIT)] if wide else []), _both(row, MRR)]
-        cells += [_apart(row, MRR), _changed(row)]
+        cells += [_difference(row, MRR), _changed(row)]
         cells += [_percent(row["changed_of_all"])] if wide else []
         cells += [_won(row)] if middle else []
         rows.append(cells)
     return Table(columns, rows, left_out=max(weeks.height - most, 0), option="the earlier ones: --json")
 
 
-def _both(row: dict[str, Any], one: Measure) -> object:
-    """A figure without what was learned, and with it."""
-    without, learned = row[one.column], row[f"{one.column}_learned"]
+def _both(row: dict[str, Any], measure: Measure) -> object:
+    """Return a figure without learned data, and with it."""
+    without, learned = row[measure.column], row[f"{measure.column}_learned"]
     return Mark(TOO_FEW, "faint") if without is None else f"{short(without)} → {short(learned)}"
 
 
-def _apart(row: dict[str, Any], one: Measure) -> object:
-    """Their difference, with its interval."""
-    apart, low, high = (row[f"{one.column}_{part}"] for part in ("difference", "low", "high"))
-    if apart is None:
+def _difference(row: dict[str, Any], measure: Measure) -> object:
+    """Return the difference of a figure, with its interval."""
+    difference, low, high = (row[f"{measure.column}_{part}"] for part in ("difference", "low", "high"))
+    if difference is None:
         return ""
     mark = "better" if low > 0 else "worse" if high < 0 else ""
-    same = not (apart or low or high)
-    return Mark("the same" if same else f"{signed(apart)} ({signed(low)} to {signed(high)})", mark)
+    same = not (difference or low or high)
+    return Mark("the same" if same else f"{signed(difference)} ({signed(low)} to {signed(high)})", mark)
 
 
 def _changed(row: dict[str, Any]) -> object:
-    """Of the judged searches; also of how many it would change if all of it were applied."""
+    """Return the share of judged searches changed, and how many full application would change."""
     whole = (row["changed"] + row["would_change"]) / max(row["measured"], 1)
     if not row["would_change"]:
         return _percent(row["changed_of_measured"])
@@ -194,6 +201,6 @@ def _percent(share: float | None) -> str:
 
 
 def _won(row: dict[str, Any]) -> str:
-    """Of the searches that showed both in turn, where any did."""
+    """Return wins and losses of interleaved searches, or ""."""
     shown = row["wins"] + row["ties"] + row["losses"]
     return f"{row['wins']:,} – {row['losses']:,} of {shown:,}" if shown else ""

@@ -1,4 +1,4 @@
-"""A fitted ranking policy: how it did, and what is other than in the policy of before."""
+"""Report of a fitted ranking policy: results, and changed parameters."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from slowwave.views.section import Paragraph, Part, Section, Table
 
 
 def as_markdown(done: Fitted) -> str:
-    """The whole report."""
+    """Return the whole report as Markdown."""
     columns, rows = as_rows(done)
-    tried = f"{done.tried:,} policies tried on half of the queries; these are the other halves."
+    tried = f"{done.tried:,} policies tried on half of the queries. Results are on the other halves."
     compared = Table(columns, [[str(row[name]) for name in columns] for row in rows])
     parts: list[Part] = [Paragraph(tried), compared, Section("Parameters", [parameters(done)])]
     if done.abstention:
-        known = [[_number(_short(value)) for value in row.values()] for row in done.abstention]
-        parts.append(Section("Queries without an answer", [Table(list(done.abstention[0]), known)]))
+        rows_ = [[_number(_short(value)) for value in row.values()] for row in done.abstention]
+        parts.append(Section("Queries without an answer", [Table(list(done.abstention[0]), rows_)]))
     return markdown.document(Section("A fitted ranking policy", parts))
 
 
 def parameters(done: Fitted, *, changed: bool = False) -> Table:
-    """The parameters of the present policy and of the fitted one; `changed`: only those that differ."""
+    """Return the parameters of the present and the fitted policy; `changed`: only those that differ."""
     now, then = done.present.to_dict(), done.policy.to_dict()
     rows = [
         [name, _number(now[name]), _number(then[name])]

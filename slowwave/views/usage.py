@@ -1,4 +1,4 @@
-"""What use says of a memory, in words."""
+"""Usage of a memory as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def usage_text(done: MemoryStats, now: datetime) -> list[tuple[str, str]]:
-    """What there is to say, a name and a text each."""
+    """Return the usage of a memory as (name, text)."""
     last = since(done.last_used_at, now) or "never"
     rows = [
         (
@@ -25,15 +25,15 @@ def usage_text(done: MemoryStats, now: datetime) -> list[tuple[str, str]]:
         ("projects", f"success {done.successes:,}, failure {done.failures:,}"),
         (
             "effectiveness",
-            f"{done.effectiveness:.3f} from {done.feedback_count:,} data points (.5 is neutral)",
+            f"{done.effectiveness:.3f} from {done.feedback_count:,} data points (0.5 is neutral)",
         ),
         ("strength", _strength(done)),
         ("tier", done.tier),
-        ("waiting for a night", f"{done.waiting:,}"),
+        ("unprocessed events", f"{done.waiting:,}"),
     ]
     if done.earlier:
-        earned = f"{counted(done.earlier, 'vote')}; they count if it comes back"
-        rows.append(("earned by an earlier text", earned))
+        earned = f"{counted(done.earlier, 'rating')}; they count again if its text returns"
+        rows.append(("on an earlier revision", earned))
     return rows
 
 

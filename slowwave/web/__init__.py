@@ -1,6 +1,6 @@
-"""The memory's own page: what people look at, and where they take things back.
+"""Web page of a home: search, memories, decisions, learning, judgments.
 
-It is made on the server, from templates, and needs neither a script nor anything from elsewhere. What it says
-and decides comes from the rooms below; here is only who may, which page, and how it looks. It comes with
-``pip install '.[page]'``.
+Pages are rendered on the server, without scripts and external resources (`keys.js` adds shortcuts). Content
+and decisions come from the packages below; this one has access, routes and layout. It needs ``pip install
+'.[page]'``.
 """

@@ -1,6 +1,6 @@
-"""The page as an application (ASGI): who may come in, which page answers, and what errors look like.
+"""ASGI application of the web page: sessions, routes and error pages.
 
-It has to stand at the root of its address: its links and its cookie say so.
+It has to be at the root of its host, because of its links and its cookie.
 """
 
 from __future__ import annotations
@@ -50,13 +50,11 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("slowwave.web")
 WAYS: Final = (*search.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS)
 FIELDS: Final = 50  # of a form (count)
-_UNKNOWN_NAME: Final = (
-    "This page is not known by that name. mcp.allowed_hosts has the names that it is known by."
-)
+_UNKNOWN_NAME: Final = "Unknown host name. Add it to mcp.allowed_hosts, or use one that is listed there."
 _SEE_OTHER: Final = 303
 _A: Final = {"reader": "a reader", "assistant": "an assistant"}
 _OF_A_PICTURE: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
-"""A drawing says with each line how that looks; nothing in it acts, and nothing is loaded for it."""
+"""SVG needs inline styles; scripts and loading are forbidden."""
 Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
@@ -68,14 +66,14 @@ def application(
     principal: str = "page",
     details: Mapping[str, Detail] | None = None,
 ) -> Starlette:
-    """The page of a home.
+    """Return the web page of a home.
 
     Args:
-        memories: of the home; whoever made them closes them.
+        memories: of the home; the caller closes them.
         settings: of the home.
-        entrances: keys of the links by which the person at the machine comes in.
-        principal: in whose name that person acts.
-        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
+        entrances: sign-in links for the owner.
+        principal: user of the owner's actions.
+        details: states of other parts in readiness; see :mod:`slowwave.serving.health`.
     """
     site = PageSite(memories, settings, entrances, principal)
     routes: list[Route | Mount] = [
@@ -95,9 +93,9 @@ def application(
         Middleware(HostGuard, settings=settings, refusal=PlainTextResponse(_UNKNOWN_NAME, 421)),
     ]
     failing = {404: site.nowhere, 405: site.nowhere, StatusError: site.no_form}
-    made = Starlette(routes=routes, middleware=guards, exception_handlers=failing)
-    made.router.redirect_slashes = False  # it would send people to whatever host a request names
-    return made
+    starlette = Starlette(routes=routes, middleware=guards, exception_handlers=failing)
+    starlette.router.redirect_slashes = False  # it would redirect to the host of the request
+    return starlette
 
 
 async def _health(_: Request) -> Response:
@@ -105,13 +103,13 @@ async def _health(_: Request) -> Response:
 
 
 class PageSite:
-    """What all pages share.
+    """Handlers and state that all pages share.
 
     Args:
         memories: of the home.
         settings: of the home.
-        entrances: keys of links.
-        principal: in whose name the person at the machine acts.
+        entrances: sign-in links.
+        principal: user of the owner's actions.
     """
 
     def __init__(
@@ -119,7 +117,7 @@ class PageSite:
     ) -> None:
         self._memories, self._settings, self._entrances = memories, settings, entrances
         self._principal = principal
-        # Cookies know no ports: pages of several homes on this machine would sign one another out.
+        # Cookies ignore ports: the name keeps pages of several homes on one machine apart.
         self.cookie = f"slowwave_{ids.digest('page', str(settings.home))[:12]}"
         self._access = Access(settings)
         self.sessions = Sessions(settings.page.session_hours * 3_600)
@@ -131,7 +129,7 @@ class PageSite:
     # -- pages -----------------------------------------------------------------------------------
 
     def answering(self, way: PageRoute) -> Endpoint:
-        """The endpoint of a way."""
+        """Return the endpoint of a route."""
 
         async def answer(request: Request) -> Response:
             session = self._session(request)
@@ -140,8 +138,8 @@ class PageSite:
             form = await self._form(request) if way.post else {}
             if way.post and not _is_own(form, session):
                 return _stale(session)
-            caller = session.caller  # another tab may go to another namespace meanwhile
-            if self._working[caller] >= self._settings.mcp.max_concurrent_requests:
+            caller = session.caller  # another tab may switch the namespace meanwhile
+            if self._working[caller] >= self._settings.mcp.requests:
                 return _busy()
             self._working[caller] += 1
             try:
@@ -156,40 +154,40 @@ class PageSite:
     def _answer(
         self, way: PageRoute, request: Request, session: PageSession, caller: Caller, form: Mapping[str, str]
     ) -> Response:
-        """Do what was asked, and say what came of it; in a thread."""
+        """Run the handler of a route in a thread, and return its response."""
         try:
             with boundary(own=True):
                 _require_rights(way, caller)
-                asked = PageRequest(
+                page_request = PageRequest(
                     session=session, caller=caller, memory=self._memories.of(caller), waits=self._waits,
                     path=request.path_params, query=request.query_params, form=form,
                 )  # fmt: skip
-                answer = way.call(asked)
+                answer = way.call(page_request)
                 if way.post:
                     self._waits.forget(caller.namespace)
-                return self._response(answer, session, asked)
+                return self._response(answer, session, page_request)
         except SlowwaveError as error:
             if way.post:
                 self._waits.forget(caller.namespace)
             return _failed(session, str(error), status_of(error, invalid=400))
         except Exception:
             LOG.exception("%s %s failed", request.method, way.path)
-            told = "Something went wrong that should not have. The log of this server says what."
-            return _failed(session, told, 500)
+            message = "Internal error. The server's log has the details."
+            return _failed(session, message, 500)
 
-    def _response(self, answer: PageAnswer, session: PageSession, asked: PageRequest) -> Response:
+    def _response(self, answer: PageAnswer, session: PageSession, request: PageRequest) -> Response:
         if isinstance(answer, Image):
             return Response(answer.body, media_type=answer.media_type, headers=_OF_A_PICTURE)
         if isinstance(answer, Redirect):
             session.notices += [answer.notice] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)
-        counts = self._waits.counts(asked.memory) if session.person else None
-        return _page(answer, session, counts=counts, now=asked.now)
+        counts = self._waits.counts(request.memory) if session.person else None
+        return _page(answer, session, counts=counts, now=request.now)
 
     # -- signing in ------------------------------------------------------------------------------
 
     async def sign_in(self, request: Request) -> Response:
-        """The form for a token, and what comes of it."""
+        """Show the sign-in form, or check its token."""
         if request.method != "POST":
             if self._session(request) is not None:
                 return RedirectResponse("/", _SEE_OTHER)
@@ -197,18 +195,18 @@ class PageSite:
         token = (await self._form(request)).get("token", "").strip()
         answer = self._access.of_home(token)
         if answer.caller is None and answer.guessed:
-            return await self._refuse_slowly(request, "No token that is known here.")
+            return await self._refuse_slowly(request, "Unknown token.")
         if answer.caller is None:
             return _alone("sign-in", "Sign in", status=403, problem=answer.why)
         return self._enter(request, answer.caller, digest(token))
 
     async def enter(self, request: Request) -> Response:
-        """Come in by a link that the command printed; a HEAD does not use it up."""
+        """Sign in with a one-time link; a HEAD request does not consume it."""
         if request.method == "HEAD":
             return Response()
         if not self._entrances.use(request.query_params.get("key", "")):
-            told = "This link was used, or is older than ten minutes. Start the command again for a new one."
-            return await self._refuse_slowly(request, told)
+            message = "This link was used, or is older than ten minutes. Run the command again for a new one."
+            return await self._refuse_slowly(request, message)
         return self._enter(request, Caller(self._settings.namespace, self._principal, "person"))
 
     def _enter(self, request: Request, caller: Caller, token: str = "") -> Response:
@@ -220,12 +218,12 @@ class PageSite:
         )
         return response
 
-    async def _refuse_slowly(self, request: Request, told: str) -> Response:
+    async def _refuse_slowly(self, request: Request, message: str) -> Response:
         if self._delays.full:
             return _busy()
         with self._delays.holding():
             await anyio.sleep(self._delays.after(request.client.host if request.client else ""))
-        return _alone("sign-in", "Sign in", status=403, problem=told)
+        return _alone("sign-in", "Sign in", status=403, problem=message)
 
     async def sign_out(self, request: Request) -> Response:
         """End the session."""
@@ -239,7 +237,7 @@ class PageSite:
         return response
 
     async def namespaces(self, request: Request) -> Response:
-        """The namespaces of the home, for who came in at the machine."""
+        """List the namespaces of the home for its owner, or switch to one."""
         session = self._session(request)
         if session is None:
             return self._first_sign_in(request)
@@ -247,27 +245,29 @@ class PageSite:
         if request.method == "POST" and not _is_own(form, session):
             return _stale(session)
         if not session.at_home:
-            return _failed(session, "A token opens one namespace. The link opens all: slowwave page.", 403)
+            return _failed(
+                session, "A token gives access to one namespace. For all, use the link of slowwave page.", 403
+            )
         names = await anyio.to_thread.run_sync(self._names, session)
         if request.method == "POST":
             wanted = form.get("namespace", "")
             if wanted not in names:
                 return _failed(session, f"This home has no namespace {wanted!r}.", 404)
             session.go_to(session.caller._replace(namespace=wanted))
-            session.notices.append(f"This is namespace {wanted}.")
+            session.notices.append(f"Switched to namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
         return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session)
 
     def _names(self, session: PageSession) -> list[str]:
         store = self._memories.of(session.caller).store
         rows = pl.concat(distinct(store, name, columns=["namespace"]) for name in ("memories", "quarantine"))
-        found = set(rows["namespace"])
-        return sorted(found | {self._settings.namespace})
+        names = set(rows["namespace"])
+        return sorted(names | {self._settings.namespace})
 
     # -- parts -----------------------------------------------------------------------------------
 
     def _session(self, request: Request) -> PageSession | None:
-        """Whose request it is. A session ends with its token, and has the rights that it has now."""
+        """Return the session of a request. It ends with its token, and has that token's current rights."""
         name = request.cookies.get(self.cookie, "")
         session = self.sessions.find(name)
         if session is None or session.at_home:
@@ -283,62 +283,61 @@ class PageSite:
     def _first_sign_in(self, request: Request) -> Response:
         if request.method in ("GET", "HEAD"):
             return RedirectResponse("/sign-in", _SEE_OTHER)
-        told = "You are not signed in, or not any more, so nothing was done."
-        return _alone("sign-in", "Sign in", status=403, problem=told)
+        message = "You are not signed in, or the session has ended. Nothing was done."
+        return _alone("sign-in", "Sign in", status=403, problem=message)
 
     async def _form(self, request: Request) -> dict[str, str]:
-        """What a form sent; the first value of each name.
+        """Read a form; the first value of each name.
 
         Raises:
-            StatusError: it is none, or too large.
+            StatusError: it is no form, or too large.
         """
         most = self._settings.mcp.max_request_bytes
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
-            raise StatusError(415, "That is no form of this page.")
+            raise StatusError(415, "The request is no form of this page.")
         body = bytearray()
         async for part in request.stream():
             body += part
             if len(body) > most:
-                raise StatusError(413, f"That is more than {most:,} bytes (mcp.max_request_bytes).")
+                raise StatusError(413, f"The form has more than {most:,} bytes (mcp.max_request_bytes).")
         try:
             fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
         except ValueError:
-            raise StatusError(400, "That is no form of this page.") from None
+            raise StatusError(400, "The request is no form of this page.") from None
         return dict(reversed(fields))
 
     async def no_form(self, request: Request, error: Exception) -> Response:
-        """Something was sent that is no form of the page."""
+        """Answer a request that is no form of the page."""
         assert isinstance(error, StatusError)
         return _alone("error", "That did not work", status=error.status, problem=str(error))
 
     async def nowhere(self, request: Request, _: Exception) -> Response:
-        """An address that there is not."""
+        """Answer a request to an unknown address."""
         session = self._session(request)
-        told = f"There is no page {request.url.path[:200]}."
+        message = f"Unknown page {request.url.path[:200]}."
         if session is None:
-            return _alone("error", "Not found", status=404, problem=told)
-        return _failed(session, told, 404)
+            return _alone("error", "Not found", status=404, problem=message)
+        return _failed(session, message, 404)
 
 
 def _require_rights(way: PageRoute, caller: Caller) -> None:
-    """Raise where only people may, or only those who may change something.
+    """Require the rights that a route needs.
 
     Raises:
-        StatusError: somebody with lesser rights asks.
+        StatusError: the caller's rights are lower.
     """
     if way.post and caller.reads_only:
-        raise StatusError(403, "This token may only read (its rights are reader), so nothing was done.")
+        raise StatusError(403, "This token has read access only (rights: reader). Nothing was done.")
     if way.person and caller.rights != "person":
         raise StatusError(
             403,
-            f"Only a person may do that, and this token has the rights of {_A[caller.rights]}. "
-            f"Nothing was done.",
+            f"Only a person may do that. This token has the rights of {_A[caller.rights]}. Nothing was done.",
         )
 
 
 def _is_own(form: Mapping[str, str], session: PageSession) -> bool:
-    """Whether a form is one that this session was given."""
+    """Whether a form was given to this session (CSRF)."""
     return compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
 
 
@@ -349,24 +348,23 @@ def _page(page: ShownPage, session: PageSession, **more: Any) -> Response:  # no
     return HTMLResponse(text, page.status)
 
 
-def _failed(session: PageSession, told: str, status: int) -> Response:
+def _failed(session: PageSession, message: str, status: int) -> Response:
     title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
-    return _page(ShownPage("error", title, {"problem": told}, status=status), session)
+    return _page(ShownPage("error", title, {"problem": message}, status=status), session)
 
 
 def _stale(session: PageSession) -> Response:
-    told = (
-        "This form is of another session, so nothing was done. Open the page again and send its form "
-        "from there."
+    message = (
+        "This form belongs to another session. Nothing was done. Reload the page and send its form again."
     )
-    return _failed(session, told, 403)
+    return _failed(session, message, 403)
 
 
 def _alone(template: str, title: str, *, status: int = 200, problem: str = "") -> Response:
-    """A page for who is not signed in."""
+    """Return a page for a visitor who is not signed in."""
     return HTMLResponse(rendered(template, title=title, problem=problem), status)
 
 
 def _busy() -> Response:
-    told = "Too many requests are in work already. Come back in a moment."
-    return PlainTextResponse(told, 429, headers={"Retry-After": str(RETRY_S)})
+    message = "Too many requests at a time. Retry in a moment."
+    return PlainTextResponse(message, 429, headers={"Retry-After": str(RETRY_S)})

@@ -1,4 +1,4 @@
-"""What use teaches, and whether it may act: the gates, a person's word, what is live, the log."""
+"""Learning page: gates, approval, learned terms, search keys, audit log."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from slowwave.views import learning_lists
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage
 
 
-def learning(asked: PageRequest) -> ShownPage:
-    """The gates, and what was learned."""
-    home = asked.memory.learning
+def learning(request: PageRequest) -> ShownPage:
+    """Show the learning gates and what was learned."""
+    home = request.memory.learning
     status, terms, keys = home.overview()
     log, refused = learning_lists.decided(home.log(limit=None))
     kinds = [
@@ -23,18 +23,18 @@ def learning(asked: PageRequest) -> ShownPage:
     ]
     data = {
         "kinds": kinds,
-        "enabled": asked.memory.settings.learning.enabled,
+        "enabled": request.memory.settings.learning.enabled,
         "terms": learning_lists.terms(terms, PAGE),
         "keys": learning_lists.keys(keys, PAGE),
-        "log": learning_lists.log(log, PAGE, asked.now),
+        "log": learning_lists.log(log, PAGE, request.now),
         "refused": counted(refused, "selection") if refused else "",
         "when": learning_lists.WHEN,
     }
     return ShownPage("learning", "Learning", data, "/learning")
 
 
-def _kind(gate: Any, unit: str, states: Any, became: Any) -> dict[str, Any]:  # noqa: ANN401 - of Status
-    mark, then = learning_lists.says(gate)
+def _kind(gate: Any, unit: str, states: Any, reasons: Any) -> dict[str, Any]:  # noqa: ANN401 - of Status
+    mark, then = learning_lists.gate_state(gate)
     return {
         "gate": gate,
         "name": learning_lists.OF[gate.kind],
@@ -43,74 +43,79 @@ def _kind(gate: Any, unit: str, states: Any, became: Any) -> dict[str, Any]:  # 
         "conditions": learning_lists.conditions(gate),
         "unit": unit,
         "states": states,
-        "became": became,
-        "approved": any(one.name == "approval" and one.state == "open" for one in gate.conditions),
+        "became": reasons,
+        "approved": any(
+            condition.name == "approval" and condition.state == "open" for condition in gate.conditions
+        ),
     }
 
 
-def about_to_approve(asked: PageRequest) -> ShownPage:
-    """The evidence, before a person's word."""
-    kind = _named(asked)
-    gate = asked.memory.learning.gate(kind)
+def about_to_approve(request: PageRequest) -> ShownPage:
+    """Show the evidence before an approval."""
+    kind = _named(request)
+    gate = request.memory.learning.gate(kind)
     if not gate.awaits_only_approval and not gate.open:
         raise ApprovalRefusedError(gate)
     return ShownPage("approve", f"Approve: {learning_lists.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
 
 
-def approve(asked: PageRequest) -> Redirect:
-    """A person's word."""
-    kind = _named(asked)
-    asked.memory.learning.approve(
-        who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
+def approve(request: PageRequest) -> Redirect:
+    """Approve a kind of learning."""
+    kind = _named(request)
+    request.memory.learning.approve(
+        who=request.form.get("who", ""), why=request.form.get("why", "").strip(), kind=kind
     )
-    return Redirect("/learning", f"{learning_lists.OF[kind]}: approved by {asked.form['who'].strip()}.")
+    return Redirect("/learning", f"{learning_lists.OF[kind]}: approved by {request.form['who'].strip()}.")
 
 
-def withdraw(asked: PageRequest) -> Redirect:
-    """Take that word back."""
-    kind = _named(asked)
-    asked.memory.learning.withdraw(
-        who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
+def withdraw(request: PageRequest) -> Redirect:
+    """Withdraw an approval."""
+    kind = _named(request)
+    request.memory.learning.withdraw(
+        who=request.form.get("who", ""), why=request.form.get("why", "").strip(), kind=kind
     )
-    told = "Searches are from now on as if nothing had been learned of it; it is kept, and not deleted."
+    message = "Searches ignore it from now on. Nothing was deleted."
     return Redirect(
-        "/learning", f"{learning_lists.OF[kind]}: withdrawn by {asked.form['who'].strip()}. {told}"
+        "/learning", f"{learning_lists.OF[kind]}: withdrawn by {request.form['who'].strip()}. {message}"
     )
 
 
-def about_to_roll_back(asked: PageRequest) -> ShownPage:
-    """What would be taken back of what somebody taught; of everything where nobody is named."""
-    principal = asked.query.get("principal", "").strip()
+def about_to_roll_back(request: PageRequest) -> ShownPage:
+    """Preview a rollback of what a user taught, or of everything."""
+    principal = request.query.get("principal", "").strip()
     scope = _scope(principal)
-    found = [asked.memory.learning.preview_rollback(*scope, kind=kind) for kind in KINDS]
-    hit = [one for one in found if one.proposed.height]
+    previews = [request.memory.learning.preview_rollback(*scope, kind=kind) for kind in KINDS]
+    hit = [preview for preview in previews if preview.proposed.height]
     data = {
         "principal": principal,
-        "nothing": "" if hit else learning_lists.nothing_taught(found[0].rollback),
-        "found": [(learning_lists.OF[one.kind], *learning_lists.preview_rollback(one, PAGE)) for one in hit],
+        "nothing": "" if hit else learning_lists.nothing_taught(previews[0].rollback),
+        "found": [
+            (learning_lists.OF[preview.kind], *learning_lists.preview_rollback(preview, PAGE))
+            for preview in hit
+        ],
     }
-    return ShownPage("rollback", "Take back what was learned", data, "/learning")
+    return ShownPage("rollback", "Roll back learning", data, "/learning")
 
 
-def roll_back(asked: PageRequest) -> Redirect:
-    """Take it back."""
-    who, why = asked.form.get("who", ""), asked.form.get("why", "").strip()
-    scope = _scope(asked.form.get("principal", "").strip())
+def roll_back(request: PageRequest) -> Redirect:
+    """Roll back what a user taught, or everything."""
+    who, why = request.form.get("who", ""), request.form.get("why", "").strip()
+    scope = _scope(request.form.get("principal", "").strip())
     for kind in KINDS:
-        asked.memory.learning.roll_back(*scope, who=who, why=why, kind=kind)
-    return Redirect("/learning", f"Taken back by {who.strip()}.")
+        request.memory.learning.roll_back(*scope, who=who, why=why, kind=kind)
+    return Redirect("/learning", f"Rolled back by {who.strip()}.")
 
 
 def _scope(principal: str) -> tuple[Any, str]:
     return ("principal", principal) if principal else ("everything", "")
 
 
-def _named(asked: PageRequest) -> Kind:
-    kind = asked.path["kind"]
-    for one in KINDS:
-        if one == kind:
-            return one
-    raise NotFoundError(f"There is no learning of {kind!r}; there is {' and '.join(KINDS)}.")
+def _named(request: PageRequest) -> Kind:
+    kind = request.path["kind"]
+    for known in KINDS:
+        if known == kind:
+            return known
+    raise NotFoundError(f"Unknown kind of learning {kind!r}. Use {' or '.join(KINDS)}.")
 
 
 WAYS: Final = (

@@ -1,4 +1,4 @@
-"""One memory with all that is known of it, what was stored lately, and what people do about both."""
+"""Pages of one memory and of recent memories, with their actions."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
-EVENTS: Final = 100  # of a history, the last ones (count)
-CHARACTERS: Final = 20_000  # of a text that a page shows
+EVENTS: Final = 100  # latest events of a history (count)
+CHARACTERS: Final = 20_000  # maximum characters of a text on a page
 LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
 _LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
 
 
-def memory(asked: PageRequest) -> ShownPage | Redirect:
-    """A memory."""
-    name = asked.path["memory"]
-    asked.require_visible(name)
+def memory(request: PageRequest) -> ShownPage | Redirect:
+    """Show a memory."""
+    name = request.path["memory"]
+    request.require_visible(name)
     try:
-        record = asked.memory.get(name)
+        record = request.memory.get(name)
     except NotFoundError:
-        if asked.person and _held(asked, name):
+        if request.person and _is_quarantined(request, name):
             return Redirect(to("quarantine", name))
         raise
     calls: list[Callable[[], Any]] = [
-        lambda: asked.memory.history(name, viewer=asked.viewer),
-        lambda: _labels(asked, name),
+        lambda: request.memory.history(name, viewer=request.viewer),
+        lambda: _labels(request, name),
     ]
-    if asked.person:
-        calls.append(lambda: stats_of(asked.memory.home, record, as_of=asked.now))
+    if request.person:
+        calls.append(lambda: stats_of(request.memory.home, record, as_of=request.now))
     events, labels, *stats = together(*calls)
     data: dict[str, Any] = {
         "record": record,
@@ -50,62 +50,66 @@ def memory(asked: PageRequest) -> ShownPage | Redirect:
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
-        "links": _links(asked, record, events),
+        "links": _links(request, record, events),
         "file": record.source if labels["origin"] else "",
         "labels": labels,
     }
-    for one in stats:
-        data |= {"used": usage.usage_text(one, asked.now), "recent": one.recent, **_taught(asked, name)}
+    for usage_stats in stats:
+        data |= {
+            "used": usage.usage_text(usage_stats, request.now),
+            "recent": usage_stats.recent,
+            **_taught(request, name),
+        }
     return ShownPage("memory", record.title or name, data, place="/lately")
 
 
-def _held(asked: PageRequest, name: str) -> bool:
-    mine = asked.memory.tenant.mine(one_of("memory_id", [name]))
-    return asked.memory.store.count("quarantine", mine) > 0
+def _is_quarantined(request: PageRequest, name: str) -> bool:
+    where = request.memory.tenant.mine(one_of("memory_id", [name]))
+    return request.memory.store.count("quarantine", where) > 0
 
 
-def _labels(asked: PageRequest, name: str) -> dict[str, Any]:
-    mine = asked.memory.tenant.mine(one_of("memory_id", [name]))
-    return asked.memory.store.read("memories", mine, columns=_LABELS).row(0, named=True)
+def _labels(request: PageRequest, name: str) -> dict[str, Any]:
+    where = request.memory.tenant.mine(one_of("memory_id", [name]))
+    return request.memory.store.read("memories", where, columns=_LABELS).row(0, named=True)
 
 
 def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    undone = {one["id"] for one in events if one["event"].endswith((" undone", "accepted"))}
+    undone = {event["id"] for event in events if event["event"].endswith((" undone", "accepted"))}
     return [
-        one
+        event
         | {
-            "text": one["text"][:CHARACTERS],
-            "undo": one["event"].partition(" (")[0] in _TAKEN_BACK and one["id"] not in undone,
+            "text": event["text"][:CHARACTERS],
+            "undo": event["event"].partition(" (")[0] in _TAKEN_BACK and event["id"] not in undone,
         }
-        for one in reversed(events)
+        for event in reversed(events)
     ]
 
 
 def _links(
-    asked: PageRequest, record: MemoryRecord, events: list[dict[str, Any]]
+    request: PageRequest, record: MemoryRecord, events: list[dict[str, Any]]
 ) -> list[tuple[str, str, str]]:
-    """Other memories: how they are linked with this one, their ids and titles."""
-    found: dict[tuple[str, str], None] = {}
+    """Return linked memories as (relation, id, title)."""
+    links: dict[tuple[str, str], None] = {}
     now = {"merged": "merged into", "superseded": "superseded by"}.get(record.status, "replaced by")
     if record.replaced_by:
-        found[now, record.replaced_by] = None
-    found |= dict.fromkeys(("absorbed", one) for one in record.absorbed)
+        links[now, record.replaced_by] = None
+    links |= dict.fromkeys(("absorbed", one) for one in record.absorbed)
     if record.follows:
-        found["follows", record.follows] = None
-    tenant = asked.memory.tenant
-    about = f"{one_of('from_memory', [record.memory_id])} OR {one_of('to_memory', [record.memory_id])}"
-    edges = tenant.store.read("edges", tenant.mine(about), columns=["from_memory", "to_memory", "kind"])
+        links["follows", record.follows] = None
+    tenant = request.memory.tenant
+    where = f"{one_of('from_memory', [record.memory_id])} OR {one_of('to_memory', [record.memory_id])}"
+    edges = tenant.store.read("edges", tenant.mine(where), columns=["from_memory", "to_memory", "kind"])
     for start, end, kind in edges.iter_rows():
-        mine = start == record.memory_id
-        verb = {"supersedes": ("supersedes", "superseded by")}.get(kind, (kind, kind))[0 if mine else 1]
-        found[verb, end if mine else start] = None
-    known = {name for _, name in found}
-    found |= {
-        ("looked at beside", one["other"]): None
-        for one in events
-        if one["other"] and one["other"] not in known
+        is_start = start == record.memory_id
+        verb = {"supersedes": ("supersedes", "superseded by")}.get(kind, (kind, kind))[0 if is_start else 1]
+        links[verb, end if is_start else start] = None
+    linked = {name for _, name in links}
+    links |= {
+        ("compared with", event["other"]): None
+        for event in events
+        if event["other"] and event["other"] not in linked
     }
-    names = sorted({name for _, name in found})
+    names = sorted({name for _, name in links})
     titles = tenant.store.read_by(
         "memories",
         "memory_id",
@@ -113,144 +117,150 @@ def _links(
         columns=["memory_id", "title", "sensitivity"],
         also=tenant.mine("true"),
     )
-    if not asked.person:
+    if not request.person:
         titles = titles.filter(open_rows())
-    told = dict(redact(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
-    return [(how, name, told[name]) for how, name in found if name in told]
+    titles_by_id = dict(redact(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
+    return [(how, name, titles_by_id[name]) for how, name in links if name in titles_by_id]
 
 
-def _taught(asked: PageRequest, name: str) -> dict[str, Any]:
-    """What was learned of a memory; to ask for it is to read all that was proposed, so first a look."""
-    tenant = asked.memory.tenant
-    mine = tenant.mine(one_of("memory_id", [name]))
-    if not tenant.store.count("learned_proposals", mine):
+def _taught(request: PageRequest, name: str) -> dict[str, Any]:
+    """Return what a memory learned. A count first avoids reading all proposals."""
+    tenant = request.memory.tenant
+    where = tenant.mine(one_of("memory_id", [name]))
+    if not tenant.store.count("learned_proposals", where):
         return {}
-    learning = asked.memory.learning
+    learning = request.memory.learning
     return {
         "terms": learning_lists.terms(learning.terms(memory_id=name), LESSONS),
         "keys": learning_lists.keys(learning.keys(memory_id=name), LESSONS),
     }
 
 
-# -- acts ------------------------------------------------------------------------------------------
+# -- actions -------------------------------------------------------------------------------------------
 
 
-def save(asked: PageRequest) -> Redirect:
+def save(request: PageRequest) -> Redirect:
     """Save a note."""
-    form = asked.form
-    label = {"source_kind": "manual"} if asked.person else {}
-    saved = asked.memory.save(
+    form = request.form
+    label = {"source_kind": "manual"} if request.person else {}
+    saved = request.memory.save(
         _text(form.get("content", "")), title=form.get("title", "").strip(),
         memory_type=form.get("type", ""), **label,
     )  # fmt: skip
-    return _saved(asked, saved)
+    return _saved(request, saved)
 
 
-def correct(asked: PageRequest) -> Redirect:
-    """Let a memory say something else."""
-    name = asked.path["memory"]
-    asked.require_visible(name)
+def correct(request: PageRequest) -> Redirect:
+    """Replace the text of a memory."""
+    name = request.path["memory"]
+    request.require_visible(name)
 
     def check(revision: str) -> None:
-        if asked.form.get("read", "") not in ("", revision):
+        if request.form.get("read", "") not in ("", revision):
             raise SlowwaveError(
-                "This memory was changed since you opened it, so your correction was not saved. Go back to "
-                "copy your text, and look at the memory again."
+                "This memory has changed since you opened it. Your correction was not saved. Go back to "
+                "copy your text, then reload the memory."
             )
 
-    content, title = _text(asked.form.get("content", "")), asked.form.get("title", "").strip()
-    return _saved(asked, saving.correct(asked, name, content, title=title, check=check))
+    content, title = _text(request.form.get("content", "")), request.form.get("title", "").strip()
+    return _saved(request, saving.correct(request, name, content, title=title, check=check))
 
 
-def _saved(asked: PageRequest, saved: Saved) -> Redirect:
-    told = " ".join(saved.warnings)
+def _saved(request: PageRequest, saved: Saved) -> Redirect:
+    warnings = " ".join(saved.warnings)
     if saved.status == "quarantined":
-        why = "; ".join(gate_text.told(saved.reasons))
-        goal = to("quarantine", saved.memory_id) if asked.person else "/"
-        return Redirect(goal, f"Not let in: {why}. {told}".strip())
-    became = {
-        "merged": "It says nearly the same as another one, and was merged into that.",
-        "superseded": "A newer memory says otherwise, and supersedes it.",
+        why = "; ".join(gate_text.reason_lines(saved.reasons))
+        goal = to("quarantine", saved.memory_id) if request.person else "/"
+        return Redirect(goal, f"Quarantined: {why}. {warnings}".strip())
+    statuses = {
+        "merged": "It is nearly the same as another memory, and was merged into that.",
+        "superseded": "A newer memory supersedes it.",
     }
-    known = {"supersede": "It supersedes another one.", "related": "It is related to another one."}
-    more = became.get(saved.status) or known.get(saved.outcome) or ""
-    return Redirect(to("memory", saved.memory_id), f"Saved. {more} {told}".strip())
+    relations = {"supersede": "It supersedes another memory.", "related": "It is related to another memory."}
+    more = statuses.get(saved.status) or relations.get(saved.outcome) or ""
+    return Redirect(to("memory", saved.memory_id), f"Saved. {more} {warnings}".strip())
 
 
 def _text(content: str) -> str:
     return content.replace("\r\n", "\n")
 
 
-def forget(asked: PageRequest) -> Redirect:
-    """Take a memory out of every search."""
-    name = asked.path["memory"]
-    new = asked.memory.forget(name, viewer=asked.viewer)
-    said = "Forgotten: no search finds it any more." if new else "It was forgotten already."
-    more = "You can bring it back." if asked.person else mcp_text.after_forgetting(name)
-    return Redirect(local(asked.form.get("back", ""), to("memory", name)), f"{said} {more}")
+def forget(request: PageRequest) -> Redirect:
+    """Hide a memory from searches."""
+    name = request.path["memory"]
+    new = request.memory.forget(name, viewer=request.viewer)
+    status = "Forgotten: searches do not return it any more." if new else "It was already forgotten."
+    more = "You can unforget it." if request.person else mcp_text.after_forgetting(name)
+    return Redirect(local(request.form.get("back", ""), to("memory", name)), f"{status} {more}")
 
 
-def remember(asked: PageRequest) -> Redirect:
-    """Take a forgetting back."""
-    name = asked.path["memory"]
-    new = asked.memory.remember(name)
-    told = "Remembered: it is found again, as it was." if new else "It was not forgotten; nothing changed."
-    return Redirect(local(asked.form.get("back", ""), to("memory", name)), told)
+def remember(request: PageRequest) -> Redirect:
+    """Unforget a memory."""
+    name = request.path["memory"]
+    new = request.memory.remember(name)
+    message = "Unforgotten: searches return it again." if new else "It was not forgotten; nothing changed."
+    return Redirect(local(request.form.get("back", ""), to("memory", name)), message)
 
 
-def about_to_erase(asked: PageRequest) -> ShownPage:
-    """What an erasure would take away."""
-    name = asked.path["memory"]
-    planned = asked.memory.to_erase(name)
+def about_to_erase(request: PageRequest) -> ShownPage:
+    """Preview an erasure."""
+    name = request.path["memory"]
+    planned = request.memory.to_erase(name)
     data = {
         "name": name,
         "sections": erasing.goes(planned, LISTED),
         "beside": erasing.beside(planned, LISTED),
         "elsewhere": erasing.ELSEWHERE,
         "warning": erasing.NO_WAY_BACK,
-        "shown": _mark(asked, planned),
+        "shown": _mark(request, planned),
     }
-    return ShownPage("erase", "Erase for good", data, place="/lately")
+    return ShownPage("erase", "Erase", data, place="/lately")
 
 
-def erase(asked: PageRequest) -> Redirect:
-    """Take a memory away for good, if it is what was shown."""
-    planned = asked.memory.to_erase(asked.path["memory"])
-    if asked.form.get("shown") != _mark(asked, planned):
+def erase(request: PageRequest) -> Redirect:
+    """Erase a memory, if the plan is still the one that was shown."""
+    planned = request.memory.to_erase(request.path["memory"])
+    if request.form.get("shown") != _mark(request, planned):
         raise SlowwaveError(
-            "What would be erased is not what was shown any more, so nothing was erased. Look at it again."
+            "The memory has changed since the preview. Nothing was erased. Open the preview again."
         )
-    done = asked.memory.erase_planned(planned, why=asked.form.get("why", "").strip())
+    done = request.memory.erase_planned(planned, why=request.form.get("why", "").strip())
     return Redirect("/lately", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
 
 
-def _mark(asked: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
-    """What tells whether the same memories would go, and say the same still."""
-    rows = asked.memory.store.read_by(
-        "memories", "memory_id", [one.memory_id for one in planned.memories],
-        columns=["memory_id", "revision"], also=asked.memory.tenant.mine("true"),
+def _mark(request: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
+    """Return a digest of the planned memories and their revisions."""
+    rows = request.memory.store.read_by(
+        "memories", "memory_id", [planned_memory.memory_id for planned_memory in planned.memories],
+        columns=["memory_id", "revision"], also=request.memory.tenant.mine("true"),
     )  # fmt: skip
-    says = dict(rows.iter_rows())
-    return ids.digest("erase", *(f"{one.memory_id} {says.get(one.memory_id)}" for one in planned.memories))
+    revisions = dict(rows.iter_rows())
+    return ids.digest(
+        "erase",
+        *(
+            f"{planned_memory.memory_id} {revisions.get(planned_memory.memory_id)}"
+            for planned_memory in planned.memories
+        ),
+    )
 
 
-# -- what was stored lately ------------------------------------------------------------------------
+# -- recent memories -------------------------------------------------------------------------
 
 
-def stored(asked: PageRequest) -> ShownPage:
-    """What was stored lately, and by whom."""
-    principal, kind, skip = asked.query.get("by", ""), asked.query.get("kind", ""), asked.number("skip")
-    found = recent_memories(
-        asked.memory.tenant, principal=principal, source_kind=kind, skip=skip, limit=PAGE,
-        viewer=asked.lists,
+def stored(request: PageRequest) -> ShownPage:
+    """List recent memories."""
+    principal, kind, skip = request.query.get("by", ""), request.query.get("kind", ""), request.number("skip")
+    recent = recent_memories(
+        request.memory.tenant, principal=principal, source_kind=kind, skip=skip, limit=PAGE,
+        viewer=request.lists,
     )  # fmt: skip
     hooks = [
-        (beat.silent, describe_beat(beat, asked.now))
-        for beat in beats(asked.memory.settings.home)
-        if beat.namespace == asked.memory.namespace
+        (beat.silent, told(beat, request.now))
+        for beat in beats(request.memory.settings.home)
+        if beat.namespace == request.memory.namespace
     ]
-    data = {"found": found, "by": principal, "kind": kind, "skip": skip, "page": PAGE, "hooks": hooks}
-    return ShownPage("lately", "Stored lately", data, place="/lately")
+    data = {"found": recent, "by": principal, "kind": kind, "skip": skip, "page": PAGE, "hooks": hooks}
+    return ShownPage("lately", "Recent memories", data, place="/lately")
 
 
 WAYS: Final = (

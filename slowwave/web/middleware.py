@@ -1,4 +1,4 @@
-"""Security headers of every answer, and refusal of forms that another page sent (CSRF)."""
+"""Middleware of the web page: security headers and CSRF protection."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ HEADERS: Final = {
 
 
 class PageGuard:
-    """Middleware that adds security headers to every answer and refuses forms of other pages.
+    """Middleware that adds security headers and refuses forms of other sites.
 
     Args:
-        app: The application.
-        https: Whether people reach it over TLS.
+        app: the application.
+        https: whether browsers reach it over TLS.
     """
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self._app, self._https = app, https
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Answer a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -50,8 +50,8 @@ class PageGuard:
             await send(message)
 
         if scope["method"] not in READS and not own(Headers(scope=scope), https=self._https):
-            told = "Another page sent this, so nothing was done. Use the forms of this one."
-            await PlainTextResponse(told, 403)(scope, receive, with_headers)
+            message_ = "The request came from another site. Nothing was done. Use the forms of this page."
+            await PlainTextResponse(message_, 403)(scope, receive, with_headers)
         else:
             await self._app(scope, receive, with_headers)
 
@@ -59,12 +59,12 @@ class PageGuard:
 def own(headers: Headers, *, https: bool) -> bool:
     """Whether a request that changes something comes from a page of this server.
 
-    Browsers say where a form was (Origin), newer ones also whether that is the same place (Sec-Fetch-Site).
-    Who says neither is no browser of today; for it the key in the form has to do.
+    Browsers send the origin of a form (Origin), newer ones also whether it is the same site (Sec-Fetch-Site).
+    If a client sends neither, only the form's token protects.
 
     Args:
         headers: of the request.
-        https: whether people reach it over TLS.
+        https: whether browsers reach it over TLS.
     """
     if headers.get("sec-fetch-site", "same-origin") != "same-origin":
         return False

@@ -1,4 +1,4 @@
-"""How much waits for a person, for the navigation of every page."""
+"""Counts of pending decisions, quarantine and judgments, for the navigation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from slowwave.serving.caller import Caller
 if TYPE_CHECKING:
     from slowwave.memory import Memory
 
-GOOD_S: Final = 30.0  # that a count is good for, unless something was done here
-PAIRS_GOOD_S: Final = 300.0  # that drawn pairs are; to find them is to read a month of searches
+GOOD_S: Final = 30.0  # lifetime of a count (seconds), unless something was done here
+PAIRS_GOOD_S: Final = 300.0  # lifetime of drawn pairs (seconds); drawing reads a month of searches
 DRAWN: Final = 50  # pairs at a time (count)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What waits (counts); `judge` is None while nobody has looked yet."""
+    """Counts of pending items; `judge` is None until pairs were drawn."""
 
     decisions: int
     quarantine: int
@@ -33,7 +33,7 @@ class Counts:
 
 @dataclass(slots=True)
 class _Pairs:
-    """Pairs that were drawn for somebody, and how many there were in all."""
+    """Pairs drawn for a user, and the number of all pairs."""
 
     drawn: list[ShownPair]
     total: int
@@ -41,7 +41,7 @@ class _Pairs:
 
 
 class PendingCounts:
-    """Counts and queues by namespace and person, kept for a short while.
+    """Cache of counts by namespace, and of pairs by user.
 
     Args:
         clock: seconds; for tests.
@@ -53,43 +53,45 @@ class PendingCounts:
         self._pairs: dict[Caller, _Pairs] = {}
 
     def counts(self, memory: Memory) -> Counts:
-        """What waits in a namespace for who asks."""
+        """Return the pending items of a namespace for the current user."""
         now, namespace = self._clock(), memory.namespace
-        known = self._counts.get(namespace)
-        if known is None or known[0] < now:
-            held = memory.store.count("quarantine", memory.tenant.mine(f"status = '{HELD}'"))
-            known = (now + GOOD_S, waiting(memory.store, namespace).height, held)
-            self._counts[namespace] = known
-        pairs = self._pairs.get(_who(memory))
-        return Counts(known[1], known[2], None if pairs is None else pairs.total)
+        cached = self._counts.get(namespace)
+        if cached is None or cached[0] < now:
+            quarantined = memory.store.count("quarantine", memory.tenant.mine(f"status = '{HELD}'"))
+            cached = (now + GOOD_S, waiting(memory.store, namespace).height, quarantined)
+            self._counts[namespace] = cached
+        pairs = self._pairs.get(_caller(memory))
+        return Counts(cached[1], cached[2], None if pairs is None else pairs.total)
 
     def forget(self, namespace: str) -> None:
-        """Something was done: look again."""
+        """Drop the cached counts of a namespace."""
         self._counts.pop(namespace, None)
 
     def pairs(self, memory: Memory) -> tuple[list[ShownPair], int]:
-        """The pairs that who asks labels next, the first one first, and how many there are in all."""
+        """Return the next pairs for the user, and the number of all pairs."""
         with self._lock:
-            known = self._pairs.get(_who(memory))
-            if known is None or known.until < self._clock() or not known.drawn:
+            cached = self._pairs.get(_caller(memory))
+            if cached is None or cached.until < self._clock() or not cached.drawn:
                 found = pairs_for(memory.home, memory.namespace, memory.principal)
-                there = known_memories(memory.store, memory.namespace, {one.memory_id for one in found})
-                found = [one for one in found if one.memory_id in there]  # imported searches show others
+                existing = known_memories(memory.store, memory.namespace, {pair.memory_id for pair in found})
+                found = [
+                    pair for pair in found if pair.memory_id in existing
+                ]  # imported searches may return other objects
                 drawn = worth_judging(found, DRAWN, seed=memory.home.now().date().isoformat())
-                known = _Pairs(drawn, len(found), self._clock() + PAIRS_GOOD_S)
-                self._pairs[_who(memory)] = known
-            return list(known.drawn), known.total
+                cached = _Pairs(drawn, len(found), self._clock() + PAIRS_GOOD_S)
+                self._pairs[_caller(memory)] = cached
+            return list(cached.drawn), cached.total
 
     def settled(self, memory: Memory, query: str, memory_id: str, *, later: bool = False) -> None:
-        """A pair was labelled, or put off."""
+        """Remove a pair that was labelled or postponed."""
         with self._lock:
-            known = self._pairs.get(_who(memory))
-            if known is None:
+            cached = self._pairs.get(_caller(memory))
+            if cached is None:
                 return
-            left = [one for one in known.drawn if (one.query, one.memory_id) != (query, memory_id)]
-            gone = len(known.drawn) - len(left)
-            known.drawn, known.total = left, max(0, known.total - (0 if later else gone))
+            remaining = [pair for pair in cached.drawn if (pair.query, pair.memory_id) != (query, memory_id)]
+            removed = len(cached.drawn) - len(remaining)
+            cached.drawn, cached.total = remaining, max(0, cached.total - (0 if later else removed))
 
 
-def _who(memory: Memory) -> Caller:
+def _caller(memory: Memory) -> Caller:
     return Caller(memory.namespace, memory.principal)

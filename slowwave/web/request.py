@@ -23,14 +23,14 @@ PAGE: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest(MemoryRequest):
-    """Request of somebody who is signed in.
+    """Request of a signed-in user.
 
     Attributes:
-        session: Of who asks; `caller` is who that is for all of this request.
-        waits: What waits for a person.
-        path: Parts of the address.
-        query: What stands behind it.
-        form: What was sent, where something was.
+        session: of the user; `caller` is fixed for this request.
+        waits: counts of pending items.
+        path: parameters of the path.
+        query: parameters of the query string.
+        form: fields of a form, if one was sent.
     """
 
     session: PageSession
@@ -41,24 +41,24 @@ class PageRequest(MemoryRequest):
 
     @property
     def now(self) -> datetime:
-        """The present moment."""
+        """Current time."""
         return self.memory.home.now()
 
     def number(self, name: str) -> int:
-        """A number from the address; 0 where there is none that makes sense."""
+        """Return a number of the query string; 0 for none or an invalid one."""
         text = self.query.get(name, "")
         return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPage:
-    """A page.
+    """Page to render.
 
     Attributes:
         template: its file, without the endings.
         title: plain text.
-        data: what the template is about.
-        place: the entry of the navigation that it belongs to.
+        data: variables of the template.
+        place: its entry in the navigation.
         status: of HTTP.
     """
 
@@ -70,7 +70,7 @@ class ShownPage:
 
 
 class Redirect(NamedTuple):
-    """Something was done; go to a page, which says so first."""
+    """Redirect after an action, with a notice for the next page."""
 
     to: str
     notice: str = ""
@@ -87,13 +87,13 @@ PageAnswer = ShownPage | Redirect | Image
 
 
 class PageRoute(NamedTuple):
-    """An address, and who may ask for it.
+    """Route with its access rules.
 
     Attributes:
-        path: with names in braces.
-        call: answers.
-        post: whether it changes something; else it is only looked at.
-        person: whether only people may.
+        path: with parameters in braces.
+        call: the handler.
+        post: whether it changes something.
+        person: whether it is only for persons.
         changes: whether it writes tables, which have one writer at a time.
     """
 
@@ -105,17 +105,17 @@ class PageRoute(NamedTuple):
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
-    """What calls that only read give, made at the same time: they wait for the disk more than they think."""
+    """Run read-only calls in parallel, and return their results in order."""
     with ThreadPoolExecutor(len(calls)) as pool:
-        return [one.result() for one in [pool.submit(copy_context().run, call) for call in calls]]
+        return [future.result() for future in [pool.submit(copy_context().run, call) for call in calls]]
 
 
 def to(*parts: str) -> str:
-    """The address of a page of this site, whatever its parts say."""
+    """Return the address of a page of this site, with quoted parts."""
     return "/" + "/".join(quote(part, safe="") for part in parts)
 
 
 def local(path: str, otherwise: str) -> str:
-    """An address that a form names, where it is one of this site."""
+    """Return an address of this site from a form, else `otherwise`."""
     plain = path.isascii() and path.isprintable() and "\\" not in path
     return path if plain and path.startswith("/") and not path.startswith("//") else otherwise

@@ -1,4 +1,4 @@
-"""The first page: search, see why each result stands where it does, and say what it was worth."""
+"""Search page: results, explanations and ratings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slowwave.search.filters import Filters
 from slowwave.views import mcp_text
 from slowwave.views.scores import MEANING, by_source
 from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, to
-from slowwave.web.sessions import ConsumedLink
+from slowwave.web.sessions import KeptSearch
 
 if TYPE_CHECKING:
     from slowwave.search import SearchResponse
@@ -22,51 +22,53 @@ if TYPE_CHECKING:
 RESULTS: Final = 10  # of a search (count)
 WIDTH: Final = 100  # units of a bar for a score of 1
 RATINGS: Final = {"helpful": "it helped", "neutral": "beside the point", "unhelpful": "wrong"}
-"""Ratings, as the buttons say them."""
+"""Labels of the rating buttons."""
 
 
-def look(asked: PageRequest) -> ShownPage:
-    """The box, and what is found where something was asked."""
-    query = asked.query.get("q", "").strip()
+def look(request: PageRequest) -> ShownPage:
+    """Show the search box, and the results of a query."""
+    query = request.query.get("q", "").strip()
     if not query:
-        return _shown({"query": "", "filters": _typed(asked), "memories": asked.memory.count()})
-    response = asked.memory.search(
-        query, limit=RESULTS, explain=True, log=not asked.caller.reads_only, **_chosen(_typed(asked))
+        return _shown({"query": "", "filters": _typed(request), "memories": request.memory.count()})
+    response = request.memory.search(
+        query, limit=RESULTS, explain=True, log=not request.caller.reads_only, **_chosen(_typed(request))
     )
-    found = ConsumedLink(response, {"q": query, **_typed(asked)})
-    asked.session.keep(found)
-    return again(asked, found)
+    kept = KeptSearch(response, {"q": query, **_typed(request)})
+    request.session.keep(kept)
+    return again(request, kept)
 
 
-def again(asked: PageRequest, found: ConsumedLink) -> ShownPage:
-    """A search, as it was found."""
-    response = found.response
+def again(request: PageRequest, kept: KeptSearch) -> ShownPage:
+    """Show the page of a search."""
+    response = kept.response
     return _shown({
-        "query": found.asked["q"],
-        "filters": found.asked,
+        "query": kept.filters["q"],
+        "filters": kept.filters,
         "response": response,
-        "said": found.said,
+        "rated": kept.ratings,
         "legend": _legend(response),
-        "nothing": _nothing(asked, response),
-        "floor": asked.memory.policy.abstention_floor,
+        "nothing": _nothing(request, response),
+        "floor": request.memory.policy.abstention_floor,
     })  # fmt: skip
 
 
-def seen_before(asked: PageRequest) -> ShownPage:
-    """A search of this session, shown again without searching; without what is not found any more."""
-    found = _kept(asked)
-    left = _still_found(asked, found)
-    gone = len(found.response) - sum(one.memory_id in left for one in found.response)
-    page = again(asked, replace(found, response=_only(found.response, left)))
+def seen_before(request: PageRequest) -> ShownPage:
+    """Show a past search of this session again, without memories hidden since."""
+    kept = _kept(request)
+    remaining = _still_found(request, kept)
+    gone = len(kept.response) - sum(result.memory_id in remaining for result in kept.response)
+    page = again(request, replace(kept, response=_only(kept.response, remaining)))
     return replace(page, data={**page.data, "gone": gone})
 
 
-def _still_found(asked: PageRequest, found: ConsumedLink) -> set[str]:
-    """Which memories of a search it would still show: not erased, forgotten, merged or made secret since."""
-    response = found.response
-    names = {one.memory_id for one in response.results} | {one.memory_id for one in response.not_shown}
-    filters = Filters.of(**_chosen(found.asked))
-    rows = asked.memory.store.read_by(
+def _still_found(request: PageRequest, kept: KeptSearch) -> set[str]:
+    """Return ids that the search would still return: not erased, forgotten, merged or made secret since."""
+    response = kept.response
+    names = {result.memory_id for result in response.results} | {
+        result.memory_id for result in response.not_shown
+    }
+    filters = Filters.of(**_chosen(kept.filters))
+    rows = request.memory.store.read_by(
         "memories", "memory_id", sorted(names), columns=["memory_id"], also=filters.where(response.namespace)
     )  # fmt: skip
     return set(rows["memory_id"])
@@ -75,28 +77,28 @@ def _still_found(asked: PageRequest, found: ConsumedLink) -> set[str]:
 def _only(response: SearchResponse, memory_ids: Set[str]) -> SearchResponse:
     return replace(
         response,
-        results=tuple(one for one in response.results if one.memory_id in memory_ids),
-        not_shown=tuple(one for one in response.not_shown if one.memory_id in memory_ids),
+        results=tuple(result for result in response.results if result.memory_id in memory_ids),
+        not_shown=tuple(result for result in response.not_shown if result.memory_id in memory_ids),
     )
 
 
-def rate(asked: PageRequest) -> Redirect:
-    """Say what a result was worth."""
-    found = _kept(asked)
-    memory_id, rating = asked.form.get("memory", ""), asked.form.get("rating", "")
-    search_id = found.response.search_id
-    done = asked.memory.feedback(search_id, memory_id, rating, viewer=asked.viewer)
-    found.said[done.memory_id] = done.rating
-    told = mcp_text.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
-    return Redirect(f"{to('found', search_id)}#m-{done.memory_id}", told)
+def rate(request: PageRequest) -> Redirect:
+    """Rate a result."""
+    kept = _kept(request)
+    memory_id, rating = request.form.get("memory", ""), request.form.get("rating", "")
+    search_id = kept.response.search_id
+    done = request.memory.feedback(search_id, memory_id, rating, viewer=request.viewer)
+    kept.ratings[done.memory_id] = done.rating
+    message = mcp_text.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
+    return Redirect(f"{to('found', search_id)}#m-{done.memory_id}", message)
 
 
-def _kept(asked: PageRequest) -> ConsumedLink:
-    search_id = asked.path["search"]
-    found = asked.session.searches.get(search_id)
-    if found is None or found.response.namespace != asked.memory.namespace:
-        raise NotFoundError(f"Search {search_id!r} is not among your last ones here. Search again.")
-    return found
+def _kept(request: PageRequest) -> KeptSearch:
+    search_id = request.path["search"]
+    kept = request.session.searches.get(search_id)
+    if kept is None or kept.response.namespace != request.memory.namespace:
+        raise NotFoundError(f"Search {search_id!r} is not among the last ones of this session. Search again.")
+    return kept
 
 
 def _shown(data: dict[str, Any]) -> ShownPage:
@@ -104,27 +106,27 @@ def _shown(data: dict[str, Any]) -> ShownPage:
     return ShownPage("search", title, data, place="/")
 
 
-def _typed(asked: PageRequest) -> dict[str, str]:
-    """The filters as they were typed."""
-    names = ("type", "since", "superseded") + (("secret",) if asked.person else ())
-    return {name: asked.query[name] for name in names if asked.query.get(name)}
+def _typed(request: PageRequest) -> dict[str, str]:
+    """Return the filters as typed."""
+    names = ("type", "since", "superseded") + (("secret",) if request.person else ())
+    return {name: request.query[name] for name in names if request.query.get(name)}
 
 
 def _chosen(typed: Mapping[str, str]) -> dict[str, Any]:
-    """Filters that were typed, as `Memory.search` takes them."""
-    found: dict[str, Any] = {
+    """Convert typed filters to arguments of `Memory.search`."""
+    arguments: dict[str, Any] = {
         "memory_type": typed.get("type", ""),
         "superseded": "superseded" in typed,
     }
     if "since" in typed:
-        found["since"] = day_start(parsed_day("since", typed["since"]))
+        arguments["since"] = day_start(parsed_day("since", typed["since"]))
     if "secret" in typed:
-        found["sensitivity"] = sorted(KNOWN_WORDS["sensitivity"])
-    return found
+        arguments["sensitivity"] = sorted(KNOWN_WORDS["sensitivity"])
+    return arguments
 
 
 def bar(sums: dict[str, float], width: int = WIDTH) -> list[tuple[str, float, float]]:
-    """The pieces of a bar: source, where it begins and how long it is; what is below zero is left out."""
+    """Return the pieces of a bar: source, start, length; negative ones are left out."""
     pieces, end = [], 0.0
     for source, value in sums.items():
         if value > 0:
@@ -134,7 +136,7 @@ def bar(sums: dict[str, float], width: int = WIDTH) -> list[tuple[str, float, fl
 
 
 def _legend(response: SearchResponse) -> list[tuple[str, str]]:
-    """Every source that adds something to a result that is shown, in words."""
+    """Return the sources that contribute to a result, with their names."""
     seen: dict[str, None] = {}
     for result in response:
         if result.explanation is not None:
@@ -142,12 +144,12 @@ def _legend(response: SearchResponse) -> list[tuple[str, str]]:
     return [(source, MEANING.get(source, source)) for source in seen]
 
 
-def _nothing(asked: PageRequest, response: SearchResponse) -> str:
+def _nothing(request: PageRequest, response: SearchResponse) -> str:
     if response.nothing is None:
         return ""
-    if asked.person:
+    if request.person:
         return response.nothing.message
-    return mcp_text.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only)
+    return mcp_text.next_step(response.search_id, response.nothing, reads=request.caller.reads_only)
 
 
 WAYS: Final = (

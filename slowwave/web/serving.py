@@ -1,4 +1,4 @@
-"""Serving the page alone, and the link by which the person at the machine comes in."""
+"""Server of the web page alone, with sign-in links for its owner."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def server(
     space: Workspace | None = None,
     details: Mapping[str, Detail] | None = None,
 ) -> tuple[Server, MemoryPool, Callable[[], str]]:
-    """A server of the page, not yet started, the memories that it shows, and what makes links to come in by.
+    """Return an unstarted server of the page, its memories, and a sign-in link maker.
 
     Args:
         settings: of the home.
         host: address to listen on.
         port: to listen on.
-        principal: in whose name the person at the machine acts.
-        space: the parts of that home where they are open already.
-        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
+        principal: user of the owner's actions.
+        space: the open workspace, if there is one.
+        details: states of other parts in readiness; see :mod:`slowwave.serving.health`.
 
     Raises:
-        SettingsError: other machines can reach it, and it is not said by which names.
+        SettingsError: other machines can reach it, and mcp.allowed_hosts is empty.
     """
     require_names(settings, host)
     entrances = OneTimeLinks()
@@ -54,13 +54,13 @@ def server(
 
 
 def serve(serving: Server, end: socket, memories: MemoryPool, namespaces: Sequence[str]) -> None:
-    """Serve until the process is told to stop.
+    """Serve until the process is stopped.
 
     Args:
         serving: the server.
-        end: where it listens.
-        memories: that it shows, which are closed in the end.
-        namespaces: that are made ready before anybody asks, the likeliest first.
+        end: its socket.
+        memories: closed at the end.
+        namespaces: loaded in advance, the likeliest first.
     """
     memories.begin(namespaces)
     try:
@@ -70,7 +70,7 @@ def serve(serving: Server, end: socket, memories: MemoryPool, namespaces: Sequen
 
 
 def address(settings: Settings, host: str, port: int) -> str:
-    """Where the person at the machine finds a page that listens there: over TLS only through its proxy."""
+    """Return the URL of the page for its owner; with TLS that of its proxy."""
     allowed = settings.mcp.allowed_hosts
     if settings.page.https and allowed:
         return f"https://{allowed[0]}"

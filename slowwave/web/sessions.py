@@ -1,6 +1,6 @@
-"""Who is signed in, and the link by which the person at the machine comes in.
+"""Sessions of signed-in users, and one-time sign-in links.
 
-All of it is in memory: who starts the page again signs in again. Of ids and keys only hashes are kept.
+All of it is in memory: a restart signs everyone out. Only hashes of ids and keys are kept.
 """
 
 from __future__ import annotations
@@ -19,31 +19,30 @@ if TYPE_CHECKING:
     from slowwave.search import SearchResponse
 
 BYTES: Final = 32  # of an id: 256 bits
-MOST: Final = 1_000  # sessions; the one that was idle longest makes room (count)
-KEY_S: Final = 600.0  # that a link is good for
-SEARCHES: Final = 8  # of a session that are kept to be shown again (count)
+MAX_SESSIONS: Final = 1_000  # the one idle longest is dropped (count)
+KEY_S: Final = 600.0  # lifetime of a link (seconds)
+SEARCHES: Final = 8  # kept per session, to be shown again (count)
 
 
 @dataclass(slots=True)
-class ConsumedLink:
-    """A search that can be shown again as it was, and what was said of its results since."""
+class KeptSearch:
+    """Search that can be shown again, with the ratings given since."""
 
     response: SearchResponse
-    asked: dict[str, str]
-    said: dict[str, str] = field(default_factory=dict)
+    filters: dict[str, str]
+    ratings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class PageSession:
-    """Somebody who is signed in.
+    """Session of a signed-in user.
 
     Attributes:
-        caller: who acts, in which namespace, with what rights.
-        token: hash of the token that it rests on; empty: it came in by the link, and any namespace of the
-            home is open.
-        csrf: is in every form, and known to nobody else.
-        last: moment of the last request (seconds of a clock).
-        notices: what the next page says first.
+        caller: user, namespace and rights.
+        token: hash of its token; empty: signed in by the link, with access to every namespace of the home.
+        csrf: secret of this session's forms.
+        last: time of the last request (seconds of a clock).
+        notices: messages for the next page.
         searches: the last ones, by id.
     """
 
@@ -52,40 +51,40 @@ class PageSession:
     csrf: str
     last: float
     notices: list[str] = field(default_factory=list)
-    searches: OrderedDict[str, ConsumedLink] = field(default_factory=OrderedDict)
+    searches: OrderedDict[str, KeptSearch] = field(default_factory=OrderedDict)
 
     @property
     def at_home(self) -> bool:
-        """Whether the person at the machine is it."""
+        """Whether the owner signed in by a link."""
         return not self.token
 
     @property
     def person(self) -> bool:
-        """Whether it may do what only people do; else what an assistant's tools can."""
+        """Whether it has a person's rights; else those of the tools."""
         return self.caller.rights == "person"
 
     @property
     def writes(self) -> bool:
-        """Whether it may change anything."""
+        """Whether it has write access."""
         return not self.caller.reads_only
 
     def go_to(self, caller: Caller) -> None:
-        """Look into another namespace; forms that are open of the former one are not taken any more."""
+        """Switch to another namespace; open forms of the previous one become invalid."""
         self.caller, self.csrf = caller, secrets.token_urlsafe(BYTES)
         self.searches.clear()
 
-    def keep(self, found: ConsumedLink) -> None:
-        """Remember a search, so that it can be shown again."""
-        self.searches[found.response.search_id] = found
+    def keep(self, kept: KeptSearch) -> None:
+        """Keep a search, so that it can be shown again."""
+        self.searches[kept.response.search_id] = kept
         while len(self.searches) > SEARCHES:
             self.searches.popitem(last=False)
 
 
 class Sessions:
-    """All who are signed in.
+    """All sessions.
 
     Args:
-        idle: seconds without a request after which one has to sign in again.
+        idle: seconds without a request until a session ends.
         clock: seconds; for tests.
     """
 
@@ -94,21 +93,21 @@ class Sessions:
         self._open: OrderedDict[str, PageSession] = OrderedDict()
 
     def begin(self, caller: Caller, token: str = "") -> str:
-        """Sign somebody in; the id that a cookie carries.
+        """Begin a session; return the id for its cookie.
 
         Args:
-            caller: who it is.
-            token: hash of their token; empty: the person at the machine.
+            caller: the user.
+            token: hash of their token; empty: the owner.
         """
         name = secrets.token_urlsafe(BYTES)
         csrf = secrets.token_urlsafe(BYTES)
         self._open[_hashed(name)] = PageSession(caller, token, csrf, self._clock())
-        while len(self._open) > MOST:
+        while len(self._open) > MAX_SESSIONS:
             self._open.popitem(last=False)
         return name
 
     def find(self, name: str) -> PageSession | None:
-        """Whose id this is; None where nobody's, or the session is over."""
+        """Return the session of an id; None if unknown or over."""
         session = self._open.get(_hashed(name)) if name else None
         if session is None:
             return None
@@ -121,12 +120,12 @@ class Sessions:
         return session
 
     def end(self, name: str) -> None:
-        """Sign out."""
+        """End a session."""
         self._open.pop(_hashed(name), None)
 
 
 class OneTimeLinks:
-    """Keys of links that are good once, and for ten minutes.
+    """Keys of one-time links, valid for ten minutes.
 
     Args:
         clock: seconds; for tests.
@@ -137,13 +136,13 @@ class OneTimeLinks:
         self._keys: dict[str, float] = {}
 
     def make(self) -> str:
-        """A new key."""
+        """Return a new key."""
         key = secrets.token_urlsafe(BYTES)
         self._keys[_hashed(key)] = self._clock() + KEY_S
         return key
 
     def use(self, key: str) -> bool:
-        """Whether the key opens; it does not do so again."""
+        """Whether a key is valid; it is consumed."""
         until = self._keys.pop(_hashed(key), None)
         return until is not None and self._clock() <= until
 

@@ -1,4 +1,4 @@
-"""Is it getting better, and labels by hand, which is how anybody knows."""
+"""Pages of the quality trend, and of labelling by hand."""
 
 from __future__ import annotations
 
@@ -11,60 +11,60 @@ from slowwave.views import trend as wording
 from slowwave.views.grades import GRADES
 from slowwave.web.request import Image, PageRequest, PageRoute, Redirect, ShownPage
 
-CHARACTERS: Final = 4_000  # of a memory that is judged
+CHARACTERS: Final = 4_000  # maximum characters of a memory to judge
 STATES: Final = {"unrateable": "cannot say", "later": "later"}
 
 
-def trend(asked: PageRequest) -> ShownPage:
-    """The weeks, in a sentence, in pictures and in numbers."""
-    found = _trend(asked)
-    kinds = list(found.kinds()) if find_spec("matplotlib") else []
-    data = {"section": wording.section(found, most=wording.ON_A_PAGE), "pictures": kinds}
+def trend(request: PageRequest) -> ShownPage:
+    """Show the quality trend: sentence, plots and table."""
+    own_trend = _trend(request)
+    kinds = list(own_trend.kinds()) if find_spec("matplotlib") else []
+    data = {"section": wording.section(own_trend, most=wording.ON_A_PAGE), "pictures": kinds}
     return ShownPage("trend", wording.TITLE, data, "/trend")
 
 
-def picture(asked: PageRequest) -> Image:
-    """The weeks of a kind, drawn."""
+def picture(request: PageRequest) -> Image:
+    """Plot the weeks of a kind."""
     from slowwave.views.trend_plots import by_week
 
-    weeks = _trend(asked).kinds().get(asked.path["kind"])
+    weeks = _trend(request).kinds().get(request.path["kind"])
     if weeks is None:
-        raise NotFoundError(f"No week is known of {asked.path['kind']!r}.")
+        raise NotFoundError(f"Unknown kind {request.path['kind']!r}: it has no weeks.")
     return Image(by_week(weeks), "image/svg+xml")
 
 
-def _trend(asked: PageRequest) -> Trend:
-    found = trend_until(asked.memory.home, asked.now, asked.memory.namespace)
-    return found.of(asked.memory.namespace)
+def _trend(request: PageRequest) -> Trend:
+    all_trends = trend_until(request.memory.home, request.now, request.memory.namespace)
+    return all_trends.of(request.memory.namespace)
 
 
-def judge(asked: PageRequest) -> ShownPage:
-    """The next pair."""
-    pairs, total = asked.waits.pairs(asked.memory)
+def judge(request: PageRequest) -> ShownPage:
+    """Show the next pair to label."""
+    pairs, total = request.waits.pairs(request.memory)
     data: dict[str, Any] = {"total": total, "grades": GRADES, "states": STATES}
-    for one in pairs:
+    for pair in pairs:
         try:
-            record = asked.memory.get(one.memory_id)
-        except NotFoundError:  # imported searches show what is no memory
-            asked.waits.settled(asked.memory, one.query, one.memory_id)
+            record = request.memory.get(pair.memory_id)
+        except NotFoundError:  # an imported search may return objects that are no memories
+            request.waits.settled(request.memory, pair.query, pair.memory_id)
             continue
         text = record.content
-        data |= {"pair": one, "record": record, "text": text[:CHARACTERS], "cut": len(text) > CHARACTERS}
+        data |= {"pair": pair, "record": record, "text": text[:CHARACTERS], "cut": len(text) > CHARACTERS}
         break
     return ShownPage("judge", "Judge", data, "/judge")
 
 
-def label(asked: PageRequest) -> Redirect:
-    """Take what was said of a pair."""
-    query, memory_id, said = (asked.form.get(name, "") for name in ("query", "memory", "grade"))
-    if said in GRADES:
-        asked.memory.judge(query, memory_id, int(said))
-    elif said in STATES:
-        asked.memory.judge(query, memory_id, None, state=said)
+def label(request: PageRequest) -> Redirect:
+    """Save the label of a pair."""
+    query, memory_id, grade = (request.form.get(name, "") for name in ("query", "memory", "grade"))
+    if grade in GRADES:
+        request.memory.judge(query, memory_id, int(grade))
+    elif grade in STATES:
+        request.memory.judge(query, memory_id, None, state=grade)
     else:
-        raise ArgumentError(f"grade = {said[:80]!r}: say 0, 1, 2, 3, unrateable or later.")
-    asked.waits.settled(asked.memory, query, memory_id, later=said == "later")
-    return Redirect("/judge", f"Taken: {GRADES.get(said) or STATES[said]}.")
+        raise ArgumentError(f"grade = {grade[:80]!r} is no grade. Give 0, 1, 2, 3, unrateable or later.")
+    request.waits.settled(request.memory, query, memory_id, later=grade == "later")
+    return Redirect("/judge", f"Saved: {GRADES.get(grade) or STATES[grade]}.")
 
 
 WAYS: Final = (

@@ -46,7 +46,7 @@ def test_a_day_of_an_assistant(known):
     seen = call["memory_observe"]({"search_id": search_id, "response": "Thursday.", "cited": known.deploy})
     assert f"{known.deploy} used (citation)" in seen
     rated = call["knowledge_feedback"]({"search_id": search_id, "result": "1", "rating": "helpful"})
-    assert rated.startswith("Noted: helpful")
+    assert rated.startswith("Recorded: helpful")
     assert "1 search" in call["memory_outcome"]({"project": "spring", "outcome": "success"})
     assert call["memory_save"]({"content": "Ruaridh changes the battery of the gauge each November."}) \
         .startswith("Saved as memory ")  # fmt: skip

@@ -207,7 +207,7 @@ def test_a_cycle_of_another_namespace_is_asked_for_by_it(run, memory):
     assert "cycle 1" in run("report", "--namespace", "bob")
     for word in ("x", "default#x", "default#"):
         assert "is no cycle. Give NAMESPACE#NUMBER" in run("report", word, code=1)
-    assert "There is no evaluation cycle 'default#7'" in run("report", "7", code=1)
+    assert "Unknown evaluation cycle 'default#7'" in run("report", "7", code=1)
 
 
 # -- help ------------------------------------------------------------------------------------------

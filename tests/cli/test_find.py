@@ -254,7 +254,7 @@ def test_an_account_as_text(made):
     assert re.search(r"policy default [0-9a-f]{12} · namespace default", told)
     (bar,) = re.findall(r"^1\. Pier +(█+) +(0\.\d{3}|1\.000)", told, flags=re.MULTILINE)
     assert len(bar[0]) == pytest.approx(48 * float(bar[1]), abs=1)
-    for meaning in ("█ meaning", "█ words", "█ trigger phrase", "█ title", "█ how it served"):
+    for meaning in ("█ meaning", "█ words", "█ trigger phrase", "█ title", "█ effectiveness"):
         assert meaning in told
     tables = re.findall(r"│ +│ +│ sum = score +│ +(-?\d\.\d{4}) +│", told)
     scores = [float(one) for one in re.findall(r"= (\d\.\d{3}) *$", told, flags=re.MULTILINE)]

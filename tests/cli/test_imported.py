@@ -428,7 +428,7 @@ def test_a_preview_counts_and_writes_nothing(run, take, memory, tmp_path, monkey
     for words in (
         "2026-01-01  message  I am moving",
         "no_statement     hi",
-        "would enter",
+        "would be imported",
         "Nothing was written.",
     ):
         assert words in shown, shown

@@ -49,7 +49,7 @@ def test_pairs_are_shown_and_what_is_said_is_taken(run, data):
     # Which pair comes first is drawn anew each day.
     for part in (QUERY, "Deploy [day]", "[bold]says Ishbel", "Battery", "1 of 3", "3 of 3", "rank 1"):
         assert part in done.stdout
-    assert "3 taken; 0 more pairs wait." in done.stdout
+    assert "3 saved; 0 more pairs wait." in done.stdout
     rows = data("judge", "list")
     assert {(row["grade"], row["state"], row["principal"]) for row in rows} == {
         (3, "graded", "command line"), (None, "unrateable", "command line"), (None, "later", "command line"),
@@ -67,11 +67,11 @@ def test_quitting_skipping_and_the_end_of_the_input_take_nothing(run, data):
 
 @pytest.mark.slow
 def test_a_session_goes_on_with_what_is_left(run):
-    assert "2 taken; 1 more pair waits." in run("judge", "--limit", "2", input="3\n0\n").stdout
-    assert "1 taken; 0 more pairs wait." in run("judge", input="l\n").stdout
-    assert "1 taken" in run("judge", input="0\n").stdout
-    assert "No pair waits" in run("judge").stdout
-    assert "3 taken" in run("judge", "--by", "eva", input="3\n0\n0\n").stdout
+    assert "2 saved; 1 pair is unlabelled." in run("judge", "--limit", "2", input="3\n0\n").stdout
+    assert "1 saved; 0 pairs are unlabelled." in run("judge", input="l\n").stdout
+    assert "1 saved" in run("judge", input="0\n").stdout
+    assert "No pair to label" in run("judge").stdout
+    assert "3 saved" in run("judge", "--by", "eva", input="3\n0\n0\n").stdout
 
 
 @pytest.mark.slow

@@ -89,15 +89,15 @@ def test_status_for_programs(data, run, ready):
 @pytest.mark.slow
 def test_an_open_gate_says_so(learning, learned):
     told = learning("status").stdout
-    assert "Learning of words in default is open: what selections teach is applied, night by night." in told
+    assert "Learning of words in default is open: each nightly job applies what selections teach." in told
     assert "24 live" in told
     put_effect(learned.store, learned._space.now(), "default", relevant=False)
     told = learning("status").stdout
-    assert "is closed: nothing more is applied; what was applied before is used until it expires." in told
+    assert "is closed: nothing new is applied; what was applied before stays until it expires." in told
     assert "24 live" in told
     learned.learning.withdraw(who="bob")
     told = learning("status").stdout
-    assert "is closed: nothing that was learned is used." in told
+    assert "is closed: nothing learned is applied." in told
     assert "0 live" in told
 
 
@@ -148,7 +148,7 @@ def test_who_decides_is_required(learning, learned, command):
 
 def test_withdraw_stops_at_once_and_says_what_it_does_not_do(learning, learned):
     done = learning("withdraw", "--who", "Bob", "--why", "holiday")
-    assert "as if nothing had been learned" in done.stdout
+    assert "ignore learned data" in done.stdout
     assert decided(learned) == ["approve", "withdraw"]
     again = learning("withdraw", "--who", "Bob")
     assert again.exit_code == 1
@@ -159,7 +159,7 @@ def test_withdraw_stops_at_once_and_says_what_it_does_not_do(learning, learned):
 def test_rollback_shows_what_it_would_take_back_and_asks(learning, learned):
     tried = learning("rollback", "--memory", "memory-3", "--dry-run")
     assert tried.exit_code == 0
-    assert "6 lessons would be taken back (memory memory-3): 6 applied, 0 only proposed; 3 terms lose" in (
+    assert "6 lessons would be rolled back (memory memory-3): 6 applied, 0 only proposed; 3 terms lose" in (
         tried.stdout
     )
     assert "backup, cellar, ledger" in tried.stdout
@@ -168,9 +168,9 @@ def test_rollback_shows_what_it_would_take_back_and_asks(learning, learned):
     assert (no.exit_code, decided(learned)) == (1, ["approve"])
     done = learning("rollback", "--memory", "memory-3", "--who", "Ann", input="y\n")
     assert (done.exit_code, decided(learned)) == (0, ["approve", "rollback", "rollback"])
-    assert "Taken back by Ann" in done.stdout
+    assert "Rolled back by Ann" in done.stdout
     none = learning("rollback", "--memory", "memory-3", "--dry-run")
-    assert "Nothing that is known yet was taught by memory memory-3." in none.stdout
+    assert "Nothing was learned from memory memory-3 yet." in none.stdout
 
 
 @pytest.mark.parametrize(
@@ -242,9 +242,9 @@ def test_the_log_leads_with_what_was_decided_and_counts_what_was_refused(learnin
 
 
 def test_nothing_is_listed_of_a_namespace_that_learned_nothing(learning, learned):
-    assert "No selection has taught anything yet." in learning("terms", "-n", "young").stdout
+    assert "No learned terms yet." in learning("terms", "-n", "young").stdout
     assert "No selections yet." in learning("proposals", "-n", "young").stdout
-    assert "Nothing is in the log." in learning("log", "-n", "young").stdout
+    assert "The log is empty." in learning("log", "-n", "young").stdout
     tried = learning("rollback", "--everything", "--dry-run", "-n", "young")
     assert "Nothing is proposed or learned yet." in tried.stdout
 

@@ -75,9 +75,9 @@ def test_the_terminal_shows_the_report_within_its_width(run, used, width):
     done = run(width=width)
     assert done.exit_code == 0, done.output
     for part in (
-        "Feedback of namespace default", "1 search (0 found nothing); 2 acts of feedback on 1 search.",
-        "Not counted yet: 1 entry of 1 day", "Acts of feedback (2)", "helpful 1",
-        "Shown memories in answers  1 verdict", "100.0 %", "Effectiveness (1 memory)", "Strength now",
+        "Feedback of namespace default", "1 search (0 without results); 2 feedback events on 1 search.",
+        "Not counted yet: 1 event of 1 day", "Feedback events (2)", "helpful 1",
+        "Returned memories in answers  1 verdict", "100.0 %", "Effectiveness (1 memory)", "Strength now",
         "Most used", "Battery [north]", "Most effective", "Fading", "Promotions  tier not promotable 1",
     ):  # fmt: skip
         assert part in done.stdout
@@ -98,7 +98,7 @@ def test_a_namespace_without_feedback_is_told_what_to_do(run, used, open_memory)
     open_memory("other").save("The tide tables of the pilots are printed in the library every May.")
     shown = run("-n", "other")
     assert shown.exit_code == 0, shown.output
-    assert "No feedback has been taken in." in shown.stdout
+    assert "No feedback has been processed." in shown.stdout
     assert "Battery" not in shown.stdout
     assert json.loads(run("-n", "other", "--json").stdout)["acts"] == []
 
@@ -117,7 +117,7 @@ def test_a_page_is_written_beside_what_is_printed(run, used, tmp_path):
     page = tmp_path / "report.html"
     done = run("--html", str(page), "--days", "1")
     assert done.exit_code == 0, done.output
-    assert "Acts of feedback (2)" in done.stdout
+    assert "Feedback events (2)" in done.stdout
     assert str(page) in done.stderr.replace("\n", "")
     assert "Battery [north]" in page.read_text("utf-8")
     assert run("--html", str(tmp_path / "no" / "folder.html")).exit_code == 1

@@ -101,7 +101,7 @@ def test_quarantine_is_listed_with_the_reasons(said, data, twin):
     assert len(data("quarantine", "list", "--limit", "1")) == 1
     assert "and 1 more (--limit)" in said("quarantine", "list", "--limit", "1")
     assert data("quarantine", "list", "--reason", "too_short") == []
-    assert "Nothing is in quarantine" in said("quarantine", "list", "--reason", "too_short")
+    assert "The quarantine is empty" in said("quarantine", "list", "--reason", "too_short")
 
 
 def test_a_quarantined_note_is_shown_whole(said, data, memory, twin):

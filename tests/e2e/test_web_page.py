@@ -195,7 +195,7 @@ def test_a_screen_reader_finds_its_way(visitor, served):
     page.goto(f"{served.url}{PAGES[1]}")
     assert page.get_by_role("search").get_by_role("searchbox", name="Search the memory").count() == 1
     assert page.get_by_role("img", name=re.compile(r"^Score \d\.\d+: .*meaning")).count() >= 1
-    assert page.get_by_role("group", name="What was result 1 worth?").get_by_role("button").count() == 3
+    assert page.get_by_role("group", name="Rate result 1").get_by_role("button").count() == 3
     page.goto(f"{served.url}/decisions")
     assert page.get_by_role("button", name="Accept the supersede of Deploy day").count() == 1
     assert page.get_by_role("link", name="Decisions 1 waiting").count() == 1
@@ -233,16 +233,16 @@ def test_find_see_why_say_what_it_was_worth_and_correct(visitor, served, memory)
     page.keyboard.press("Enter")
     first = page.get_by_role("listitem").filter(has=page.get_by_role("heading", level=3)).first
     assert NOTES["Lamp"] in first.inner_text()
-    first.get_by_text("Why it stands here").click()
+    first.get_by_text("Explanation of the score").click()
     assert first.get_by_role("row", name=re.compile("meaning")).first.is_visible()
     assert first.get_by_text("sum = score").is_visible()
     first.get_by_role("button", name="it helped").click()
-    page.get_by_role("status").filter(has_text="Noted: it helped").wait_for()
+    page.get_by_role("status").filter(has_text="Recorded: it helped").wait_for()
     assert "/found/" in page.url
     page.reload()
     assert memory.stats(served.ids["Lamp"]).helpful == 1
     page.get_by_role("link", name="Lamp", exact=True).click()
-    page.get_by_text("Correct it").click()
+    page.get_by_text("Correct", exact=True).click()
     page.get_by_role("textbox", name="Text").fill(
         "The lamp on the pier is green since May; before that it was red."
     )
@@ -257,7 +257,7 @@ def test_a_merge_is_undone(visitor, served, memory):
     page.goto(f"{served.url}/memory/{served.ids['Battery']}")
     assert "It is changed by Ruaridh." in page.locator(".quote.whole").inner_text()
     page.get_by_role("button", name="Undo the merge").click()
-    page.get_by_role("status").filter(has_text="Taken back: merge").wait_for()
+    page.get_by_role("status").filter(has_text="Undone: merge").wait_for()
     assert "It is changed by Ruaridh." not in page.locator(".quote.whole").inner_text()
     assert memory.decisions(outcome="merge")[0]["undone_by"] == "ida"
 
@@ -266,9 +266,9 @@ def test_a_note_is_let_in(visitor, served, memory):
     page = visitor()
     page.get_by_role("link", name="Quarantine 1 waiting").click()
     page.get_by_role("link", name="A remark").click()
-    assert page.get_by_text("To get it in").first.is_visible()
-    page.get_by_role("button", name="Let it in").click()
-    page.get_by_role("status").filter(has_text="Let in").wait_for()
+    assert page.get_by_text("Fix:").first.is_visible()
+    page.get_by_role("button", name="Release").click()
+    page.get_by_role("status").filter(has_text="Released").wait_for()
     assert memory.get(served.ids["refused"]).status == "live"
     assert page.get_by_role("link", name="Quarantine", exact=True).is_visible()
 
@@ -306,7 +306,7 @@ def test_ten_pairs_are_judged_with_keys(visitor, served, memory):
         )
         with page.expect_navigation():
             page.keyboard.press(str(number % 4))
-        page.get_by_role("status").filter(has_text="Taken:").wait_for()
+        page.get_by_role("status").filter(has_text="Saved:").wait_for()
         after = (
             page.locator("input[name=query]").input_value() + page.locator("input[name=memory]").input_value()
         )
@@ -334,8 +334,8 @@ def test_learning_is_approved_and_withdrawn(visitor, served, memory):
 
 def test_what_was_saved_without_asking_is_found_and_erased(visitor, served, memory):
     page = visitor(viewport=PHONE)
-    page.get_by_role("link", name="Lately").click()
-    page.get_by_label("By").select_option("claude")
+    page.get_by_role("link", name="Recent").click()
+    page.get_by_label("User").select_option("claude")
     page.get_by_role("button", name="Show").click()
     printer = page.get_by_role("listitem").filter(has_text="The printer in the hall")
     assert "captured from a session" in printer.inner_text()
@@ -343,10 +343,10 @@ def test_what_was_saved_without_asking_is_found_and_erased(visitor, served, memo
     page.get_by_role("status").filter(has_text="Forgotten").wait_for()
     assert "by=claude" in page.url
     printer.get_by_role("link", name="Erase").click()
-    assert page.get_by_text("There is no way back.").is_visible()
+    assert page.get_by_text("This cannot be undone.").is_visible()
     assert fits(page)
-    page.get_by_label("Why").fill("nobody asked for it")
-    page.get_by_role("button", name="Erase for good").click()
+    page.get_by_label("Reason").fill("nobody asked for it")
+    page.get_by_role("button", name="Erase").click()
     page.get_by_role("status").filter(has_text="Erased.").wait_for()
     assert memory.store.count("memories", "title = 'Printer'") == 0
 
@@ -356,12 +356,12 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     page.get_by_role("searchbox").fill("when is the kiln fired?")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("button", name="beside the point").first.click()
-    assert "Noted: beside the point" in page.get_by_role("status").inner_text()
+    assert "Recorded: beside the point" in page.get_by_role("status").inner_text()
     page.get_by_role("link", name="Kiln", exact=True).click()
-    page.get_by_role("button", name="Forget it").click()
-    page.get_by_role("button", name="Bring it back").click()
-    assert "Remembered" in page.get_by_role("status").inner_text()
-    page.get_by_text("Correct it").click()
+    page.get_by_role("button", name="Forget").click()
+    page.get_by_role("button", name="Unforget").click()
+    assert "Unforgotten" in page.get_by_role("status").inner_text()
+    page.get_by_text("Correct", exact=True).click()
     page.get_by_role("textbox", name="Text").fill(
         "The kiln is fired on Saturdays only, as the mains are weak."
     )
@@ -369,7 +369,7 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     assert "Saturdays" in memory.get(served.ids["Kiln"]).content
     page.goto(f"{served.url}/judge")
     page.get_by_role("button", name="answers in part").click()
-    assert "Taken: answers in part" in page.get_by_role("status").first.inner_text()
+    assert "Saved: answers in part" in page.get_by_role("status").first.inner_text()
     page.get_by_role("button", name="Sign out").click()
     assert page.get_by_role("heading", name="Sign in").is_visible()
 
@@ -417,7 +417,7 @@ def test_a_foreign_page_does_nothing(chromium, served, memory):
             page.goto(f"http://{host}:{evil.server_address[1]}/")
             assert all("Slowwave" not in frame.content() for frame in page.frames)
             page.get_by_role("button", name="Win").click()
-            assert "Another page sent this" in page.content()
+            assert "The request came from another site" in page.content()
         context.close()
     finally:
         evil.shutdown()

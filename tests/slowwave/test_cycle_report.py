@@ -251,4 +251,4 @@ def test_pictures_of_one_variant_and_of_unknown_channels_are_drawn(store: Store)
         cycle_plots.course,
     ):
         assert b"<svg" in picture(done)
-    assert "not told" in cycle_plots.channels(done).decode()
+    assert "unknown" in cycle_plots.channels(done).decode()

@@ -64,8 +64,8 @@ def test_what_it_became_says_what_of_it_holds(change, said):
 def test_one_decision_is_told_whole_and_nothing_of_what_is_not_there():
     shown = dict(whole(ROW, now=NOW))
     assert shown["note"] == f"Deploy  {'m' * 26}"
-    assert shown["lines that went over"] == "a line"
-    assert "taken back" not in shown
+    assert shown["copied lines"] == "a line"
+    assert "undone" not in shown
     undone = ROW | {"undone_at": NOW - timedelta(minutes=2), "undone_by": "ann", "title": None}
-    assert dict(whole(undone, now=NOW))["taken back"] == "2 minutes ago by ann"
+    assert dict(whole(undone, now=NOW))["undone"] == "2 minutes ago by ann"
     assert dict(whole(undone, now=NOW))["note"] == "m" * 26

@@ -73,8 +73,7 @@ def test_acts_are_counted_by_day_tier_and_verdict(space, rows):
     assert (done.searches, done.abstained, done.searches_imported) == (4, 1, 1)
     assert done.searches_with_feedback == 2
     assert summary(done) == (
-        "4 searches (1 found nothing); 4 acts of feedback on 2 searches; "
-        "25.0 % of the acts were imported (ubi 1)."
+        "4 searches (1 without results); 4 feedback events on 2 searches; 25.0 % of them imported (ubi 1)."
     )
 
 

@@ -94,7 +94,7 @@ NOTHING: dict[str, int] = dict.fromkeys(("held", "decisions", "approvals", "late
 def test_where_nothing_waits_there_is_nothing_to_do() -> None:
     quiet = overview.HomeStatus(live=1_200, **NOTHING)
     assert quiet.todo == []
-    assert quiet.words == "1,200 memories; nothing waits; nothing to mend."
+    assert quiet.words == "1,200 memories; nothing to decide; nothing to fix."
     assert quiet.figures == dict.fromkeys(overview.NOW, 0) | {overview.LIVE: 1_200}
 
 
@@ -103,20 +103,20 @@ def test_where_nothing_waits_there_is_nothing_to_do() -> None:
     [
         ("held", "3 notes in quarantine: slowwave quarantine list"),
         ("decisions", "3 decisions waiting: slowwave decisions --waiting"),
-        ("approvals", "3 learning gates waiting for your word"),
-        ("late", "3 past days not done"),
-        ("faults", "3 parts of a night failed"),
-        ("failed", "3 failed runs not mended: open it (Runs, Failed)"),
+        ("approvals", "3 learning gates waiting for approval"),
+        ("late", "3 past days not processed"),
+        ("faults", "3 stages of a nightly job failed"),
+        ("failed", "3 failed runs not fixed: open it (Runs, Failed)"),
     ],
 )
 def test_each_thing_that_waits_says_where_to_go(name: str, line: str) -> None:
     standing = overview.HomeStatus(live=1, **(NOTHING | {name: 3}))
     assert [one[: len(line)] for one in standing.todo] == [line]
-    waits = "3 things for a person to decide; nothing to mend"
+    waits = "3 items for a person to decide; nothing to fix"
     said = {
-        "late": "nothing waits; nothing to mend; 3 past days to catch up with",
-        "faults": "nothing waits; 3 things to mend",
-        "failed": "nothing waits; 3 things to mend",
+        "late": "nothing to decide; nothing to fix; 3 past days to process",
+        "faults": "nothing to decide; 3 problems to fix",
+        "failed": "nothing to decide; 3 problems to fix",
     }
     assert standing.figures[overview.WAITS] == (0 if name in said else 3)
     assert standing.words == f"1 memory; {said.get(name, waits)}."

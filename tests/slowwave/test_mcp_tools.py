@@ -113,7 +113,7 @@ def test_an_empty_memory_says_so_and_nothing_of_what_is_closed(assistant, open_m
             open_memory().save(text, key="s", sensitivity="secret")
         told = assistant.call("memory_search", query="when does the ferry leave?")
         assert told["results"] == []
-        assert told["next_step"].startswith("There is nothing in this memory yet. Save")
+        assert told["next_step"].startswith("This memory is empty. Save")
         assert "kvx" not in str(told)
 
 
@@ -350,7 +350,7 @@ def test_what_may_not_be_seen_may_not_be_forgotten_and_has_the_answer_of_what_is
 
 
 def test_the_packet_of_a_session_has_what_matters_and_nothing_secret(assistant, open_memory):
-    assert "Nothing is in this memory yet" in assistant.say("memory_wakeup")
+    assert "This memory is empty" in assistant.say("memory_wakeup")
     assistant.call("memory_save", content=DEPLOY, memory_type="decision")
     open_memory().save(SECRET, sensitivity="secret", memory_type="constraint")
     open_memory("bob").save(BATTERY, memory_type="constraint")

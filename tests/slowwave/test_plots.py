@@ -97,9 +97,17 @@ def test_a_picture_of_nothing_says_so(name):
 
 def test_a_picture_has_a_title_units_dates_and_a_legend():
     shown = texts(plots.acts_by_day(acts(30)))
-    for text in ("Acts of feedback by tier", "acts a day", "implicit", "quick", "detailed", "30 Jan", "2026"):
+    for text in (
+        "Feedback events by tier",
+        "events a day",
+        "implicit",
+        "quick",
+        "detailed",
+        "30 Jan",
+        "2026",
+    ):
         assert text in shown
-    assert {"used", "cited", "ignored", "nothing to judge by", "100 %", "verdicts a day"} <= set(
+    assert {"used", "cited", "ignored", "no evidence", "100 %", "verdicts a day"} <= set(
         texts(plots.rates_by_day(verdicts(10)))
     )
     assert {"promoted", "rate limited", "tier not promotable", "below threshold"} <= set(

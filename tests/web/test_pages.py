@@ -101,8 +101,8 @@ def test_silence_is_said_in_words(make_site, memory):
     memory.save(LAMP, title="Lamp")
     person = make_site(ranking={"abstention_floor": 0.99}).person()
     told = person.words("/?q=tax+law+of+Peru")
-    assert "No memory is near enough to be an answer." in told
-    assert "Found and not shown (1)" in told
+    assert "Nothing that was found is near enough to be an answer." in told
+    assert "Candidates not returned (1)" in told
 
 
 @pytest.mark.parametrize(("rating", "said"), [("helpful", "it helped"), ("unhelpful", "wrong")])
@@ -112,7 +112,7 @@ def test_a_result_is_rated_without_searching_again(person, saved, memory, rating
     answer = person.post(f"{search}/rate", memory=one, rating=rating)
     assert answer.headers["location"] == f"{search}#m-{one}"
     told = person.text(search)
-    assert f"Noted: {said}" in words(told)
+    assert f"Recorded: {said}" in words(told)
     assert f'value="{rating}" class="small" aria-pressed="true"' in told
     assert memory.journal.count("ada", "search") == 1
     assert getattr(memory.stats(one), rating) == 1
@@ -145,9 +145,9 @@ def test_a_search_that_is_shown_again_is_without_what_has_gone(site, memory, sav
         for gone in (LAMP, one, ">Lamp<"):
             assert gone not in told
         assert BATTERY in words(told)
-        assert "1 of what was found is not found any more" in words(told)
+        assert "1 result is hidden" in words(told)
     memory.forget(other)
-    assert "2 of what was found are not found any more" in everybody[0].words(found[0][1])
+    assert "2 results are hidden" in everybody[0].words(found[0][1])
 
 
 def test_a_search_of_somebody_else_is_not_shown(site, person, saved):
@@ -168,8 +168,8 @@ def test_an_empty_memory_says_what_will_be_there(person):
         "/?q=anything",
     ):
         assert person.get(path).status_code == 200
-    assert "Nothing is in this memory yet" in person.words("/")
-    assert "Nothing is in quarantine" in person.words("/quarantine")
+    assert "This memory is empty" in person.words("/")
+    assert "The quarantine is empty" in person.words("/quarantine")
 
 
 # -- a memory --------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_a_memory_is_forgotten_and_brought_back(person, memory, saved):
     one = saved(LAMP, title="Lamp")
     assert "Forgotten" in person.done(f"/memory/{one}/forget", back="/lately?by=application")
     assert memory.search("lamp").results == ()
-    assert "Bring it back" in person.words(f"/memory/{one}")
+    assert "Unforget" in person.words(f"/memory/{one}")
     assert "already" in person.done(f"/memory/{one}/forget")
     person.refused(f"/memory/{one}/correct", 409, content="The lamp on the pier is green.")
     assert "Remembered" in person.done(f"/memory/{one}/remember")
@@ -260,7 +260,7 @@ def test_a_memory_is_forgotten_and_brought_back(person, memory, saved):
 def test_what_is_erased_is_shown_first_and_is_gone(person, memory, saved):
     one = saved(LAMP, title="Lamp")
     page = person.text(f"/memory/{one}/erase")
-    assert "There is no way back." in words(page)
+    assert "This cannot be undone." in words(page)
     assert "table memories" in words(page)
     person.refused(f"/memory/{one}/erase", 409, shown="something else")
     assert memory.get(one).content == LAMP
@@ -277,8 +277,8 @@ def test_what_was_changed_since_it_was_shown_is_neither_erased_nor_written_over(
     changed = "The lamp on the pier is green since May, and blinks."
     assert "Saved." in person.done(f"/memory/{one}/correct", content=changed, title="Lamp", read=read)
     told = person.refused(f"/memory/{one}/correct", 409, content=LAMP, title="Lamp", read=read)
-    assert "changed since you opened it" in told
-    assert "Look at it again" in person.refused(f"/memory/{one}/erase", 409, shown=mark)
+    assert "has changed since you opened it" in told
+    assert "Open the preview again" in person.refused(f"/memory/{one}/erase", 409, shown=mark)
     assert memory.get(one).content == changed
 
 
@@ -293,7 +293,7 @@ def test_a_note_is_saved(person, memory):
     assert "Saved." in told
     (row,) = memory.store.read("memories").to_dicts()
     assert (row["principal"], row["source_kind"], row["memory_type"]) == ("page", "manual", "fact")
-    assert "Not let in" in person.done("/save", content="ok")
+    assert "Quarantined" in person.done("/save", content="ok")
 
 
 # -- what was stored lately ------------------------------------------------------------------------
@@ -313,7 +313,7 @@ def test_what_was_stored_lately_says_by_whom_and_how(site, memory, saved):
     imported = person.words("/lately?kind=imported")
     assert TUESDAY in imported
     assert LAMP not in imported
-    assert "Nothing that was stored is so." in person.words("/lately?by=nobody")
+    assert "No memory matches these filters." in person.words("/lately?by=nobody")
 
 
 def test_a_capture_that_has_gone_silent_is_said_where_what_was_stored_is_looked_at(site, home, saved):
@@ -356,7 +356,7 @@ def test_a_refused_note_is_shown_with_its_reasons_and_let_in(person, memory):
     told = person.words("/quarantine")
     for reason in memory.quarantine()[0]["reasons"]:
         assert words_of(reason).why in told
-    assert "To get it in:" in told
+    assert "Fix:" in told
     assert "1 waiting" in told
     whole = person.words(f"/quarantine/{one}")
     assert "Quality" in whole
@@ -364,7 +364,7 @@ def test_a_refused_note_is_shown_with_its_reasons_and_let_in(person, memory):
     told = person.done(f"/quarantine/{one}/release")
     assert "Let in" in told
     assert memory.get(one).status == "live"
-    assert "Nothing is in quarantine" in person.words("/quarantine")
+    assert "The quarantine is empty" in person.words("/quarantine")
     person.refused(f"/quarantine/{one}/release", 409)
     person.refused("/quarantine/nosuch/release", 404)
 
@@ -442,7 +442,7 @@ def test_what_was_learned_is_taken_back_after_a_look(ready, make_site):
     told = person.words("/learning/roll-back?principal=ann")
     assert "lessons would be taken back (principal ann)" in told
     assert "was taught by principal nobody" in person.words("/learning/roll-back?principal=nobody")
-    assert "Taken back by Ida" in person.done("/learning/roll-back", principal="ann", who="Ida")
+    assert "Rolled back by Ida" in person.done("/learning/roll-back", principal="ann", who="Ida")
     assert "was taught by principal ann" in person.words("/learning/roll-back?principal=ann")
     person.refused("/learning/roll-back", 409, principal="", who="")
 
@@ -452,7 +452,7 @@ def test_what_a_memory_learned_is_on_its_page(ready, make_site):
     one = ready.save(LAMP, title="Lamp").memory_id
     put_news(ready.store, ready.home.now(), memory=one)
     told = make_site().person().words(f"/memory/{one}")
-    assert "Words that lead to it" in told
+    assert "Learned terms" in told
     assert "skerry" in told
 
 
@@ -461,7 +461,7 @@ def test_what_a_memory_learned_is_on_its_page(ready, make_site):
 
 def test_pairs_are_judged_one_after_the_other(person, memory, saved):
     names = {saved(text, title=text[:8]) for text in (LAMP, TUESDAY, BATTERY)}
-    assert "No pair waits for a label." in person.words("/judge")  # and who looked too early looks again
+    assert "No pair to label." in person.words("/judge")  # and who looked too early looks again
     memory.search("lamp")
     memory.search("when do we deploy?")
     memory.search("battery")

@@ -63,7 +63,7 @@ def test_nothing_of_it_is_offered(assistant, memory, saved):
 def test_what_tools_can_do_is_done_in_the_name_of_the_token(assistant, memory, saved):
     one = saved(LAMP, title="Lamp")
     assert "Forgotten" in assistant.done(f"/memory/{one}/forget")
-    assert "A person can take that back" not in memory.get(one).title
+    assert "A person can undo it" not in memory.get(one).title
     assistant.done("/save", content="The kettle in the kitchen whistles at noon.", title="Kettle")
     (row,) = memory.store.read("memories", "title = 'Kettle'").to_dicts()
     assert (row["principal"], row["source_kind"]) == ("claude", "generated")

@@ -17,7 +17,7 @@ from slowwave.serving.memory_pool import MemoryPool
 from slowwave.settings import load
 from slowwave.web.app import application
 from slowwave.web.middleware import HEADERS
-from slowwave.web.sessions import KEY_S, MOST, OneTimeLinks, Sessions
+from slowwave.web.sessions import KEY_S, MAX_SESSIONS, OneTimeLinks, Sessions
 
 PAGES = ["/", "/lately", "/decisions", "/quarantine", "/learning", "/trend", "/judge", "/memory/x"]
 
@@ -62,7 +62,7 @@ def test_what_is_kept_does_not_let_anybody_in():
 
 def test_sessions_are_so_many_at_most_and_the_idle_one_goes():
     sessions = Sessions(100)
-    names = [sessions.begin(Caller("ada", str(at))) for at in range(MOST)]
+    names = [sessions.begin(Caller("ada", str(at))) for at in range(MAX_SESSIONS)]
     assert sessions.find(names[0])
     sessions.begin(Caller("ada", "one more"))
     assert sessions.find(names[0])
@@ -221,7 +221,7 @@ def test_what_another_page_sends_does_nothing(site, person, memory, headers):
     form = {"csrf": key, "content": "Nobody wanted this to be saved in here, not at all."}
     answer = person.client.post("/save", data=form, headers=headers)
     assert answer.status_code == 403
-    assert "Another page sent this" in answer.text
+    assert "The request came from another site" in answer.text
     assert memory.count() == 0
     sign_in = site.visitor().client.post("/sign-in", data={"token": site.tokens["ida"]}, headers=headers)
     assert sign_in.status_code == 403
@@ -314,7 +314,7 @@ def test_the_person_at_the_machine_looks_into_any_namespace_and_nobody_else(site
     person = site.person()
     assert person.get(f"/memory/{other}").status_code == 404
     assert "bob" in person.words("/namespaces")
-    assert "This is namespace bob." in person.done("/namespaces", namespace="bob")
+    assert "Switched to namespace bob." in person.done("/namespaces", namespace="bob")
     assert "Kettle" in person.words(f"/memory/{other}")
     assert "Lamp" not in person.words("/lately")
     person.refused("/namespaces", 404, namespace="<b>nowhere</b>")
@@ -367,7 +367,7 @@ def test_who_changes_the_namespace_while_a_page_is_made_can_go_on(site, open_mem
 def test_a_namespace_of_which_all_was_refused_can_be_looked_into(site, open_memory, memory):
     open_memory("new").save("ok thanks", title="Nothing")
     person = site.person()
-    assert "This is namespace new." in person.done("/namespaces", namespace="new")
+    assert "Switched to namespace new." in person.done("/namespaces", namespace="new")
     assert "ok thanks" in person.words("/quarantine")
 
 
