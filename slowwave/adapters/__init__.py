@@ -1,8 +1,7 @@
-"""The memory in the words of agent frameworks: one thin module for each, imported only by who uses it.
+"""Adapters for agent frameworks: one thin module for each, imported only by its users.
 
-Every adapter takes an open :class:`slowwave.Memory`, so its namespace and principal are what that says; no
-argument of a call and no key leads out of it. What a model reads is quoted as over MCP, and what is secret is
-not there.
+Every adapter takes an open :class:`slowwave.Memory`. Its namespace and principal apply; no argument or key
+can change them. Texts for models are quoted as over MCP, and secret memories are left out.
 
-``pip install '.[langchain]'`` (``llamaindex``, ``openai-agents``, ``pydantic-ai``) has each framework.
+``pip install '.[langchain]'`` (``llamaindex``, ``openai-agents``, ``pydantic-ai``) installs a framework.
 """

@@ -1,7 +1,7 @@
-"""LangChain: a retriever, saving documents, feedback and tools over a memory.
+"""LangChain adapter: retriever, saving of documents, feedback and tools.
 
-There is no `VectorStore`: that contract takes any text and any vector as it is, gives it back by its id and
-forgets it for ever. A memory judges what it is told, embeds it itself, and keeps what is forgotten.
+There is no `VectorStore`. That contract stores any text and vector unchanged, returns it by its id and
+deletes it forever. A memory validates notes, embeds them itself, and keeps forgotten ones.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from slowwave.memory import Memory
 
 __all__ = ["Feedback", "SlowwaveRetriever", "observe", "rate", "save_documents", "tools"]
 
-_LABELS = ("title", "memory_type", "tags", "follows")  # of a document's metadata that are labels of a note
-_MOST_RUNS = 1_000  # of which a callback remembers what they belong to (count)
+_LABELS = ("title", "memory_type", "tags", "follows")  # metadata of a document that are labels of a note
+_MAX_RUNS = 1_000  # tracked by a callback (count)
 
 
 class SlowwaveRetriever(BaseRetriever):
-    """Finds memories; a document's text is quoted, and its metadata has what feedback needs.
+    """Retriever of memories; documents have quoted text, and metadata for feedback.
 
     Attributes:
-        memory: that is asked, open.
-        k: how many documents; also an argument of a call.
-        project: that searches are for.
-        memory_type: only of these types.
+        memory: to search, open.
+        k: number of documents; also an argument of a call.
+        project: of the searches.
+        memory_type: only these types.
         memory_tags: only with one of these tags.
-        explain: with an account of every score, in `metadata["explanation"]`.
-        quote: False gives texts as they are, for programs that are no models.
+        explain: add the explanation of every score as `metadata["explanation"]`.
+        quote: False returns unquoted texts, for programs that are no models.
     """
 
     memory: Any = Field(exclude=True, repr=False)
@@ -75,28 +75,28 @@ class SlowwaveRetriever(BaseRetriever):
         )
         return [
             Document(
-                id=one.memory_id,
-                page_content=text_of(one, quote=self.quote),
-                metadata=metadata_of(response, one),
+                id=result.memory_id,
+                page_content=text_of(result, quote=self.quote),
+                metadata=metadata_of(response, result),
             )
-            for one in response
+            for result in response
         ]
 
 
 def save_documents(memory: Memory, documents: Sequence[Document]) -> list[Saved]:
-    """Save documents through the gate; the answer says of each whether it was let in.
+    """Save documents through the save gate, and return the outcomes.
 
-    A document's id is its key: saved again, it replaces what it said before. Of its metadata title,
-    memory_type, tags and follows are labels; all else is kept as metadata.
+    A document's id is its key: saving it again replaces the text. Of its metadata, title, memory_type, tags
+    and follows become labels; the rest stays metadata.
 
     Args:
-        memory: that they are saved in.
-        documents: with plain text, not with what a search has shown.
+        memory: to save in.
+        documents: with plain text, not with results of a search.
 
     Raises:
-        ProtectedError: an id is the key of what only a person may replace; nothing was saved.
+        ProtectedError: only a person may replace the note of an id; nothing was saved.
     """
-    return save(memory, [_note(one) for one in documents])
+    return save(memory, [_note(document) for document in documents])
 
 
 def _note(document: Document) -> dict[str, Any]:
@@ -108,55 +108,59 @@ def _note(document: Document) -> dict[str, Any]:
 def observe(
     memory: Memory, documents: Sequence[Document], answer: str, *, cited: Collection[Document] = ()
 ) -> list[Observed]:
-    """Say what an answer was made of, so that use teaches; one search after the other.
+    """Record an answer, and detect which results it used, search by search.
 
     Args:
-        memory: that was asked.
-        documents: that the answer was made from, of one or of several searches.
+        memory: that was searched.
+        documents: that the answer is based on, of one or several searches.
         answer: its text.
-        cited: documents that it relied on with certainty.
+        cited: documents that it cites.
     """
-    said = []
+    observed = []
     for search_id in _searches(documents):
-        named = [one.metadata["memory_id"] for one in cited if one.metadata.get("search_id") == search_id]
-        said.append(memory.observe(search_id, answer, cited=named, viewer=Viewer.ASSISTANT))
-    return said
+        named = [
+            document.metadata["memory_id"]
+            for document in cited
+            if document.metadata.get("search_id") == search_id
+        ]
+        observed.append(memory.observe(search_id, answer, cited=named, viewer=Viewer.ASSISTANT))
+    return observed
 
 
 def rate(memory: Memory, document: Document, rating: str) -> Rated:
-    """Say what one document of a search was worth: helpful, neutral or unhelpful.
+    """Rate one document of a search: helpful, neutral or unhelpful.
 
     Args:
-        memory: that was asked.
-        document: as the retriever gave it.
-        rating: of it.
+        memory: that was searched.
+        document: from the retriever.
+        rating: of the document.
 
     Raises:
-        ArgumentError: the document is not of a search.
+        ArgumentError: the document is not from a search.
         FeedbackError: an unknown rating.
     """
     if not _searches([document]):
-        raise ArgumentError("This document has no search_id in its metadata: it is not of SlowwaveRetriever.")
-    about = document.metadata["search_id"], document.metadata["memory_id"]
-    return memory.feedback(*about, rating, viewer=Viewer.ASSISTANT)
+        raise ArgumentError("The document's metadata has no search_id. Use a document of SlowwaveRetriever.")
+    result_ids = document.metadata["search_id"], document.metadata["memory_id"]
+    return memory.feedback(*result_ids, rating, viewer=Viewer.ASSISTANT)
 
 
 def _searches(documents: Sequence[Document]) -> list[str]:
-    """The searches that documents are of, in their order."""
-    named = (one.metadata.get("search_id") for one in documents)
-    return list(dict.fromkeys(one for one in named if isinstance(one, str) and one))
+    """Return the searches of documents, in order."""
+    named = (search_id.metadata.get("search_id") for search_id in documents)
+    return list(dict.fromkeys(search_id for search_id in named if isinstance(search_id, str) and search_id))
 
 
 class Feedback(BaseCallbackHandler):
-    """A callback that observes by itself: what a chain answers, of the searches that were made in it.
+    """Callback that records the answer of a chain for the searches made in it.
 
-    Give it to the call of the outermost chain: ``chain.invoke(question, {"callbacks": [Feedback(memory)]})``.
+    Pass it to the call of the outermost chain: ``chain.invoke(question, {"callbacks": [Feedback(memory)]})``.
 
     Args:
-        memory: that is asked.
+        memory: that is searched.
     """
 
-    raise_error = False  # an answer is not lost because nothing could be learned of it
+    raise_error = False  # an error of feedback does not lose the answer
     run_inline = True
 
     def __init__(self, memory: Memory) -> None:
@@ -169,27 +173,27 @@ class Feedback(BaseCallbackHandler):
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
     ) -> None:  # fmt: skip
-        """A chain begins, by itself or in another one."""
+        """Track the start of a chain."""
         self._belongs(run_id, parent_run_id)
 
     def on_tool_start(
         self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
     ) -> None:  # fmt: skip
-        """A tool begins; it may ask a retriever."""
+        """Track the start of a tool, which may call a retriever."""
         self._belongs(run_id, parent_run_id)
 
     def _belongs(self, run_id: UUID, parent_run_id: UUID | None) -> None:
         with self._lock:
             self._roots[run_id] = self._roots.get(parent_run_id, parent_run_id) if parent_run_id else run_id
-            while len(self._roots) > _MOST_RUNS:
-                gone = next(iter(self._roots))
-                del self._roots[gone]
-                self._found.pop(gone, None)
+            while len(self._roots) > _MAX_RUNS:
+                oldest = next(iter(self._roots))
+                del self._roots[oldest]
+                self._found.pop(oldest, None)
 
     def on_retriever_end(
         self, documents: Sequence[Document], *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
     ) -> None:  # fmt: skip
-        """A retriever has found something."""
+        """Collect the documents of a retriever."""
         if parent_run_id is not None:
             with self._lock:
                 root = self._roots.get(parent_run_id, parent_run_id)
@@ -198,25 +202,25 @@ class Feedback(BaseCallbackHandler):
     def on_chain_end(
         self, outputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
     ) -> None:  # fmt: skip
-        """A chain has answered; the outermost one is what is observed."""
+        """Observe the answer of the outermost chain."""
         with self._lock:
             self._roots.pop(run_id, None)
             documents = [] if parent_run_id is not None else self._found.pop(run_id, [])
-        if documents and (answer := said(outputs)):
+        if documents and (answer := answer_text(outputs)):
             self.observed += observe(self._memory, documents, answer)
 
     def on_chain_error(
         self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
     ) -> None:  # fmt: skip
-        """A chain has failed: there is no answer."""
+        """Drop a failed chain, which has no answer."""
         with self._lock:
             self._roots.pop(run_id, None)
             if parent_run_id is None:
                 self._found.pop(run_id, None)
 
 
-def said(outputs: Any) -> str:
-    """The text of what a chain answers: a text, a message, or the last message or answer in a mapping."""
+def answer_text(outputs: Any) -> str:
+    """Return the text of a chain's output: a text, a message, or an answer in a mapping."""
     if isinstance(outputs, str):
         return outputs
     if isinstance(outputs, Mapping):
@@ -224,28 +228,28 @@ def said(outputs: Any) -> str:
             if isinstance(outputs.get(name), str):
                 return str(outputs[name])
         messages = outputs.get("messages")
-        return said(messages[-1]) if isinstance(messages, Sequence) and messages else ""
+        return answer_text(messages[-1]) if isinstance(messages, Sequence) and messages else ""
     text = getattr(outputs, "text", None)
     return text if isinstance(text, str) else ""
 
 
 def tools(memory: Memory, *, only: Collection[str] = ()) -> list[StructuredTool]:
-    """The memory's tools for agents; a call that fails is answered with why.
+    """Return the memory's tools for agents; the error of a failed call is its answer.
 
     Args:
-        memory: that is asked, open.
-        only: names of the tools that are wanted; empty: all.
+        memory: open.
+        only: names of the tools; empty: all.
     """
     return [
         StructuredTool(
-            name=one.name,
-            description=one.description,
-            args_schema=one.schema,
-            func=one.function(_failure),
-            coroutine=one.coroutine(_failure),
+            name=memory_tool.name,
+            description=memory_tool.description,
+            args_schema=memory_tool.schema,
+            func=memory_tool.function(_failure),
+            coroutine=memory_tool.coroutine(_failure),
             handle_tool_error=True,
         )
-        for one in memory_tools(memory, only=only or NAMES)
+        for memory_tool in memory_tools(memory, only=only or NAMES)
     ]
 
 

@@ -1,8 +1,8 @@
-"""LangGraph: a `BaseStore` whose items are memories of one namespace.
+"""LangGraph adapter: a `BaseStore` whose items are memories of one namespace.
 
-An item is a memory whose source is made of the item's namespace and key, each part percent-encoded, under
-``langgraph/``: no tuple can name anything that is not below it, and a tuple is no tenant. What it says is the
-text of its value, by which searches of every face find it; the value itself is in the memory's metadata.
+An item is a memory. Its source consists of the item's namespace and key, each part percent-encoded, under
+``langgraph/``. So no tuple can name anything outside, and a tuple is no tenant. The memory's text is that of
+the item's value, so that all searches find it; the value itself is in the memory's metadata.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ from slowwave.store import quote as sql
 from slowwave.views.gate_text import reason_lines
 
 ROOT: Final = "langgraph/"
-_KEY: Final = ":"  # before a key; in an encoded part there is none
-_VALUE: Final = "langgraph"  # name in a memory's metadata
+_KEY: Final = ":"  # prefix of a key; encoded parts do not contain it
+_VALUE: Final = "langgraph"  # key in a memory's metadata
 _COLUMNS: Final = ["memory_id", "source", "metadata", "created_at", "updated_at"]
-_MOST_FOUND: Final = 500  # memories that a filtered search looks through, the best first (count)
-_LONGEST_QUERY: Final = limit_of("query").characters
+_MAX_FILTERED: Final = 500  # results that a filtered search checks, best first (count)
+_MAX_QUERY: Final = limit_of("query").characters
 
 
 class RefusedError(SlowwaveError):
-    """The gate did not let an item in; what the key had before is what it has still."""
+    """Item refused by the save gate; its key keeps the previous value."""
 
 
 class SlowwaveStore(BaseStore):
-    """Items of LangGraph in a memory.
+    """LangGraph store on a memory.
 
     Args:
-        memory: that has them, open.
-        fields: paths of a value whose texts an item is found by; None: all its texts.
-        refused: what becomes of an item that the gate does not let in: `raise` tells who puts it, `keep` lets
-            it in as it is, as a person does with ``slowwave quarantine release``.
+        memory: open.
+        fields: paths of a value whose texts are searchable; None: all its texts.
+        refused: handling of an item that the save gate refuses: `raise` an error, or `keep` releases it
+            unchanged, as a person does with ``slowwave quarantine release``.
     """
 
     supports_ttl = False
@@ -79,19 +79,19 @@ class SlowwaveStore(BaseStore):
         self._memory, self._fields, self._refused = memory, fields, refused
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do several things; what is put is seen by calls after this one.
+        """Run several operations; later calls see what was put.
 
         Raises:
-            RefusedError: an item was not let in; all others were.
-            ProtectedError: only a person may replace or forget what an item's key has; nothing was put.
-            NotImplementedError: an item is to be forgotten at some time: a memory has no time to live.
+            RefusedError: an item was refused; all others were saved.
+            ProtectedError: only a person may replace or forget the note of an item's key; nothing was put.
+            NotImplementedError: an item has a time to live, which memories do not support.
         """
         results: list[Result] = []
         puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
         for op in ops:
             if isinstance(op, PutOp):
                 if op.ttl is not None:
-                    raise NotImplementedError("A memory has no time to live (ttl): delete the item instead.")
+                    raise NotImplementedError("Memories have no time to live (ttl). Delete the item instead.")
                 puts[op.namespace, op.key] = op
                 results.append(None)
             else:
@@ -100,7 +100,7 @@ class SlowwaveStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """:meth:`batch` in a thread."""
+        """Run :meth:`batch` in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _answer(self, op: Op) -> Result:
@@ -115,11 +115,11 @@ class SlowwaveStore(BaseStore):
     # -- reading ---------------------------------------------------------------------------------
 
     def _rows(self, condition: str) -> list[tuple[str, Item, bool]]:
-        """Items that are there and no secret: their memory, and whether searches find them."""
-        there = f"({condition}) AND status <> 'retired' AND content_hash IS NOT NULL AND {open_where()}"
+        """Return existing, non-secret items: memory id, item, and whether it is searchable."""
+        where = f"({condition}) AND status <> 'retired' AND content_hash IS NOT NULL AND {open_where()}"
         memory = self._memory
-        rows = memory.store.read("memories", memory.tenant.mine(there), columns=_COLUMNS)
-        return [made for row in rows.iter_rows() if (made := _item(*row)) is not None]
+        rows = memory.store.read("memories", memory.tenant.mine(where), columns=_COLUMNS)
+        return [item for row in rows.iter_rows() if (item := _item(*row)) is not None]
 
     def _get(self, op: GetOp) -> Item | None:
         name = ids.memory_id(self._memory.namespace, source_of(op.namespace, op.key))
@@ -131,27 +131,39 @@ class SlowwaveStore(BaseStore):
         last = op.offset + op.limit
         prefix = source_of(op.namespace_prefix)
         if not op.query:
-            there = [one for _, one, _ in self._rows(f"starts_with(source, {sql(prefix)})")]
-            there.sort(key=lambda one: one.updated_at)
-            return [_found(one, None) for one in there if fits(one.value, op.filter)][op.offset : last]
-        limit = _MOST_FOUND if op.filter or len(op.namespace_prefix) else last
-        asked = op.query[:_LONGEST_QUERY]
-        response = self._memory.search(asked, limit=max(limit, last), source=prefix)
-        known = {
+            items = [item for _, item, _ in self._rows(f"starts_with(source, {sql(prefix)})")]
+            items.sort(key=lambda item: item.updated_at)
+            return [_search_item(item, None) for item in items if fits(item.value, op.filter)][
+                op.offset : last
+            ]
+        limit = _MAX_FILTERED if op.filter or len(op.namespace_prefix) else last
+        query = op.query[:_MAX_QUERY]
+        response = self._memory.search(query, limit=max(limit, last), source=prefix)
+        existing = {
             name: item
-            for name, item, indexed in self._rows(one_of("memory_id", [one.memory_id for one in response]))
+            for name, item, indexed in self._rows(
+                one_of("memory_id", [result.memory_id for result in response])
+            )
             if indexed and source_of(item.namespace, item.key).startswith(prefix)
         }
-        best = [(known[one.memory_id], one.score) for one in response if one.memory_id in known]
-        return [_found(item, score) for item, score in best if fits(item.value, op.filter)][op.offset : last]
+        best = [
+            (existing[result.memory_id], result.score) for result in response if result.memory_id in existing
+        ]
+        return [_search_item(item, score) for item, score in best if fits(item.value, op.filter)][
+            op.offset : last
+        ]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        there = {item.namespace for _, item, _ in self._rows(f"starts_with(source, {sql(ROOT)})")}
+        namespaces = {item.namespace for _, item, _ in self._rows(f"starts_with(source, {sql(ROOT)})")}
         conditions: tuple[MatchCondition, ...] = op.match_conditions or ()
-        found = {one for one in there if all(matches(condition, one) for condition in conditions)}
+        selected = {
+            namespace
+            for namespace in namespaces
+            if all(matches(condition, namespace) for condition in conditions)
+        }
         if op.max_depth is not None:
-            found = {one[: op.max_depth] for one in found}
-        return sorted(found)[op.offset : op.offset + op.limit]
+            selected = {namespace[: op.max_depth] for namespace in selected}
+        return sorted(selected)[op.offset : op.offset + op.limit]
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -159,21 +171,26 @@ class SlowwaveStore(BaseStore):
         notes = [self._note(op) for op in ops if op.value is not None]
         self._delete([op for op in ops if op.value is None])
         saved = save(self._memory, notes) if notes else []
-        refused = [(note, one) for note, one in zip(notes, saved, strict=True) if not self._let_in(one)]
+        refused = [
+            (note, outcome) for note, outcome in zip(notes, saved, strict=True) if not self._accepted(outcome)
+        ]
         if refused:
-            note, one = refused[0]
+            note, outcome = refused[0]
             more = f" ({len(refused) - 1} more were refused, too.)" if len(refused) > 1 else ""
             namespace, key = item_of(note["key"])
             raise RefusedError(
-                f"The save gate refused {key!r} of {namespace}: {'; '.join(reason_lines(one.reasons))}. "
+                f"The save gate refused {key!r} of {namespace}: {'; '.join(reason_lines(outcome.reasons))}. "
                 f"The note "
-                f"is in quarantine as {one.memory_id}; the key keeps its previous value. Put whole "
+                f"is in quarantine as {outcome.memory_id}; the key keeps its previous value. Put whole "
                 f"sentences, or "
                 f'open the store with refused="keep".{more}'
             )
 
-    def _let_in(self, saved: Saved) -> bool:
-        """Whether an item is there, if need be by a word of who put it: two keys may say the same."""
+    def _accepted(self, saved: Saved) -> bool:
+        """Whether an item was saved.
+
+        Duplicates of another key are released, and with `keep` refused items, too.
+        """
         if saved.status != "quarantined":
             return True
         if saved.duplicate_of and saved.decision_id:
@@ -190,7 +207,7 @@ class SlowwaveStore(BaseStore):
                 self._memory.forget(name, viewer=Viewer.ASSISTANT)
 
     def _note(self, op: PutOp) -> dict[str, Any]:
-        """The note of an item."""
+        """Return the note of an item."""
         value = dict(op.value or {})
         texts = _texts(value, op.index or self._fields)
         indexed = op.index is not False
@@ -203,13 +220,13 @@ class SlowwaveStore(BaseStore):
 
 
 def source_of(namespace: Sequence[str], key: str | None = None) -> str:
-    """The source of an item, or without a key what those of all items below a namespace begin with."""
+    """Return the source of an item; without a key the source prefix of a namespace."""
     below = ROOT + "".join(f"{_encoded(part)}/" for part in namespace)
     return below if key is None else f"{below}{_KEY}{_encoded(key)}"
 
 
 def item_of(source: str) -> tuple[tuple[str, ...], str]:
-    """Namespace and key of the item that has a source."""
+    """Return namespace and key of a source."""
     *parts, key = source.removeprefix(ROOT).split("/")
     return tuple(unquote(part) for part in parts), unquote(key.removeprefix(_KEY))
 
@@ -218,29 +235,29 @@ def _encoded(part: str) -> str:
     try:
         return quote(part, safe="").replace(".", "%2E")
     except UnicodeEncodeError:
-        raise ArgumentError(f"{part!a} has halves of characters, which no key can have.") from None
+        raise ArgumentError(f"{part!a} has lone surrogates, which a key cannot have.") from None
 
 
 def _item(
     name: str, source: str, metadata: str, created_at: datetime, updated_at: datetime
 ) -> tuple[str, Item, bool] | None:
-    """A memory as an item; None where it is none, for instance since somebody else saved under its key."""
-    kept = orjson.loads(metadata or "{}").get(_VALUE)
-    if not source.startswith(ROOT) or not isinstance(kept, Mapping) or "value" not in kept:
+    """Return a memory as an item; None if it is none, such as after another save under its key."""
+    stored = orjson.loads(metadata or "{}").get(_VALUE)
+    if not source.startswith(ROOT) or not isinstance(stored, Mapping) or "value" not in stored:
         return None
     namespace, key = item_of(source)
     item = Item(
-        value=kept["value"], key=key, namespace=namespace, created_at=created_at, updated_at=updated_at
+        value=stored["value"], key=key, namespace=namespace, created_at=created_at, updated_at=updated_at
     )
-    return name, item, bool(kept.get("indexed", True))
+    return name, item, bool(stored.get("indexed", True))
 
 
-def _found(item: Item, score: float | None) -> SearchItem:
+def _search_item(item: Item, score: float | None) -> SearchItem:
     return SearchItem(item.namespace, item.key, item.value, item.created_at, item.updated_at, score)
 
 
 def _texts(value: Mapping[str, Any], fields: Sequence[str] | None) -> list[str]:
-    """What an item says: the texts at these paths, or all that it has, each with its name."""
+    """Return the texts of an item: those at the paths, or all with their names."""
     if fields is not None and (named := [text for path in fields for text in _at(value, path)]):
         return named
     leaves = list(_leaves(value, ""))
@@ -253,16 +270,16 @@ def _texts(value: Mapping[str, Any], fields: Sequence[str] | None) -> list[str]:
 def _at(value: Mapping[str, Any], path: str) -> list[str]:
     if path == "$":
         return [f"{name}: {text}" for name, text in _leaves(value, "")]
-    return [one for one in get_text_at_path(value, tokenize_path(path)) if one.strip()]
+    return [text_ for text_ in get_text_at_path(value, tokenize_path(path)) if text_.strip()]
 
 
 def _leaves(value: Any, name: str) -> Iterable[tuple[str, Any]]:
-    """What is in a value that is no list and no mapping, with the path to it."""
+    """Yield the leaves of a value with their paths."""
     if isinstance(value, Mapping):
-        for part, one in value.items():
-            yield from _leaves(one, f"{name}.{part}" if name else str(part))
+        for part, child in value.items():
+            yield from _leaves(child, f"{name}.{part}" if name else str(part))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _leaves(one, name)
+        for child in value:
+            yield from _leaves(child, name)
     else:
         yield name, value

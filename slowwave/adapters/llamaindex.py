@@ -1,4 +1,4 @@
-"""LlamaIndex: a retriever, a memory block and tools over a memory."""
+"""LlamaIndex adapter: retriever, memory block and tools."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from slowwave.search import Result
 
 __all__ = ["SlowwaveMemoryBlock", "SlowwaveRetriever", "observe", "tools"]
 
-_LONGEST_QUERY = limit_of("query").characters
+_MAX_QUERY = limit_of("query").characters
 
 
 class SlowwaveRetriever(BaseRetriever):
-    """Finds memories; a node's text is quoted, and its metadata has what feedback needs.
+    """Retriever of memories; nodes have quoted text, and metadata for feedback.
 
     Args:
-        memory: that is asked, open.
-        similarity_top_k: how many (count).
-        project: that searches are for.
-        memory_type: only of these types.
+        memory: to search, open.
+        similarity_top_k: number of results.
+        project: of the searches.
+        memory_type: only these types.
         tags: only with one of these tags.
-        explain: with an account of every score.
-        quote: False gives texts as they are, for programs that are no models.
+        explain: add the explanation of every score.
+        quote: False returns unquoted texts, for programs that are no models.
         **options: of the base class.
     """
 
@@ -58,18 +58,18 @@ class SlowwaveRetriever(BaseRetriever):
         **options: Any,
     ) -> None:
         self._memory, self._quote = memory, quote
-        self._asked: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "limit": similarity_top_k, "project": project, "memory_type": tuple(memory_type),
             "tags": tuple(tags), "explain": explain,
         }  # fmt: skip
         super().__init__(**options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = self._memory.search(query_bundle.query_str, **self._asked)
-        return [self._node(metadata_of(response, one), one) for one in response]
+        response = self._memory.search(query_bundle.query_str, **self._options)
+        return [self._node(metadata_of(response, result), result) for result in response]
 
     def _node(self, metadata: dict[str, Any], result: Result) -> NodeWithScore:
-        """Return a result as a node, of which a model reads the quoted text alone."""
+        """Return a result as a node; models read only the quoted text."""
         node = TextNode(
             id_=result.memory_id,
             text=text_of(result, quote=self._quote),
@@ -84,26 +84,26 @@ class SlowwaveRetriever(BaseRetriever):
 
 
 def observe(memory: Memory, nodes: Sequence[NodeWithScore], answer: str) -> list[Observed]:
-    """Say what an answer was made of, so that use teaches; one search after the other.
+    """Record an answer, and detect which results it used, search by search.
 
     Args:
-        memory: that was asked.
-        nodes: that it was shown.
+        memory: that was searched.
+        nodes: that the model read.
         answer: its text.
     """
-    named = dict.fromkeys(one.node.metadata.get("search_id", "") for one in nodes)
-    return [memory.observe(name, answer, viewer=Viewer.ASSISTANT) for name in named if name]
+    search_ids = dict.fromkeys(node.node.metadata.get("search_id", "") for node in nodes)
+    return [memory.observe(name, answer, viewer=Viewer.ASSISTANT) for name in search_ids if name]
 
 
 class SlowwaveMemoryBlock(BaseMemoryBlock[str]):
-    """Long-term memory of a `llama_index.core.memory.Memory`: what bears on the last question, quoted.
+    """Long-term memory for a `llama_index.core.memory.Memory`: quoted results for the last question.
 
-    Messages that leave the short-term memory are saved through the gate, each as a note of type chat; what
-    the gate refuses is in quarantine, as always.
+    Messages that leave the short-term memory are saved through the save gate, each as a note of type chat.
+    Refused ones are quarantined.
 
     Attributes:
-        memory: that is asked, open.
-        k: memories that are shown (count).
+        memory: to search, open.
+        k: number of memories.
         saves: whether messages that leave the short-term memory are saved.
     """
 
@@ -113,35 +113,39 @@ class SlowwaveMemoryBlock(BaseMemoryBlock[str]):
     saves: bool = True
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
-        asked = [one.content for one in messages or [] if one.role is MessageRole.USER and one.content]
-        if not asked:
+        questions = [
+            entry.content for entry in messages or [] if entry.role is MessageRole.USER and entry.content
+        ]
+        if not questions:
             return ""
-        response = await asyncio.to_thread(self.memory.search, asked[-1][:_LONGEST_QUERY], limit=self.k)
-        shown = [f"memory_id: {one.memory_id}\n{text_of(one, quote=True)}" for one in response]
+        response = await asyncio.to_thread(self.memory.search, questions[-1][:_MAX_QUERY], limit=self.k)
+        shown = [f"memory_id: {result.memory_id}\n{text_of(result, quote=True)}" for result in response]
         return "\n\n".join([NOTICE, f"search_id: {response.search_id}", *shown]) if shown else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         notes = [
-            {"content": one.content, "memory_type": "chat", "metadata": {"role": str(one.role.value)}}
-            for one in messages
-            if one.content and one.content.strip() and one.role in (MessageRole.USER, MessageRole.ASSISTANT)
+            {"content": message.content, "memory_type": "chat", "metadata": {"role": str(message.role.value)}}
+            for message in messages
+            if message.content
+            and message.content.strip()
+            and message.role in (MessageRole.USER, MessageRole.ASSISTANT)
         ]
         if notes and self.saves:
             await asyncio.to_thread(self.memory.save_many, notes)
 
 
 def tools(memory: Memory, *, only: Collection[str] = ()) -> list[FunctionTool]:
-    """The memory's tools for agents; a call that fails is an error of the tool, which the model is told.
+    """Return the memory's tools for agents; a failed call is an error of the tool.
 
     Args:
-        memory: that is asked, open.
-        only: names of the tools that are wanted; empty: all.
+        memory: open.
+        only: names of the tools; empty: all.
     """
     return [
         FunctionTool(
-            fn=one.function(),
-            async_fn=one.coroutine(),
-            metadata=ToolMetadata(one.description, one.name, fn_schema=one.arguments),
+            fn=memory_tool.function(),
+            async_fn=memory_tool.coroutine(),
+            metadata=ToolMetadata(memory_tool.description, memory_tool.name, fn_schema=memory_tool.arguments),
         )
-        for one in memory_tools(memory, only=only or NAMES)
+        for memory_tool in memory_tools(memory, only=only or NAMES)
     ]

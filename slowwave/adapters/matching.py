@@ -1,4 +1,4 @@
-"""Filters of LangGraph's stores: as its own store in memory has them, and PostgreSQL's JSON."""
+"""Filters of LangGraph stores, as in its in-memory store and PostgreSQL's JSON."""
 
 from __future__ import annotations
 
@@ -17,47 +17,49 @@ _ORDERED: Final[Mapping[str, Callable[[float, float], bool]]] = {
 
 
 def fits(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Whether a value has what a filter wants of each of its names."""
-    return all(_equal(value.get(name), one) for name, one in (wanted or {}).items())
+    """Whether a value matches a filter."""
+    return all(_equal(value.get(name), expected) for name, expected in (wanted or {}).items())
 
 
-def _equal(there: Any, wanted: Any) -> bool:
+def _equal(actual: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if any(name.startswith("$") for name in wanted):
-            return all(_holds(there, name, one) for name, one in wanted.items())
-        return isinstance(there, Mapping) and all(
-            _equal(there.get(name), one) for name, one in wanted.items()
+            return all(_holds(actual, name, item) for name, item in wanted.items())
+        return isinstance(actual, Mapping) and all(
+            _equal(actual.get(name), item) for name, item in wanted.items()
         )
     if isinstance(wanted, list | tuple):
-        same = isinstance(there, list | tuple) and len(there) == len(wanted)
-        return same and all(_equal(one, other) for one, other in zip(there, wanted, strict=True))
-    return bool(there == wanted)
+        same = isinstance(actual, list | tuple) and len(actual) == len(wanted)
+        return same and all(_equal(item, other) for item, other in zip(actual, wanted, strict=True))
+    return bool(actual == wanted)
 
 
-def _holds(there: Any, sign: str, wanted: Any) -> bool:
+def _holds(actual: Any, sign: str, wanted: Any) -> bool:
     if sign == "$eq":
-        return bool(there == wanted)
+        return bool(actual == wanted)
     if sign == "$ne":
-        return bool(there != wanted)
+        return bool(actual != wanted)
     if sign not in _ORDERED:
-        raise ArgumentError(f"filter: {sign!r} is not known. There are $eq, $ne, {', '.join(_ORDERED)}.")
+        raise ArgumentError(f"filter: unknown operator {sign!r}. Use $eq, $ne, {', '.join(_ORDERED)}.")
     try:
-        return _ORDERED[sign](float(there), float(wanted))
+        return _ORDERED[sign](float(actual), float(wanted))
     except (TypeError, ValueError):
-        return False  # what is no number is neither more nor less
+        return False  # not a number
 
 
 def matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    """Whether a namespace begins or ends so; `*` stands for any one part.
+    """Whether a namespace has this prefix or suffix; `*` matches any part.
 
     Raises:
-        ArgumentError: it is neither prefix nor suffix.
+        ArgumentError: the type is neither prefix nor suffix.
     """
     path = tuple(condition.path)
     if condition.match_type == "prefix":
-        there = namespace[: len(path)]
+        actual = namespace[: len(path)]
     elif condition.match_type == "suffix":
-        there = namespace[len(namespace) - len(path) :] if len(namespace) >= len(path) else ()
+        actual = namespace[len(namespace) - len(path) :] if len(namespace) >= len(path) else ()
     else:
         raise ArgumentError(f"match_type = {condition.match_type!r}: give prefix or suffix.")
-    return len(there) == len(path) and all(one in ("*", part) for one, part in zip(path, there, strict=True))
+    return len(actual) == len(path) and all(
+        pattern in ("*", part) for pattern, part in zip(path, actual, strict=True)
+    )

@@ -1,4 +1,4 @@
-"""What an adapter needs, and how it is installed."""
+"""Check of an adapter's dependencies."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from slowwave.errors import SlowwaveError
 
 
 def require(extra: str, *packages: str) -> None:
-    """See that a framework is installed.
+    """Require a framework.
 
     Args:
-        extra: of Slowwave that has it.
-        *packages: that have to be there.
+        extra: of Slowwave that installs it.
+        *packages: to look for.
 
     Raises:
-        SlowwaveError: one of them is not; says how to install it.
+        SlowwaveError: a package is missing; the message says how to install it.
     """
-    lacking = [one for one in packages if find_spec(one) is None]
-    if lacking:
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
         raise SlowwaveError(
-            f"The adapter needs {', '.join(lacking)}: pip install '.[{extra}]' in Slowwave's folder."
+            f"The adapter needs {', '.join(missing)}: pip install '.[{extra}]' in Slowwave's folder."
         )

@@ -1,7 +1,7 @@
-"""OpenAI Agents: function tools over a memory.
+"""OpenAI Agents adapter: function tools.
 
-There is no `Session`: a session is an exact record of a conversation's items, with calls of tools, that is
-popped from its end. A memory judges, merges and supersedes what it is told, so it would be a wrong one.
+There is no `Session`. A session is an exact record of a conversation's items, including tool calls, and items
+are popped from its end. A memory merges and supersedes notes, so it cannot be one.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ __all__ = ["INSTRUCTIONS", "tools"]
 
 
 def tools(memory: Memory, *, only: Collection[str] = NAMES) -> list[FunctionTool]:
-    """The memory's tools, for ``Agent(tools=...)``; `INSTRUCTIONS` belong into the agent's own.
+    """Return the memory's tools for ``Agent(tools=...)``; add `INSTRUCTIONS` to the agent's own.
 
-    A call that fails is answered with why, so that the run goes on; that is what the SDK's own tools do.
+    The error of a failed call is its answer, so that the run continues, as with the SDK's own tools.
 
     Args:
-        memory: that is asked, open.
-        only: names of the tools that are wanted.
+        memory: open.
+        only: names of the tools.
     """
     return [
         FunctionTool(
-            name=one.name,
-            description=one.description,
-            params_json_schema=one.schema,
-            on_invoke_tool=_invoked(one),
+            name=memory_tool.name,
+            description=memory_tool.description,
+            params_json_schema=memory_tool.schema,
+            on_invoke_tool=_invoked(memory_tool),
             strict_json_schema=False,  # its arguments have defaults
         )
-        for one in memory_tools(memory, only=only)
+        for memory_tool in memory_tools(memory, only=only)
     ]
 
 
 def _invoked(tool: MemoryTool) -> Callable[[ToolContext[Any], str], Awaitable[str]]:
     async def invoked(_: ToolContext[Any], arguments: str) -> str:
         try:
-            given = json.loads(arguments or "{}")
+            values = json.loads(arguments or "{}")
         except ValueError as error:
             return f"Failed: the arguments of {tool.name} are no JSON ({error}). Nothing was done."
-        if not isinstance(given, dict):
+        if not isinstance(values, dict):
             return f"Failed: the arguments of {tool.name} are no JSON object. Nothing was done."
         try:
-            return await tool.acall(given)
+            return await tool.acall(values)
         except ToolFailedError as error:
             return f"Failed: {error}"
 

@@ -1,4 +1,4 @@
-"""Pydantic AI: a toolset over a memory."""
+"""Pydantic AI adapter: a toolset."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ from slowwave.memory import Memory
 __all__ = ["INSTRUCTIONS", "toolset"]
 
 RETRIES = 3
-"""Of one call that a model may correct, before its run fails (count)."""
+"""Retries of a call with wrong arguments before the run fails (count)."""
 
 
 def toolset(
     memory: Memory, *, only: Collection[str] = NAMES, instructions: bool = True
 ) -> FunctionToolset[Any]:
-    """The memory's tools, for ``Agent(toolsets=[...])``.
+    """Return the memory's tools for ``Agent(toolsets=[...])``.
 
-    An argument that is wrong is a `ModelRetry`, so that the model calls again; whatever else fails is a
-    `ToolFailed`, which the model is told and the run goes on with.
+    Wrong arguments are a `ModelRetry`, so that the model calls again. Any other error is a `ToolFailed`: the
+    model gets it, and the run continues.
 
     Args:
-        memory: that is asked, open.
-        only: names of the tools that are wanted.
-        instructions: whether the agent is told how to use them.
+        memory: open.
+        only: names of the tools.
+        instructions: whether the agent gets the instructions for their use.
     """
-    made = [
-        Tool.from_schema(one.coroutine(_failure), one.name, one.description, one.schema)
-        for one in memory_tools(memory, only=only)
+    tool_list = [
+        Tool.from_schema(
+            memory_tool.coroutine(_failure), memory_tool.name, memory_tool.description, memory_tool.schema
+        )
+        for memory_tool in memory_tools(memory, only=only)
     ]
     return FunctionToolset(
-        made,
+        tool_list,
         max_retries=RETRIES,
         id=f"slowwave-{memory.namespace}",
         instructions=INSTRUCTIONS if instructions else None,

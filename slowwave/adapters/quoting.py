@@ -1,4 +1,4 @@
-"""Results of a search as documents of a framework: the text, quoted, and what is to be known beside it."""
+"""Results of a search as framework documents: quoted text and metadata."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FIELDS: Final = (
 
 
 def text_of(result: Result, *, quote: bool) -> str:
-    """Title and best passage of a result.
+    """Return title and best passage of a result.
 
     Args:
         result: of a search.
-        quote: whether a model may read it: then no line of it can be taken for an instruction of another.
+        quote: whether a model reads it; quoting keeps its lines from being taken for instructions.
     """
     if not quote:
         return result.text
@@ -30,11 +30,11 @@ def text_of(result: Result, *, quote: bool) -> str:
 
 
 def metadata_of(response: SearchResponse, result: Result) -> dict[str, Any]:
-    """What travels with a document: ids that feedback needs, score, labels, and the explanation if any."""
-    told: dict[str, Any] = plain(
+    """Return the metadata of a result: ids for feedback, score, labels, explanation."""
+    metadata: dict[str, Any] = plain(
         {"search_id": response.search_id, **{name: getattr(result, name) for name in _FIELDS}}
     )
     if result.explanation is not None:
         rows = [row._asdict() for row in result.explanation.contributions]
-        told["explanation"] = plain(asdict(result.explanation) | {"contributions": rows})
-    return told
+        metadata["explanation"] = plain(asdict(result.explanation) | {"contributions": rows})
+    return metadata

@@ -1,4 +1,4 @@
-"""What agents and chains save: as any assistant's, it replaces nothing that only a person may."""
+"""Saving for agents and chains, with the protection of memories from assistants."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from slowwave.notes.model import Note
 from slowwave.serving.saving import save_replaceable
 
 _NEW: Final = {name: getattr(Note(source="", title="", content=""), name) for name in STANDING}
-"""How a memory stands of which no person has said anything."""
+"""Labels of a memory that no person has set."""
 
 
 def save(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Saved]:
-    """Save notes for an agent; the text of one is lent nothing that a person said of an earlier one.
+    """Save notes for an agent, without labels that a person set on an earlier note of the key.
 
-    Who may see it stays as it was. A note alone is saved under its key in one step with the look at what is
-    there; of several all keys are looked at first.
+    The sensitivity stays. A single note is saved atomically with the check of its key; of several notes all
+    keys are checked first.
 
     Args:
-        memory: that they are saved in.
+        memory: to save in.
         notes: arguments of `Memory.save`.
 
     Raises:
-        ProtectedError: a key is that of what only a person may replace; nothing was saved.
+        ProtectedError: only a person may replace the note of a key; nothing was saved.
         SlowwaveError: as of `Memory.save_many`.
     """
     keys = [sound_text("key", note["key"]) for note in notes if note.get("key")]

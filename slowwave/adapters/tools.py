@@ -1,7 +1,6 @@
-"""The tools of MCP as plain functions of named arguments, from which each framework makes tools of its own.
+"""MCP tools as plain functions with named arguments, from which the adapters build tools.
 
-Names, descriptions, arguments, answers and errors are those of :mod:`slowwave.serving.tools`: there is one of
-each.
+Names, descriptions, arguments, answers and errors are those of :mod:`slowwave.serving.tools`.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from slowwave.views.mcp_text import INSTRUCTIONS
 __all__ = ["INSTRUCTIONS", "NAMES", "MemoryTool", "ToolFailedError", "memory_tools"]
 
 NAMES: Final = tuple(TOOLS)
-"""The tools that there are."""
+"""Names of all tools."""
 
 
 class ToolFailedError(SlowwaveError):
-    """A call of a tool failed; the message is for the model.
+    """Failed call of a tool; the message is for the model.
 
     Attributes:
-        again: whether it was the arguments, so that a model may call again with others.
+        again: whether the arguments were wrong, so that a model may call again.
     """
 
-    def __init__(self, told: str, *, again: bool) -> None:
-        super().__init__(told)
+    def __init__(self, message: str, *, again: bool) -> None:
+        super().__init__(message)
         self.again = again
 
 
@@ -47,8 +46,8 @@ class MemoryTool:
     """One tool of one memory.
 
     Attributes:
-        tool: Its declaration.
-        request: Of who calls it.
+        tool: its declaration.
+        request: of the caller.
     """
 
     tool: Tool
@@ -56,17 +55,17 @@ class MemoryTool:
 
     @property
     def name(self) -> str:
-        """Name that a model calls it by."""
+        """Name of the tool."""
         return self.tool.name
 
     @property
     def description(self) -> str:
-        """Description that a model decides by."""
+        """Description for models."""
         return self.tool.description
 
     @property
     def arguments(self) -> type[BaseModel]:
-        """Model of its arguments; it refuses those that it does not know."""
+        """Model of the arguments; unknown ones are refused."""
         return self.tool.arguments
 
     @property
@@ -76,36 +75,36 @@ class MemoryTool:
         return made
 
     def call(self, arguments: Mapping[str, Any]) -> str:
-        """Call it.
+        """Call the tool.
 
         Args:
-            arguments: as a model gave them.
+            arguments: from a model.
 
         Returns:
-            The answer in words; what is stored is quoted in it.
+            The answer as text; notes are quoted.
 
         Raises:
-            ToolFailedError: nothing was done, or the answer says what was.
+            ToolFailedError: nothing was done, or the message says what was.
         """
         try:
-            given = self.arguments.model_validate(dict(arguments))
+            validated = self.arguments.model_validate(dict(arguments))
         except ValidationError as error:
             raise ToolFailedError(self.tool.invalid(error), again=True) from None
-        values = {name: getattr(given, name) for name in given.model_fields_set}
+        values = {name: getattr(validated, name) for name in validated.model_fields_set}
         try:
             return self.tool.run(lambda: self.request, values).words
         except SlowwaveError as error:
             raise ToolFailedError(self.tool.failure(error), again=isinstance(error, ArgumentError)) from error
 
     async def acall(self, arguments: Mapping[str, Any]) -> str:
-        """:meth:`call` in a thread."""
+        """Run :meth:`call` in a thread."""
         return await asyncio.to_thread(self.call, arguments)
 
     def function(self, failure: Failure | None = None) -> Callable[..., str]:
-        """Return a function of named arguments, as a framework wants it.
+        """Return a function with named arguments, for a framework.
 
         Args:
-            failure: Makes the framework's error of a failed call; None: it takes any error.
+            failure: converts the error of a failed call; None: unchanged.
         """
 
         def call(**arguments: Any) -> str:
@@ -119,7 +118,7 @@ class MemoryTool:
         return call
 
     def coroutine(self, failure: Failure | None = None) -> Callable[..., Awaitable[str]]:
-        """Return :meth:`function` in a thread."""
+        """Return :meth:`function` as a coroutine function that runs it in a thread."""
         function = self.function(failure)
 
         async def call(**arguments: Any) -> str:
@@ -129,16 +128,16 @@ class MemoryTool:
 
 
 def memory_tools(memory: Memory, *, only: Collection[str] = NAMES) -> list[MemoryTool]:
-    """The tools of a memory.
+    """Return the tools of a memory.
 
     Args:
-        memory: that they are about, open; acts are in the name of its principal.
-        only: names of those that are wanted.
+        memory: open; its principal is the user of the calls.
+        only: names of the tools.
 
     Raises:
-        ArgumentError: a name that no tool has.
+        ArgumentError: an unknown tool.
     """
     if unknown := sorted(set(only) - set(NAMES)):
-        raise ArgumentError(f"There is no tool {unknown[0]!r}. There are {', '.join(NAMES)}.")
+        raise ArgumentError(f"Unknown tool {unknown[0]!r}. Use {', '.join(NAMES)}.")
     request = MemoryRequest(Caller(memory.namespace, memory.principal), memory)
-    return [MemoryTool(one, request) for name, one in TOOLS.items() if name in only]
+    return [MemoryTool(declared, request) for name, declared in TOOLS.items() if name in only]

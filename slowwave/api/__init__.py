@@ -1,4 +1,4 @@
-"""The memory over HTTP, for any language: the same functions as over MCP, described by OpenAPI.
+"""HTTP API of the memory: the functions of MCP, described by OpenAPI.
 
-It needs ``pip install '.[api,mcp]'``. :mod:`slowwave.api.app` makes the application.
+It needs ``pip install '.[api,mcp]'``. :mod:`slowwave.api.app` builds the application.
 """

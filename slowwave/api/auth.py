@@ -1,4 +1,4 @@
-"""Authentication of requests: who asks, with which rights, and the memory that is open to them."""
+"""Authentication and authorization of requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ASK: Final = {"WWW-Authenticate": 'Bearer realm="slowwave"'}
 
 @dataclass(frozen=True, slots=True)
 class ApiSite:
-    """Access, open memories and turns that all requests share."""
+    """Access, open memories and limiter that all requests share."""
 
     access: Access
     memories: MemoryPool
@@ -36,7 +36,7 @@ class ApiSite:
 
 
 class BoundaryRoute(APIRoute):
-    """A route inside the boundary where errors of libraries become errors for people."""
+    """Route that translates library errors to Slowwave errors."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function that answers a request."""
@@ -50,23 +50,23 @@ class BoundaryRoute(APIRoute):
 
 
 def _open(*, changes: bool = False, writes: bool = False, person: bool = False) -> Any:  # noqa: ANN401
-    """A dependency that lets in who may ask, when it is their turn.
+    """Return a dependency that checks rights and waits for a turn.
 
     Args:
         changes: whether tables are written, which have one writer at a time.
-        writes: whether anything is, so that readers may not.
-        person: whether only people may.
+        writes: whether anything is written, which readers may not.
+        person: whether it is only for persons.
     """
 
     async def opened(
-        request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+        request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
     ) -> AsyncIterator[MemoryRequest]:
         site: ApiSite = request.app.state.site
-        caller = await _caller(site.access, given)
+        caller = await _caller(site.access, credentials)
         if person and caller.rights != "person":
-            raise StatusError(403, "Only a person may do that: it takes a token with the rights of a person.")
+            raise StatusError(403, "Only a person may do that. Use a token with the rights of a person.")
         if (changes or writes) and caller.reads_only:
-            raise StatusError(403, "This token has the rights of a reader: it looks, and changes nothing.")
+            raise StatusError(403, "This token has read access only (rights: reader).")
         async with site.turns.of(caller, writes=changes):
             memory = await anyio.to_thread.run_sync(site.memories.of, caller)
             yield MemoryRequest(caller, memory, HTTP)
@@ -74,14 +74,14 @@ def _open(*, changes: bool = False, writes: bool = False, person: bool = False) 
     return Depends(opened)
 
 
-async def _caller(access: Access, given: HTTPAuthorizationCredentials | None) -> Caller:
-    if given is None:
-        told = "Send a token with every request, as `Authorization: Bearer TOKEN`."
-        raise StatusError(401, told, _ASK)
-    answer = await access.answer(given.credentials)
+async def _caller(access: Access, credentials: HTTPAuthorizationCredentials | None) -> Caller:
+    if credentials is None:
+        message = "Send a token with every request, as `Authorization: Bearer TOKEN`."
+        raise StatusError(401, message, _ASK)
+    answer = await access.answer(credentials.credentials)
     if answer.caller is None:
-        said = f'Bearer realm="slowwave", error="{answer.error}"'
-        raise StatusError(answer.status, answer.why, {"WWW-Authenticate": said})
+        challenge = f'Bearer realm="slowwave", error="{answer.error}"'
+        raise StatusError(answer.status, answer.why, {"WWW-Authenticate": challenge})
     return answer.caller
 
 

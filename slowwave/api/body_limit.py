@@ -1,4 +1,4 @@
-"""Size limit of requests: a body is read whole, within the limit, before anything looks at it."""
+"""Size limit of request bodies, which are read completely before they are parsed."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ if TYPE_CHECKING:
 
 
 class BodyLimit:
-    """Middleware that refuses a request with a larger body (413).
+    """Middleware that refuses larger bodies (413).
 
     Args:
-        app: The application.
-        max_bytes: Of a body.
+        app: the application.
+        max_bytes: of a body.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app, self._max_bytes = app, max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Answer a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         body = await self._whole(Headers(scope=scope), receive)
         if body is None:
-            told = f"A request may have {self._max_bytes:,} bytes (mcp.max_request_bytes). Nothing was done."
-            await problem(413, told, headers={"Connection": "close"})(scope, receive, send)
+            message = (
+                f"The request has more than {self._max_bytes:,} bytes (mcp.max_request_bytes). Nothing "
+                f"was done."
+            )
+            await problem(413, message, headers={"Connection": "close"})(scope, receive, send)
             return
-        given = [body]
+        pending = [body]
 
         async def whole_first() -> Message:
-            return {"type": "http.request", "body": given.pop()} if given else await receive()
+            return {"type": "http.request", "body": pending.pop()} if pending else await receive()
 
         await self._app(scope, whole_first, send)
 
     async def _whole(self, headers: Headers, receive: Receive) -> bytes | None:
-        """The body; None where it is too large."""
-        said = headers.get("content-length", "0")
-        if said.isdecimal() and int(said) > self._max_bytes:
+        """Read the body; None if it is too large."""
+        declared = headers.get("content-length", "0")
+        if declared.isdecimal() and int(declared) > self._max_bytes:
             return None
         body, more = bytearray(), True
         while more:

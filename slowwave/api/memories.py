@@ -1,4 +1,4 @@
-"""Saving, reading, correcting and forgetting memories."""
+"""Routes to save, read, correct and forget memories."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from slowwave.views.answers import Forgotten, Stored
 
 router = APIRouter(route_class=BoundaryRoute, tags=["memories"])
 MemoryId = Annotated[str, Path(max_length=200, description="memory_id of a result or of a save.")]
-Skip = Annotated[int, Query(ge=0, le=1_000_000, description="Entries to leave out (count).")]
-Limit = Annotated[int, Query(ge=1, le=100, description="Entries, at most (count).")]
+Skip = Annotated[int, Query(ge=0, le=1_000_000, description="Entries to skip (count).")]
+Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of entries.")]
 IfMatch = Annotated[
-    str | None, Header(max_length=200, description="ETag of what you read, so that nobody's change is lost.")
+    str | None, Header(max_length=200, description="ETag of your read, so that no other change is lost.")
 ]
 IdempotencyKey = Annotated[
     str | None,
-    Header(max_length=200, description="Your own name for this save: sent again, it saves nothing twice."),
+    Header(max_length=200, description="Your own id of this save; a repeated request saves nothing twice."),
 ]
 
 
 @router.post(
     "/v1/memories",
     status_code=201,
-    responses={202: {"model": Stored, "description": "The gate refused it; it is in quarantine."}},
+    responses={202: {"model": Stored, "description": "The save gate refused it; it is in quarantine."}},
 )
 def save(
-    asked: Changes, body: SaveBody, response: Response, idempotency_key: IdempotencyKey = None
+    request: Changes, body: SaveBody, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Stored:
-    """Save a note, through the gate.
+    """Save a note, through the save gate.
 
-    201: it is a memory, at `Location`. 202: the gate did not let it in; `reasons` and `next_step` say why,
-    and a person can let it in.
+    201: it is a memory, at `Location`. 202: the save gate refused it; `reasons` and `next_step` say why, and
+    a person can release it.
     """
     note = body.model_dump(exclude={"labels"})
-    if body.labels and not asked.person:
-        raise StatusError(403, f"Only a person gives labels ({', '.join(sorted(body.labels))[:200]}).")
+    if body.labels and not request.person:
+        raise StatusError(403, f"Only a person can set labels ({', '.join(sorted(body.labels))[:200]}).")
     if twice := sorted(set(body.labels) & {*note, "request"}):
-        raise ArgumentError(f"labels: {twice[0]!r} is no other label: give it beside the labels.")
-    manual = {"source_kind": "manual"} if asked.person else {}
+        raise ArgumentError(f"labels: {twice[0]!r} is a field of the body. Set it there.")
+    manual = {"source_kind": "manual"} if request.person else {}
     note |= manual | body.labels | {"request": idempotency_key or ""}
     with of_arguments():
-        answer = saving.save(asked, note)
+        answer = saving.save(request, note)
     if answer.status == "quarantined":
         response.status_code = 202
     else:
@@ -59,66 +59,68 @@ def save(
 
 
 @router.get("/v1/memories")
-def listed(asked: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
-    """What was stored lately, the newest first; of what is secret a person sees the id and the labels."""
-    found = recent_memories(asked.memory.tenant, skip=skip, limit=limit, viewer=asked.lists)
-    rows = [Listed.model_validate(row) for row in found.rows]
-    return Page(memories=rows, total=found.total, next=_next("/v1/memories", skip, limit, found.total))
+def listed(request: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
+    """List recent memories, newest first. A person sees id and labels of secret ones."""
+    recent = recent_memories(request.memory.tenant, skip=skip, limit=limit, viewer=request.lists)
+    rows = [Listed.model_validate(row) for row in recent.rows]
+    return Page(memories=rows, total=recent.total, next=_next("/v1/memories", skip, limit, recent.total))
 
 
 @router.get("/v1/memories/{memory_id}")
-def get(asked: Looks, memory_id: MemoryId, response: Response) -> Record:
-    """One memory, whole. A person sees what is secret, too, as they name it by its id."""
-    asked.require_visible(memory_id)
-    record = Record.model_validate(asked.memory.get(memory_id))
-    record = record.model_copy(update={"revision": asked.revision(memory_id)})
+def get(request: Looks, memory_id: MemoryId, response: Response) -> Record:
+    """Return one memory in full. A person can also read secret ones."""
+    request.require_visible(memory_id)
+    record = Record.model_validate(request.memory.get(memory_id))
+    record = record.model_copy(update={"revision": request.revision(memory_id)})
     response.headers["ETag"] = f'"{record.revision}"'
     return record
 
 
 @router.put("/v1/memories/{memory_id}")
 def correct(
-    asked: Changes, memory_id: MemoryId, body: CorrectBody, response: Response, if_match: IfMatch = None
+    request: Changes, memory_id: MemoryId, body: CorrectBody, response: Response, if_match: IfMatch = None
 ) -> Stored:
-    """Let a memory say something else; history and labels are kept. It takes the `If-Match` of a read."""
-    asked.require_visible(memory_id)
-    asked.memory.get(memory_id)
+    """Replace the text of a memory; history and labels stay. `If-Match` is required."""
+    request.require_visible(memory_id)
+    request.memory.get(memory_id)
     if if_match is None:
-        raise StatusError(428, "Read the memory first, and send its ETag as If-Match. Nothing was changed.")
+        raise StatusError(
+            428, "If-Match is missing. Read the memory, and send its ETag as If-Match. Nothing was changed."
+        )
     read = if_match.strip().removeprefix("W/").strip('"')
 
     def check(revision: str) -> None:
         if read not in (revision, "*"):
             raise StatusError(
-                412, "The memory was changed since you read it. Read it again. Nothing was changed."
+                412, "The memory has changed since you read it. Read it again. Nothing was changed."
             )
 
-    saved = saving.correct(asked, memory_id, body.content, title=body.title, check=check)
+    saved = saving.correct(request, memory_id, body.content, title=body.title, check=check)
     if saved.status == "quarantined":
         response.status_code = 202
-    return saving.stored(asked, saved)
+    return saving.stored(request, saved)
 
 
 @router.delete("/v1/memories/{memory_id}")
-def forget(asked: Changes, memory_id: MemoryId) -> Forgotten:
-    """Take a memory out of every search; its text stays in the history, and a person can bring it back."""
-    return memory_forget(asked, memory_id).data
+def forget(request: Changes, memory_id: MemoryId) -> Forgotten:
+    """Hide a memory from searches. Its text stays in the history, and a person can unforget it."""
+    return memory_forget(request, memory_id).data
 
 
 @router.post("/v1/memories/{memory_id}/remember", tags=["people"])
-def remember(asked: PersonChanges, memory_id: MemoryId) -> Remembered:
-    """Take a forgetting back: the memory is found again, as it was."""
-    return Remembered(memory_id=memory_id, new=asked.memory.remember(memory_id))
+def remember(request: PersonChanges, memory_id: MemoryId) -> Remembered:
+    """Unforget a memory: searches return it again."""
+    return Remembered(memory_id=memory_id, new=request.memory.remember(memory_id))
 
 
 @router.get("/v1/memories/{memory_id}/history")
-def history(asked: Looks, memory_id: MemoryId, skip: Skip = 0, limit: Limit = 100) -> Events:
-    """Everything that happened to a memory, the oldest first."""
-    asked.require_visible(memory_id)
-    told = asked.memory.history(memory_id, viewer=asked.viewer)
-    events = [event_of(one) for one in told[skip : skip + limit]]
-    where = _next(f"/v1/memories/{memory_id}/history", skip, limit, len(told))
-    return Events(memory_id=memory_id, events=events, total=len(told), next=where)
+def history(request: Looks, memory_id: MemoryId, skip: Skip = 0, limit: Limit = 100) -> Events:
+    """List the events of a memory, oldest first."""
+    request.require_visible(memory_id)
+    all_events = request.memory.history(memory_id, viewer=request.viewer)
+    events = [event_of(event) for event in all_events[skip : skip + limit]]
+    where = _next(f"/v1/memories/{memory_id}/history", skip, limit, len(all_events))
+    return Events(memory_id=memory_id, events=events, total=len(all_events), next=where)
 
 
 def _next(path: str, skip: int, limit: int, total: int) -> str | None:

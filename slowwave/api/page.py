@@ -1,4 +1,4 @@
-"""The page that describes the API: plain HTML of its schema, with nothing from elsewhere and no script."""
+"""HTML page of the API's OpenAPI schema, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -28,47 +28,56 @@ _ORDER: Final = ("search", "memories", "people")
 
 
 def page(schema: Mapping[str, Any]) -> str:
-    """A whole page.
+    """Render the whole page.
 
     Args:
         schema: of the API (OpenAPI 3.1).
     """
-    about = schema["info"]
+    info = schema["info"]
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<meta name=viewport content='width=device-width,initial-scale=1'>",
-        f"<title>{escape(about['title'])} over HTTP</title><style>{_STYLE}</style>",
-        f"<h1>{escape(about['title'])} over HTTP <small>{escape(about['version'])}</small></h1>",
-        *(f"<p>{_text(one)}</p>" for one in about["description"].split("\n\n")),
+        f"<title>{escape(info['title'])} over HTTP</title><style>{_STYLE}</style>",
+        f"<h1>{escape(info['title'])} over HTTP <small>{escape(info['version'])}</small></h1>",
+        *(f"<p>{_text(paragraph)}</p>" for paragraph in info["description"].split("\n\n")),
         "<p>Send a token with every request: <code>Authorization: Bearer TOKEN</code>. "
         "The schema for programs: <a href='/openapi.json'>openapi.json</a>.</p>",
     ]
-    found = [
+    operations = [
         (operation.get("tags", ["other"])[-1], path, method, operation)
         for path, methods in schema["paths"].items()
         for method, operation in methods.items()
     ]
-    names = [*_ORDER, *sorted({tag for tag, *_ in found} - set(_ORDER))]
+    names = [*_ORDER, *sorted({tag for tag, *_ in operations} - set(_ORDER))]
     for name in names:
         parts.append(f"<h2>{escape(name)}</h2>")
-        parts += [_operation(path, method, one, schema) for tag, path, method, one in found if tag == name]
+        parts += [
+            _operation(path, method, operation, schema)
+            for tag, path, method, operation in operations
+            if tag == name
+        ]
     parts.append("<h2>Schemas</h2>")
     parts += [
         f"<details id='{escape(name)}'><summary><code>{escape(name)}</code> "
-        f"{_text(one.get('description', ''))}</summary>{_fields(one)}</details>"
-        for name, one in sorted(schema["components"]["schemas"].items())
+        f"{_text(model.get('description', ''))}</summary>{_fields(model)}</details>"
+        for name, model in sorted(schema["components"]["schemas"].items())
     ]
     return "\n".join(parts)
 
 
 def _operation(path: str, method: str, operation: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    told = operation.get("description") or operation.get("summary", "")
+    text = operation.get("description") or operation.get("summary", "")
     parts = [
-        f"<section><h3><code><b class=m>{method.upper()}</b> {escape(path)}</code></h3><p>{_text(told)}</p>"
+        f"<section><h3><code><b class=m>{method.upper()}</b> {escape(path)}</code></h3><p>{_text(text)}</p>"
     ]
     rows = [
-        (f"{one['name']} ({one['in']})", one["schema"], one.get("description", ""), one.get("required"))
-        for one in operation.get("parameters", ())
+        (
+            f"{parameter['name']} ({parameter['in']})",
+            parameter["schema"],
+            parameter.get("description", ""),
+            parameter.get("required"),
+        )
+        for parameter in operation.get("parameters", ())
     ]
     if rows:
         parts.append(_table(rows))
@@ -77,9 +86,11 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schema: Map
         name = body["$ref"].rpartition("/")[2]
         model = schema["components"]["schemas"][name]
         parts.append(f"<p>Body: {_link(name)}</p>{_fields(model)}")
-        parts += [f"<pre>{escape(json.dumps(one, indent=2))}</pre>" for one in model.get("examples", ())]
+        parts += [
+            f"<pre>{escape(json.dumps(example, indent=2))}</pre>" for example in model.get("examples", ())
+        ]
     parts += [
-        "<details><summary>Answers</summary><table>",
+        "<details><summary>Responses</summary><table>",
         *_answers(operation),
         "</table></details></section>",
     ]
@@ -87,10 +98,10 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schema: Map
 
 
 def _answers(operation: Mapping[str, Any]) -> Iterator[str]:
-    for status, one in sorted(operation["responses"].items()):
-        kinds = [_type(part["schema"]) for part in one.get("content", {}).values() if part.get("schema")]
+    for status, response in sorted(operation["responses"].items()):
+        kinds = [_type(part["schema"]) for part in response.get("content", {}).values() if part.get("schema")]
         yield (
-            f"<tr><td><code>{escape(status)}</code><td>{_text(one.get('description', ''))}"
+            f"<tr><td><code>{escape(status)}</code><td>{_text(response.get('description', ''))}"
             f"<td>{' '.join(kinds)}</tr>"
         )
 
@@ -99,8 +110,8 @@ def _fields(model: Mapping[str, Any]) -> str:
     wanted = model.get("required", ())
     return _table(
         [
-            (name, one, one.get("description", ""), name in wanted)
-            for name, one in model.get("properties", {}).items()
+            (name, field, field.get("description", ""), name in wanted)
+            for name, field in model.get("properties", {}).items()
         ]
     )
 
@@ -108,8 +119,8 @@ def _fields(model: Mapping[str, Any]) -> str:
 def _table(rows: list[tuple[str, Mapping[str, Any], str, bool | None]]) -> str:
     lines = [
         f"<tr><td><code>{escape(name)}</code>{' *' if wanted else ''}<td>{_type(kind)}{_bounds(kind)}"
-        f"<td>{_text(told)}</tr>"
-        for name, kind, told, wanted in rows
+        f"<td>{_text(description)}</tr>"
+        for name, kind, description, wanted in rows
     ]
     return f"<table>{''.join(lines)}</table>" if lines else ""
 
@@ -119,21 +130,21 @@ def _type(kind: Mapping[str, Any]) -> str:
         return _link(kind["$ref"].rpartition("/")[2])
     for name in ("anyOf", "oneOf"):
         if name in kind:
-            return " or ".join(_type(one) for one in kind[name])
+            return " or ".join(_type(variant) for variant in kind[name])
     if "enum" in kind:
-        return " | ".join(f"<code>{escape(json.dumps(one))}</code>" for one in kind["enum"])
+        return " | ".join(f"<code>{escape(json.dumps(variant))}</code>" for variant in kind["enum"])
     if kind.get("type") == "array":
         return f"list of {_type(kind.get('items', {}))}"
     return escape(str(kind.get("format") or kind.get("type") or "anything"))
 
 
 def _bounds(kind: Mapping[str, Any]) -> str:
-    told = [
+    limits = [
         f"{sign} {_number(kind[name])}"
         for name, sign in _BOUNDS.items()
         if kind.get(name) not in (None, "", [], {})
     ]
-    return f" <small>{escape(', '.join(told))}</small>" if told else ""
+    return f" <small>{escape(', '.join(limits))}</small>" if limits else ""
 
 
 def _number(value: object) -> str:
@@ -145,6 +156,6 @@ def _link(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Words of a docstring; what stands in backquotes is code."""
+    """Escape a docstring; text between backquotes is code."""
     pieces = escape(" ".join(text.split())).split("`")
-    return "".join(f"<code>{one}</code>" if at % 2 else one for at, one in enumerate(pieces))
+    return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 has them (``application/problem+json``), in the words that people get."""
+"""Errors as problem details (RFC 9457, ``application/problem+json``)."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("slowwave.api")
 MEDIA_TYPE: Final = "application/problem+json"
-_MOST: Final = 10  # values that are named as wrong (count)
+_MAX_ERRORS: Final = 10  # invalid values that are listed (count)
 _KEPT: Final = ("retry-after", "www-authenticate", "allow")
-_ERRORS: Final = 400  # statuses from here on
+_ERRORS: Final = 400  # lowest status of an error
 
 
 class WrongValue(BaseModel):
-    """One value of a request that is not allowed."""
+    """Invalid value of a request."""
 
     where: str = Field(description="body, query, path or header, and the name.")
-    value: str = Field(description="As it was given, shortened.")
+    value: str = Field(description="The value, shortened.")
     why: str
 
 
 class Problem(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """Problem details (RFC 9457)."""
 
     type: str = "about:blank"
     title: str = Field(description="The status in words.")
     status: int
     detail: str = Field(description="What was wrong, with which value, and what to do.")
-    errors: list[WrongValue] = Field([], description="Values that are not allowed.")
+    errors: list[WrongValue] = Field([], description="Invalid values.")
 
 
 def problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, errors: Sequence[WrongValue] = ()
 ) -> JSONResponse:
-    """An answer that says what went wrong."""
-    told = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors))
-    return JSONResponse(told.model_dump(), status, headers, MEDIA_TYPE)
+    """Return an error response."""
+    details = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors))
+    return JSONResponse(details.model_dump(), status, headers, MEDIA_TYPE)
 
 
 @contextmanager
 def of_arguments() -> Iterator[None]:
-    """Within the block an error that is of no narrower kind is one of the arguments (422)."""
+    """Treat an error without a specific kind as an invalid argument (422)."""
     try:
         yield
     except SlowwaveError as error:
@@ -67,21 +67,21 @@ def of_arguments() -> Iterator[None]:
 
 
 async def foreseen(_: Request, error: Exception) -> JSONResponse:
-    """The answer where something was refused on purpose."""
+    """Answer an expected error."""
     headers = error.headers if isinstance(error, StatusError) else None
     status = status_of(error) if isinstance(error, SlowwaveError) else 500
     return problem(status, str(error), headers=headers)
 
 
 async def invalid(_: Request, error: Exception) -> JSONResponse:
-    """The answer where values of a request are not allowed: it names them."""
-    found: Sequence[Mapping[str, Any]] = getattr(error, "errors", list)()
+    """Answer a request with invalid values; the response names them."""
+    errors: Sequence[Mapping[str, Any]] = getattr(error, "errors", list)()
     wrong = [
-        WrongValue(where=".".join(map(str, one["loc"])), value=shown(one.get("input")), why=_why(one))
-        for one in found[:_MOST]
+        WrongValue(where=".".join(map(str, entry["loc"])), value=shown(entry.get("input")), why=_why(entry))
+        for entry in errors[:_MAX_ERRORS]
     ]
-    told = " ".join(f"{one.where} = {one.value}: {one.why}." for one in wrong[:3])
-    return problem(422, f"{told} Nothing was done.", errors=wrong)
+    summary = " ".join(f"{entry.where} = {entry.value}: {entry.why}." for entry in wrong[:3])
+    return problem(422, f"{summary} Nothing was done.", errors=wrong)
 
 
 def _why(error: Mapping[str, Any]) -> str:
@@ -90,13 +90,13 @@ def _why(error: Mapping[str, Any]) -> str:
 
 
 async def unforeseen(request: Request, error: Exception) -> JSONResponse:
-    """The answer where the program is at fault: its log says more."""
+    """Answer an internal error; the log has the details."""
     LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem(500, "Something went wrong that should not have. The log of this server says what.")
+    return problem(500, "Internal error. The server's log has the details.")
 
 
 class AsProblems:
-    """Middleware: errors of parts that give them another form get this one, but what probes are told.
+    """Middleware that converts other error responses to problem details, except for health probes.
 
     Args:
         app: the application.
@@ -106,8 +106,8 @@ class AsProblems:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
-        if scope["type"] != "http" or scope["path"] in PATHS:  # probes are answered alike by every server
+        """Answer a request, or pass it on."""
+        if scope["type"] != "http" or scope["path"] in PATHS:  # every server answers probes in the same way
             await self._app(scope, receive, send)
             return
         start: Message | None = None
@@ -127,18 +127,22 @@ class AsProblems:
             if not message.get("more_body"):
                 headers = Headers(raw=start["headers"])
                 kept = {name: headers[name] for name in _KEPT if name in headers}
-                told = problem(start["status"], _words(body, start["status"]), headers=kept)
-                await told(scope, receive, send)
+                converted = problem(start["status"], _words(body, start["status"]), headers=kept)
+                await converted(scope, receive, send)
 
         await self._app(scope, receive, sending)
 
 
 def _words(body: bytes, status: int) -> str:
-    """What an answer of another form says."""
+    """Return the message of an error response of another form."""
     text = body.decode(errors="replace").strip()
     try:
         data = json.loads(text)
     except ValueError:
         return text or HTTPStatus(status).phrase
-    told = [data.get(name) for name in ("error_description", "detail")] if isinstance(data, dict) else []
-    return next((one for one in told if isinstance(one, str)), HTTPStatus(status).phrase)
+    candidates = (
+        [data.get(name) for name in ("error_description", "detail")] if isinstance(data, dict) else []
+    )
+    return next(
+        (candidate for candidate in candidates if isinstance(candidate, str)), HTTPStatus(status).phrase
+    )

@@ -1,4 +1,4 @@
-"""What requests bring, with examples, and answers that only HTTP has; the others are those of the tools."""
+"""Bodies of requests with examples, and answers that only the HTTP API has."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from slowwave.views.answers import HistoryEvent, Quoted, Rating
 
 
 def _longest(name: str) -> int:
-    """Characters that an argument of this name may have."""
+    """Return the maximum length of an argument (characters)."""
     return limit_of(name).characters
 
 
 Query = Annotated[str, Field(description="A whole question, or words.", max_length=_longest("query"))]
-SearchId = Annotated[str, Field(description="Of the search that is meant.", max_length=_longest("search_id"))]
+SearchId = Annotated[str, Field(description="Id of the search.", max_length=_longest("search_id"))]
 Name = Annotated[str, Field(max_length=_longest("tags"))]
 Names = Annotated[list[Name], Field(max_length=limit_of("tags").values)]
 Title = Annotated[str, Field(max_length=_longest("title"))]
@@ -37,7 +37,7 @@ Project = Annotated[str, Field(max_length=_longest("project"))]
 
 
 class _Body(BaseModel):
-    """A body; what it does not know is refused."""
+    """Request body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,8 +48,8 @@ def _example(**values: JsonValue) -> ConfigDict:
 
 class _Search(_Body):
     query: Query
-    limit: StrictInt = Field(5, ge=1, le=50, description="How many memories, at most.")
-    project: Project = Field("", description="What it is for; /v1/outcome says how that ended.")
+    limit: StrictInt = Field(5, ge=1, le=50, description="Maximum number of memories.")
+    project: Project = Field("", description="Project of the search; report its outcome to /v1/outcome.")
 
 
 _KINDS: Final[dict[Any, Any]] = {
@@ -83,28 +83,28 @@ class SaveBody(_Body):
     )
 
     content: str = Field(description="The note, in whole sentences.")
-    title: Title = Field("", description="What it is about; else its first heading or words.")
-    key: Key = Field("", description="Your own name for it: saving it again replaces the text.")
-    memory_type: MemoryType = Field("note", description="What kind of memory it is.")
-    tags: Names = Field([], description="Words to filter by and to find it by.")
-    follows: Key = Field("", description="Key of the note that this one comes after.")
+    title: Title = Field("", description="Topic; default: the first heading or words.")
+    key: Key = Field("", description="Your own id of the note: saving it again replaces the text.")
+    memory_type: MemoryType = Field("note", description="Kind of memory.")
+    tags: Names = Field([], description="Tags to filter by; searches match them, too.")
+    follows: Key = Field("", description="Key of the previous note of a conversation or series.")
     labels: dict[str, Any] = Field(
         {},
-        description="For people only: any other label of a note, such as sensitivity or importance_tier.",
+        description="Only for persons: other labels of a note, such as sensitivity or importance_tier.",
     )
 
 
 class CorrectBody(_Body):
-    """What a memory is to say instead."""
+    """New text of a memory."""
 
     model_config = _example(content="We deploy on Tuesday since 4 May; Friday is for repairs only.")
 
-    content: str = Field(description="The new text, whole.")
-    title: Title = Field("", description="Empty: as it is.")
+    content: str = Field(description="The complete new text.")
+    title: Title = Field("", description="Empty: unchanged.")
 
 
 class FeedbackBody(_Body):
-    """What one result of a search was worth."""
+    """Rating of one result of a search."""
 
     model_config = _example(search_id="SEARCH_ID", result=1, rating="helpful")
 
@@ -114,38 +114,38 @@ class FeedbackBody(_Body):
 
 
 class ObserveBody(_Body):
-    """An answer that was made from the results of a search."""
+    """Answer based on the results of a search."""
 
     model_config = _example(
         search_id="SEARCH_ID", response="On Thursday; Friday is for repairs only.", cited=[1]
     )
 
     search_id: SearchId
-    response: str = Field(description="The answer, whole. It is not kept.")
+    response: str = Field(description="The complete answer. It is not stored.")
     cited: list[StrictInt | Name] = Field(
-        [], description="Results that it relied on: ranks or ids.", max_length=limit_of("cited").values
+        [], description="Results that it relies on: ranks or ids.", max_length=limit_of("cited").values
     )
 
 
 class OutcomeBody(_Body):
-    """How a project ended."""
+    """Outcome of a project."""
 
     model_config = _example(project="spring release", outcome="success")
 
-    project: Project = Field(description="That searches were made for.")
+    project: Project = Field(description="Project name given to searches.")
     outcome: Literal["success", "failure"]
 
 
 class WakeupBody(_Body):
-    """What to know when a session starts."""
+    """Request of the wake-up packet."""
 
     model_config = _example(budget=1_000)
 
-    budget: StrictInt = Field(2_000, ge=50, le=20_000, description="Tokens that it may take, about.")
+    budget: StrictInt = Field(2_000, ge=50, le=20_000, description="Approximate maximum of tokens.")
 
 
 class Me(BaseModel):
-    """Who a token is."""
+    """Identity and rights of a token."""
 
     namespace: str
     principal: str
@@ -153,7 +153,7 @@ class Me(BaseModel):
 
 
 class Record(BaseModel):
-    """One memory, whole."""
+    """One memory in full."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -169,7 +169,7 @@ class Record(BaseModel):
     source: str
     created_at: datetime
     updated_at: datetime
-    revision: str = Field("", description="Of its text; the ETag, for If-Match.")
+    revision: str = Field("", description="Revision of the text; the ETag, for If-Match.")
 
 
 class Listed(BaseModel):
@@ -186,7 +186,7 @@ class Listed(BaseModel):
 
 
 class Page(BaseModel):
-    """Memories, the newest first."""
+    """Memories, newest first."""
 
     memories: list[Listed]
     total: int
@@ -194,7 +194,7 @@ class Page(BaseModel):
 
 
 class Events(BaseModel):
-    """What happened to a memory, the oldest first."""
+    """Events of a memory, oldest first."""
 
     memory_id: str
     events: list[HistoryEvent]
@@ -203,26 +203,26 @@ class Events(BaseModel):
 
 
 class Decisions(BaseModel):
-    """Decisions about notes, the newest first."""
+    """Reconsolidation decisions, newest first."""
 
     decisions: list[dict[str, Any]]
 
 
 class Decision(BaseModel):
-    """A decision, as it stands now."""
+    """A decision with its current state."""
 
     decision: dict[str, Any]
 
 
 class Held(BaseModel):
-    """What the gate refused, the newest first."""
+    """Refused notes, newest first."""
 
     quarantine: list[dict[str, Any]]
     next: str | None = Field(description="Address of the next page; null: this is the last one.")
 
 
 class Remembered(BaseModel):
-    """A forgetting that was taken back."""
+    """Result of unforgetting a memory."""
 
     memory_id: str
     new: bool = Field(description="false: it was not forgotten.")

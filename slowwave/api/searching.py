@@ -1,4 +1,4 @@
-"""Searching, and saying what it was worth."""
+"""Routes to search, and to report feedback."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ BODIES: Final[dict[str, type[BaseModel]]] = {
     "knowledge_feedback": FeedbackBody,
     "memory_outcome": OutcomeBody,
 }
-"""Bodies of tools whose arguments HTTP has its own words for; of others they are the tool's arguments."""
+"""Request bodies of tools with other descriptions than over MCP; others use the tool's arguments."""
 
 
 @router.get("/v1/me")
-def me(asked: Looks) -> Me:
-    """Who your token is: its one namespace, its principal and its rights."""
-    return Me.model_validate(asked.caller._asdict())
+def me(request: Looks) -> Me:
+    """Return the token's namespace, principal and rights."""
+    return Me.model_validate(request.caller._asdict())
 
 
 @router.post("/v1/search")
-def search(asked: Looks, body: SearchBody) -> Found:
-    """The memories that answer a question, best first.
+def search(request: Looks, body: SearchBody) -> Found:
+    """Search the memory, best results first.
 
-    Where nothing is near enough there are no results, and `next_step` says why. The search of a reader is not
-    kept: nothing can be said of it later.
+    If nothing is near enough, there are no results, and `next_step` says why. A reader's search is not
+    recorded, so it gets no feedback.
     """
-    return _searched(asked, body, explain=False)
+    return _searched(request, body, explain=False)
 
 
 @router.post("/v1/explain")
-def explain(asked: Looks, body: SearchBody) -> Found:
-    """A search with an account of every score, and of what was found and is not shown."""
-    return _searched(asked, body, explain=True)
+def explain(request: Looks, body: SearchBody) -> Found:
+    """Search with an explanation of every score and of the candidates not returned."""
+    return _searched(request, body, explain=True)
 
 
-def _searched(asked: MemoryRequest, body: SearchBody, *, explain: bool) -> Found:
+def _searched(request: MemoryRequest, body: SearchBody, *, explain: bool) -> Found:
     with of_arguments():
-        return searched(asked, account=explain, **body.model_dump())
+        return searched(request, account=explain, **body.model_dump())
 
 
 def _add(tool: Tool, route: Route) -> None:
-    """Add the route of a tool: who may ask is as its effect says."""
+    """Add the route of a tool, with the access that its effect needs."""
     takes = BODIES.get(tool.name, tool.arguments)
 
-    def answer(asked: MemoryRequest, body: BaseModel) -> BaseModel:
+    def answer(request: MemoryRequest, body: BaseModel) -> BaseModel:
         arguments = {name: getattr(body, name) for name in takes.model_fields}
-        data: BaseModel = tool.function(asked, **arguments).data
+        data: BaseModel = tool.function(request, **arguments).data
         return data
 
     who = Looks if tool.reads else Changes if tool.writes_tables else Notes
-    answer.__annotations__ = {"asked": who, "body": takes, "return": tool.answer}
+    answer.__annotations__ = {"request": who, "body": takes, "return": tool.answer}
     answer.__name__ = route.path.rpartition("/")[2]
     router.add_api_route(route.path, answer, methods=["POST"], description=route.description)
 

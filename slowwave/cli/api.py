@@ -38,7 +38,7 @@ def api(
     from slowwave.api.app import application
     from slowwave.home.workspace import Workspace
     from slowwave.serving.metrics import metrics_served
-    from slowwave.serving.server import listening, run_until_told, server
+    from slowwave.serving.server import listening, run_until_stopped, server
     from slowwave.telemetry.logs import begin_logs
 
     begin_logs(settings.telemetry.logs)
@@ -48,7 +48,7 @@ def api(
         tell(Output({"url": address(host, port)}))
         message = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
         err.print(message, markup=False, highlight=False)
-        run_until_told(http_server, end)
+        run_until_stopped(http_server, end)
     return Output()
 
 

@@ -65,7 +65,7 @@ def _serve_http(settings: Settings, host: str, port: int) -> None:
     from slowwave.home.workspace import Workspace
     from slowwave.mcp.http import PATH, application
     from slowwave.serving.metrics import metrics_served
-    from slowwave.serving.server import listening, run_until_told, server
+    from slowwave.serving.server import listening, run_until_stopped, server
 
     space = Workspace(settings)
     http_server = server(application(settings, host, space), settings, host, port)
@@ -75,7 +75,7 @@ def _serve_http(settings: Settings, host: str, port: int) -> None:
             markup=False,
             highlight=False,
         )
-        run_until_told(http_server, end)
+        run_until_stopped(http_server, end)
 
 
 @serving.command()

@@ -1,5 +1,6 @@
-"""A running memory, and asking it instead of starting one: of the standard library alone.
+"""Inter-process communication with a running server, from the standard library alone.
 
-A short command spends nearly all of its time on loading libraries, the model and the tables. `slowwave up`
-has them loaded. What is here decides whether a command is for it, and brings the question and the answer.
+A short command spends nearly all of its time on loading libraries, model and tables. The server (`slowwave
+up`) has them loaded. This package decides whether the server can run a command, and carries request and
+answer.
 """

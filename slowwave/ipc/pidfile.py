@@ -1,7 +1,7 @@
-"""Where a home says that its memory is running: a small file, and a lock that ends with the process.
+"""PID file of a home's server, and a lock that ends with its process.
 
-The file says where the socket is, as a socket's path may have about a hundred bytes only and a home's may be
-longer. The lock says whether that is still true: whoever is killed leaves the file, and no lock.
+The file has the socket's path: a socket's path is limited to about 100 bytes, and a home's may be longer. The
+lock shows whether the file is current: a killed process leaves the file, but no lock.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from slowwave.errors import SlowwaveError
 FILE: Final = "up.json"
 LOCK: Final = "up.lock"
 FOLDER: Final = "slowwave-up-"
-"""How the name of a socket's folder begins."""
-_TRIES, _WAIT_S = 10, 0.05  # for a lock that somebody holds for a look
+"""Prefix of a socket's folder."""
+_TRIES, _WAIT_S = 10, 0.05  # for a lock that a check holds briefly
 
 
 class ServerInfo(NamedTuple):
-    """A memory that is running.
+    """A running server.
 
     Attributes:
         pid: of its process.
-        socket: where it listens for commands.
+        socket: path of its socket.
         version: of Slowwave.
         started: when it was ready (ISO 8601, UTC).
     """
@@ -41,7 +41,7 @@ class ServerInfo(NamedTuple):
 
 
 def home_identity(home: Path) -> str:
-    """Which folder a home is: device and number, whatever its path; empty where there is none."""
+    """Return device and inode of a home, whatever its path; "" for none."""
     try:
         status = home.stat()
     except OSError:
@@ -50,25 +50,27 @@ def home_identity(home: Path) -> str:
 
 
 def read(home: Path) -> ServerInfo | None:
-    """What the home says; None where it says nothing, or what nobody but another user can have written.
+    """Read the PID file; None without a valid one that this user wrote.
 
-    A file that came with a copy of a home is about the home that was copied, and says nothing of this one.
+    A file in a copied home is ignored: it is about the original.
     """
     try:
         with (home / FILE).open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
                 return None
-            said = json.loads(file.read(4096))
-        if said["home"] != home_identity(home):
+            record = json.loads(file.read(4096))
+        if record["home"] != home_identity(home):
             return None
-        return ServerInfo(int(said["pid"]), str(said["socket"]), str(said["version"]), str(said["started"]))
+        return ServerInfo(
+            int(record["pid"]), str(record["socket"]), str(record["version"]), str(record["started"])
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last: no geteuid on this system
         return None
 
 
 def write(home: Path, running: ServerInfo) -> None:
-    """Let the home say it, in one step, to its owner alone."""
+    """Write the PID file atomically, readable by its owner alone."""
     partial = home / f"{FILE}.partial"
     partial.unlink(missing_ok=True)
     with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123
@@ -77,32 +79,32 @@ def write(home: Path, running: ServerInfo) -> None:
 
 
 def remove(home: Path, running: ServerInfo) -> None:
-    """Let the home say nothing any more, if it says this; its socket goes, too."""
+    """Remove the PID file, if it is this server's, and the socket."""
     if read(home) == running:
         (home / FILE).unlink(missing_ok=True)
-    there = Path(running.socket)
-    if not there.parent.name.startswith(FOLDER):
-        return  # not of our making
+    socket_path = Path(running.socket)
+    if not socket_path.parent.name.startswith(FOLDER):
+        return  # not created by Slowwave
     with suppress(OSError):
-        if stat.S_ISSOCK(there.lstat().st_mode):
-            there.unlink()
+        if stat.S_ISSOCK(socket_path.lstat().st_mode):
+            socket_path.unlink()
     with suppress(OSError):
-        there.parent.rmdir()
+        socket_path.parent.rmdir()
 
 
 @contextmanager
 def acquire(home: Path) -> Iterator[None]:
-    """Be the one running memory of a home; what a killed one left behind is removed.
+    """Acquire the lock of a home's server; leftovers of a killed server are removed.
 
     Raises:
-        SlowwaveError: another one is running.
+        SlowwaveError: another server is running.
     """
     import fcntl
 
     try:
         file = os.open(home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError:
-        raise SlowwaveError(f"Another user runs the memory of {home} (its {LOCK} is theirs).") from None
+        raise SlowwaveError(f"Another user runs the server of {home} (the owner of {LOCK}).") from None
     try:
         for attempt in range(_TRIES):
             try:
@@ -110,20 +112,20 @@ def acquire(home: Path) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if attempt + 1 == _TRIES:
-                    raise SlowwaveError(_parse(home)) from None
+                    raise SlowwaveError(_already_running(home)) from None
             time.sleep(_WAIT_S)
-        if (left := read(home)) is not None:
-            remove(home, left)
+        if (stale := read(home)) is not None:
+            remove(home, stale)
         yield
     finally:
         os.close(file)
 
 
 def is_acquired(home: Path) -> bool:
-    """Whether a memory of this home is running."""
+    """Whether a server of this home is running."""
     try:
         import fcntl
-    except ImportError:  # where none can
+    except ImportError:  # not a Unix system
         return False
     try:
         file = os.open(home / LOCK, os.O_RDONLY)
@@ -141,7 +143,7 @@ def is_acquired(home: Path) -> bool:
         os.close(file)
 
 
-def _parse(home: Path) -> str:
-    known = read(home)
-    which = "" if known is None else f" (process {known.pid}, since {known.started})"
-    return f"The memory of {home} is running already{which}. Use it, or stop it with Ctrl-C or TERM first."
+def _already_running(home: Path) -> str:
+    info = read(home)
+    details = "" if info is None else f" (process {info.pid}, since {info.started})"
+    return f"A server of {home} is running already{details}. Use it, or stop it with Ctrl-C or TERM first."

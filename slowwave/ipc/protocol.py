@@ -1,4 +1,4 @@
-"""Messages on a socket: four bytes that say how long it is, then JSON; and who is at the other end."""
+"""Message protocol of the socket: a length of four bytes, then JSON; and the peer's user."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import socket
 import struct
 from typing import Any, Final
 
-MOST_ASKED: Final = 1 << 20
-"""Bytes of a request, at most; a longer command starts cold."""
-MOST_ANSWERED: Final = 1 << 28
+MAX_REQUEST: Final = 1 << 20
+"""Maximum bytes of a request; a longer command runs standalone."""
+MAX_ANSWER: Final = 1 << 28
 _LENGTH: Final = struct.Struct(">I")
 _PEER: Final = struct.Struct("3i")  # pid, uid, gid of SO_PEERCRED
 
 
 class ConnectionLostError(Exception):
-    """The other end is not there any more, or says what is no message."""
+    """The peer has gone, or sent no valid message."""
 
 
 def encode_message(message: dict[str, Any]) -> bytes:
-    """A message as it is sent."""
+    """Return the bytes of a message."""
     body = json.dumps(message).encode("ascii")
     return _LENGTH.pack(len(body)) + body
 
@@ -29,7 +29,7 @@ def send(end: socket.socket, message: dict[str, Any]) -> None:
     """Send a message.
 
     Raises:
-        GoneError: it cannot be sent, or not in the time that the socket has.
+        ConnectionLostError: it cannot be sent within the socket's time-out.
     """
     try:
         end.sendall(encode_message(message))
@@ -38,14 +38,14 @@ def send(end: socket.socket, message: dict[str, Any]) -> None:
 
 
 def receive(end: socket.socket, most: int) -> dict[str, Any]:
-    """The next message.
+    """Receive the next message.
 
     Args:
         end: of the connection.
-        most: bytes that it may have.
+        most: maximum size (bytes).
 
     Raises:
-        GoneError: none comes, or not in the time that the socket has; it is longer, or no message.
+        ConnectionLostError: none within the socket's time-out, or it is too long or invalid.
     """
     try:
         (length,) = _LENGTH.unpack(_exactly(end, _LENGTH.size))
@@ -71,9 +71,9 @@ def _exactly(end: socket.socket, size: int) -> bytes:
 
 
 def is_own_process(end: socket.socket) -> bool:
-    """Whether the process at the other end is of the same user; files decide where no system tells."""
+    """Whether the peer has the same user; without system support file permissions decide."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
-    told = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    _, user, _ = _PEER.unpack(told)
+    credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    _, user, _ = _PEER.unpack(credentials)
     return bool(user == os.geteuid())

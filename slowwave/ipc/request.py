@@ -1,4 +1,4 @@
-"""What a command says of itself when it asks: its words, its variables, and what it prints on."""
+"""Request of a command to the server: words, variables and terminal."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from slowwave.common.home_discovery import ENV_PREFIX, find_home
 from slowwave.common.version import VERSION
 
 ASK: Final = f"{ENV_PREFIX}ASK"
-"""The variable that forbids to ask, when it is 0."""
+"""Variable that disables the server for a command, if it is 0."""
 READING: Final = frozenset(
     {"search", "explain", "wakeup", "recall", "show", "get", "stats", "history", "page"}
 )
-"""Commands that may be run again. A search is logged twice then, and was made twice; a page has two links."""
+"""Commands that may run twice. A repeated search is logged twice."""
 WRITING: Final = frozenset({"save", "feedback", "observe", "outcome", "forget", "remember", "undo"})
 SETTLING: Final = frozenset({"accept", "decline"})  # words of `decisions` that write
 ASKED: Final = READING | WRITING | {"decisions"}
-"""Commands that a running memory answers: short ones, about one namespace, that show no progress."""
+"""Commands that a server runs: short ones, about one namespace, without progress bars."""
 LOOKS: Final = (
     "COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
 )  # fmt: skip
-"""Variables that decide how something looks."""
+"""Variables that control the appearance of output."""
 _NOT_COMPARED: Final = frozenset({f"{ENV_PREFIX}HOME", ASK})
-_DUMB: Final = ("dumb", "unknown")  # terminals with a size of their own
+_DUMB: Final = ("dumb", "unknown")  # terminals with a fixed size
 
 
 class Command(NamedTuple):
-    """A command that may be asked.
+    """Command that a server can run.
 
     Attributes:
-        home: that it is about.
+        home: of the command.
         name: its first word.
-        writes: whether it must not be run twice.
+        writes: whether it must not run twice.
     """
 
     home: Path
@@ -45,22 +45,22 @@ class Command(NamedTuple):
 
 
 def command_of(words: Sequence[str]) -> Command | None:
-    """The command of a command line; None for one that has to start cold.
+    """Return the command of a command line; None if it has to run standalone.
 
     Args:
-        words: what was typed after the program's name.
+        words: arguments of the program.
     """
     home, name, rest = _split(words)
     if name not in ASKED or os.environ.get(ASK) == "0":
         return None
-    if "--help" in rest or "-" in rest:  # it is drawn by another library; or it reads what is typed
+    if "--help" in rest or "-" in rest:  # Typer draws help; "-" reads standard input
         return None
     named = Path(home).expanduser().resolve() if home is not None else find_home()
     return Command(named, name, name in WRITING or (name == "decisions" and not SETTLING.isdisjoint(rest)))
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, str, list[str]]:
-    """The home that is named, the command, and what is after it; no command where anything else is first."""
+    """Return home, command and the words after it; "" if another word is first."""
     home, at = None, 0
     while at < len(words):
         word = words[at]
@@ -74,7 +74,7 @@ def _split(words: Sequence[str]) -> tuple[str | None, str, list[str]]:
 
 
 def own_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that are settings, whatever home they are for."""
+    """Return the variables that are settings, for any home."""
     return {
         name: value
         for name, value in environment.items()
@@ -83,17 +83,17 @@ def own_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def request_of(words: Sequence[str]) -> dict[str, Any] | None:
-    """What is asked; None where an answer could not look as it would.
+    """Return the request of a command; None if its output would differ from a standalone run.
 
     Args:
-        words: what was typed after the program's name.
+        words: arguments of the program.
     """
     if os.environ.get("TERM", "").lower() in _DUMB or sys.stdin is None:
         return None
     ends = (sys.stdout, sys.stderr)
     if any(end is None or (end.encoding or "").lower() not in ("utf-8", "utf8") for end in ends):
         return None
-    columns, lines = _room()
+    columns, lines = _terminal_size()
     return {
         "version": VERSION,
         "words": list(words),
@@ -105,8 +105,8 @@ def request_of(words: Sequence[str]) -> dict[str, Any] | None:
     }
 
 
-def _room() -> tuple[int, int]:
-    """Columns and lines of the terminal that one of the three streams is."""
+def _terminal_size() -> tuple[int, int]:
+    """Return columns and lines of the terminal of a standard stream."""
     for end in (0, 1, 2):
         with suppress(OSError, ValueError):
             columns, lines = os.get_terminal_size(end)

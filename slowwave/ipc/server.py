@@ -1,4 +1,4 @@
-"""The running memory's side of the socket: who may ask, in which order things are said."""
+"""Server side of the socket: peers, limits and order of messages."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import Any, Final
 from slowwave.ipc import protocol
 from slowwave.ipc.pidfile import FOLDER
 
-MOST_AT_ONCE: Final = 16
-"""Requests (count); another one's command starts cold."""
+MAX_AT_ONCE: Final = 16
+"""Concurrent requests (count); further commands run standalone."""
 GRACE_S: Final = 10.0
-"""For what is being done when it is to end."""
-_PATIENCE_S: Final = 10.0  # for a client that says nothing
-_LONGEST: Final = 100  # bytes of a socket's path, a little less than systems allow
+"""Time (seconds) for running commands at the end."""
+_PATIENCE_S: Final = 10.0  # time-out of a silent client
+_MAX_PATH: Final = 100  # bytes of a socket's path, slightly less than systems allow
 
 Run = Callable[[], dict[str, Any] | None]
 Answer = Callable[[dict[str, Any]], Run | None]
 
 
 class RequestListener:
-    """A socket that answers commands, each in a thread, so that a slow one is in nobody's way.
+    """Socket that runs commands, each in a thread.
 
     Args:
-        answer: what to do for a request: a call that does it and gives what to say, or None where the command
-            is to start cold. The call, too, may give None, if it did nothing.
+        answer: returns a call that runs a request, or None for standalone. The call may return None, too, if
+            it did nothing.
     """
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._slots = threading.Semaphore(MOST_AT_ONCE)
+        self._slots = threading.Semaphore(MAX_AT_ONCE)
         self._busy = 0
         self._change = threading.Condition()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -48,11 +48,11 @@ class RequestListener:
         self._socket.listen(64)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start accepting requests."""
         threading.Thread(target=self._accept, name="slowwave-up", daemon=True).start()
 
     def close(self) -> None:
-        """Take no more requests, and wait for those that are being answered, `GRACE_S` at most."""
+        """Stop accepting requests, and wait up to `GRACE_S` for running ones."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
@@ -79,7 +79,7 @@ class RequestListener:
                 if protocol.is_own_process(end):
                     self._talk(end)
         except (protocol.ConnectionLostError, OSError):
-            pass  # the client is gone; what it asked for was not begun, or is done
+            pass  # the client has gone; its command was not begun, or is done
         finally:
             self._slots.release()
             with self._change:
@@ -87,20 +87,22 @@ class RequestListener:
                 self._change.notify_all()
 
     def _talk(self, end: socket.socket) -> None:
-        run = self._answer(protocol.receive(end, protocol.MOST_ASKED))
+        run = self._answer(protocol.receive(end, protocol.MAX_REQUEST))
         if run is None:
             protocol.send(end, {"cold": True})
             return
         protocol.send(end, {"ready": True})
-        if "go" not in protocol.receive(end, protocol.MOST_ASKED):
+        if "go" not in protocol.receive(end, protocol.MAX_REQUEST):
             return
-        said = run()
-        protocol.send(end, {"cold": True} if said is None else said)
+        answer = run()
+        protocol.send(end, {"cold": True} if answer is None else answer)
 
 
 def _free_path() -> str:
-    """A path for a socket in a new folder that only its owner may enter."""
+    """Return a path for a socket in a new private folder."""
     for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - the folder in it is new and private
-        if len(os.fsencode(parent)) + len(FOLDER) + 20 <= _LONGEST:
+        if len(os.fsencode(parent)) + len(FOLDER) + 20 <= _MAX_PATH:
             return str(Path(tempfile.mkdtemp(prefix=FOLDER, dir=parent)) / "ask")
-    raise OSError("no folder for temporary files has a path that is short enough for a socket")
+    raise OSError(
+        "every temporary folder has a path that is too long for a socket; set TMPDIR to a shorter one"
+    )

@@ -1,5 +1,5 @@
-"""The memory as a server of the Model Context Protocol, for assistants.
+"""Server of the Model Context Protocol (MCP), for assistants.
 
-Nothing outside :mod:`slowwave.mcp.server` and the two transports (:mod:`slowwave.mcp.stdio`,
-:mod:`slowwave.mcp.http`) needs the SDK, which comes with ``pip install '.[mcp]'``.
+Only :mod:`slowwave.mcp.server` and the transports (:mod:`slowwave.mcp.stdio`, :mod:`slowwave.mcp.http`) need
+the SDK, which comes with ``pip install '.[mcp]'``.
 """

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: a bearer token opens one namespace, in the name of one principal."""
+"""MCP over streamable HTTP: a bearer token gives access to one namespace as one user."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
 class KnownToken(AccessToken):
-    """What the SDK keeps of a request's token: who calls. The token itself is handed on to nobody."""
+    """Caller of a request, as the SDK's access token. The token itself is not passed on."""
 
     caller: Caller
 
 
 class Verifier:
-    """Knows whose a bearer token is, in the SDK's words.
+    """Token verifier for the SDK.
 
     Args:
-        access: knows who calls.
+        access: authenticates callers.
     """
 
     def __init__(self, access: Access) -> None:
         self._access = access
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Who is calling; None for a token that opens nothing."""
+        """Return the caller of a token; None if it is invalid."""
         caller = (await self._access.answer(token)).caller
         if caller is None:
             return None
@@ -65,10 +65,10 @@ class Verifier:
 
 
 def caller() -> Caller:
-    """Who made the request that is being answered.
+    """Return the caller of the current request.
 
     Raises:
-        SlowwaveError: nobody that is known; no request comes so far without a token.
+        SlowwaveError: there is none; a request without a token does not get this far.
     """
     access = get_access_token()
     if not isinstance(access, KnownToken):
@@ -82,16 +82,16 @@ def application(
     space: Workspace | None = None,
     details: Mapping[str, Detail] | None = None,
 ) -> Starlette:
-    """The server as an ASGI application.
+    """Return the server as an ASGI application.
 
     Args:
         settings: of the home.
         host: address that it listens on.
-        space: the parts of that home where they are open already.
-        details: that readiness tells of other parts; see :mod:`slowwave.serving.health`.
+        space: the open workspace, if there is one.
+        details: states of other parts in readiness; see :mod:`slowwave.serving.health`.
 
     Raises:
-        SettingsError: nobody could use it, or it would not be said who may reach it.
+        SettingsError: there is no token, or mcp.allowed_hosts is empty for an address that others can reach.
     """
     require_anybody(settings)
     require_names(settings, host)
@@ -99,33 +99,36 @@ def application(
     memories = MemoryPool(settings, caller, space=space)
     built = build(memories, verifier=Verifier(access), auth=_authorization(settings.mcp.oauth))
     names = _names(settings)
-    # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
-    made = built.streamable_http_app(
+    # Stateless: nothing outlives its token, and any of several servers can answer.
+    starlette = built.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         json_response=True,
         max_request_body_size=settings.mcp.max_request_bytes,
         transport_security=names,
     )
-    made.router.routes[:0] = [Route(PATH, _no_stream, methods=["GET"]), *_metadata(settings.mcp.oauth, names)]
-    made.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
-    made.router.redirect_slashes = False  # it would send clients to whatever host a request names
-    opened = [one.namespace for one in settings.mcp.tokens]
-    opened += [one.namespace for one in settings.mcp.oauth.grants]
-    made.router.lifespan_context = _ready_from_the_start(made.router.lifespan_context, memories, opened)
-    made.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
-    return made
+    starlette.router.routes[:0] = [
+        Route(PATH, _no_stream, methods=["GET"]),
+        *_metadata(settings.mcp.oauth, names),
+    ]
+    starlette.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
+    starlette.router.redirect_slashes = False  # it would redirect to the host of the request
+    namespaces = [entry.namespace for entry in settings.mcp.tokens]
+    namespaces += [entry.namespace for entry in settings.mcp.oauth.grants]
+    starlette.router.lifespan_context = _preloading(starlette.router.lifespan_context, memories, namespaces)
+    starlette.add_middleware(Limits, access=access, requests=settings.mcp.requests)
+    return starlette
 
 
 async def _no_stream(_: Request) -> Response:
-    """Nothing is ever sent unasked, so there is no stream to wait at, which would outlive its token."""
+    """Refuse GET: the server never sends on its own, and a stream would outlive its token."""
     return Response("This server has no stream: send requests with POST.\n", 405, headers={"Allow": "POST"})
 
 
 def _authorization(oauth: OAuthSettings) -> AuthSettings:
-    """What the SDK has to know of the provider."""
+    """Return the SDK's settings of the provider."""
     if not oauth.issuer:
-        # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
+        # The SDK requires an issuer. No client sees it: no resource metadata is published.
         return AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
     return AuthSettings.model_validate(
         {
@@ -137,14 +140,14 @@ def _authorization(oauth: OAuthSettings) -> AuthSettings:
 
 
 def _metadata(oauth: OAuthSettings, names: TransportSecuritySettings) -> list[Route]:
-    """Where clients learn which provider to ask (RFC 9728), by both addresses that they try.
+    """Return the routes of the resource metadata (RFC 9728), at both addresses that clients try.
 
-    Its addresses are those of the settings, whatever host a request names; where that is an unknown one the
-    request is refused as any other is. It is public, and clients in a browser read it from pages of
-    elsewhere: which page asks does not count here, and the SDK's route lets all of them read it (CORS).
+    The metadata names the addresses of the settings, whatever host a request names; an unknown host is
+    refused as in any request. It is public, and browsers read it from any origin, which the SDK's route
+    allows (CORS).
 
-    The SDK has a route of its own for the one; it would say which scopes every token needs, and ours are what
-    a client may ask for.
+    The SDK's own route would publish the scopes that every token needs; ours are those that a client may
+    request.
     """
     if not oauth.issuer:
         return []
@@ -155,22 +158,24 @@ def _metadata(oauth: OAuthSettings, names: TransportSecuritySettings) -> list[Ro
         scopes_supported=[READ, WRITE] if oauth.scopes else None,
         resource_name="Slowwave memory",
     )
-    known = TransportSecurityMiddleware(names)
+    guard = TransportSecurityMiddleware(names)
 
-    async def told(request: Request) -> ASGIApp:
-        headers = [one for one in request.scope["headers"] if one[0] != b"origin"]
+    async def answer(request: Request) -> ASGIApp:
+        headers = [header for header in request.scope["headers"] if header[0] != b"origin"]
         of_any_page = Request({**request.scope, "headers": headers})
-        return await known.validate_request(of_any_page) or route.endpoint
+        return await guard.validate_request(of_any_page) or route.endpoint
 
-    return [Route(path, told, methods=["GET", "OPTIONS"]) for path in dict.fromkeys((route.path, WELL_KNOWN))]
+    return [
+        Route(path, answer, methods=["GET", "OPTIONS"]) for path in dict.fromkeys((route.path, WELL_KNOWN))
+    ]
 
 
-def _ready_from_the_start(
+def _preloading(
     serving: Callable[[Any], AbstractAsyncContextManager[Any]],
     memories: MemoryPool,
     namespaces: Sequence[str],
 ) -> Callable[[Any], AbstractAsyncContextManager[Any]]:
-    """The time in which the server serves, which begins with loading what calls will need."""
+    """Return the lifespan, which begins with loading what calls will need."""
 
     @asynccontextmanager
     async def from_the_start(app: Starlette) -> AsyncIterator[Any]:
@@ -182,7 +187,7 @@ def _ready_from_the_start(
 
 
 def _names(settings: Settings) -> TransportSecuritySettings:
-    """Hosts that a request may name, so that no web page can reach this one through a name of its own."""
+    """Return the accepted hosts and origins, against DNS rebinding."""
     names = own_names(settings)
     return TransportSecuritySettings(
         allowed_hosts=[form for name in names for form in (name, f"{name}:*")],

@@ -1,4 +1,4 @@
-"""What an assistant can read: a memory, whole, and how the gates stand."""
+"""Resources for assistants: one memory, and the status of the gates."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ GATE_DAYS = 14
 
 
 def memory_text(request: MemoryRequest, memory_id: str) -> str:
-    """One memory, whole: its labels, and its text as quoted data."""
+    """Return one memory in full: its labels, and its text as quoted data."""
     request.require_visible(memory_id)
     return wording.record(request.memory.get(memory_id))
 
 
 def gate_status(request: MemoryRequest) -> dict[str, Any]:
-    """How the save gate and the learning gate stand, and what the save gate refused lately."""
+    """Return the status of the save gate and the learning gate, with recent refusals."""
     memory = request.memory
     report = memory.gate_report(days=GATE_DAYS)
     return {
@@ -41,20 +41,20 @@ def gate_status(request: MemoryRequest) -> dict[str, Any]:
 
 
 def _learning(memory: Memory) -> dict[str, Any]:
-    """Whether what was selected teaches, and what keeps it from being applied."""
+    """Return the status of the learning gate and its missing conditions."""
     if not memory.settings.learning.enabled:
         return {"enabled": False, "why": "The setting learning.enabled is off: nothing is learned."}
     return {"enabled": True} | _gate_of(memory, WORDS) | {"search_keys": _gate_of(memory, KEYS)}
 
 
 def _gate_of(memory: Memory, kind: Kind) -> dict[str, Any]:
-    """What keeps a kind of learning from being applied, if anything does."""
+    """Return the status of one kind of learning, with its missing conditions."""
     decision = memory.learning.gate(kind)
-    lacking = [one.name for one in decision.missing]
+    missing = [condition.name for condition in decision.missing]
     return {
         "gate": "open" if decision.open else "closed",
-        "missing": lacking,
+        "missing": missing,
         "why": "What selections teach is applied."
         if decision.open
-        else "What selections teach is noted and measured, and applied once nothing is missing.",
+        else "What selections teach is recorded and measured. It is applied once nothing is missing.",
     }

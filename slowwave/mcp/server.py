@@ -1,4 +1,4 @@
-"""The server: its tools and resources, whatever carries them."""
+"""MCP server: tools and resources, for any transport."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ R = TypeVar("R")
 def build(
     memories: MemoryPool, *, verifier: TokenVerifier | None = None, auth: AuthSettings | None = None
 ) -> MCPServer[Any]:
-    """A server over these memories, which it closes when it ends.
+    """Build a server on open memories, which it closes at the end.
 
     Args:
-        memories: that callers have.
-        verifier: knows the bearer tokens, for HTTP.
+        memories: of the callers.
+        verifier: verifies bearer tokens, for HTTP.
         auth: the SDK's settings of it.
     """
 
@@ -79,7 +79,7 @@ def build(
                     return await anyio.to_thread.run_sync(functools.partial(call, **arguments))
 
         in_turn.__signature__ = signature  # type: ignore[attr-defined]
-        in_turn.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+        in_turn.__annotations__ = {item.name: item.annotation for item in signature.parameters.values()}
         in_turn.__annotations__["return"] = signature.return_annotation
         in_turn.__name__, in_turn.__doc__ = call.__name__, call.__doc__
         return in_turn
@@ -99,34 +99,37 @@ def build(
         return worked(_reading(call, memories.request), signature.replace(parameters=parameters))
 
     server.resource(
-        "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
+        "memory://{memory_id}", name="memory", title="A memory in full", mime_type="text/markdown"
     )(read(memory_text))
     server.resource(
         "slowwave://gates", name="gates", title="Status of the gates", mime_type="application/json"
     )(read(gate_status))
     schemas = {tool.name: tool.answer.model_json_schema() for tool in TOOLS.values()}
     server.resource(
-        "slowwave://answers", name="answers", title="What each tool answers", mime_type="application/json"
+        "slowwave://answers",
+        name="answers",
+        title="Schemas of the tools' answers",
+        mime_type="application/json",
     )(lambda: schemas)
     return server
 
 
 class _Server(MCPServer[Any]):
-    """A server that lists its tools in few words; they refuse an argument that they do not know.
+    """MCP server with short tool schemas, which refuses unknown arguments.
 
     Attributes:
-        caller: who is calling now; to who may only look it offers what looks.
+        caller: returns the current caller; readers are offered only tools that read.
     """
 
     caller: Callable[[], Caller]
 
     async def list_tools(self) -> list[ListedTool]:
-        """The tools; the schemas of what they answer are a resource, as no assistant needs them to decide."""
-        looks = self.caller().reads_only
+        """List the tools. Schemas of their answers are a resource, as no assistant needs them to decide."""
+        reads_only = self.caller().reads_only
         return [
             tool.model_copy(update={"input_schema": short(tool.input_schema), "output_schema": None})
             for tool in await super().list_tools()
-            if not looks or (tool.annotations and tool.annotations.read_only_hint)
+            if not reads_only or (tool.annotations and tool.annotations.read_only_hint)
         ]
 
     async def call_tool(
@@ -138,27 +141,32 @@ class _Server(MCPServer[Any]):
         """Call a tool by its name.
 
         Raises:
-            ToolError: it does not have such an argument; and as the SDK says.
+            ToolError: unknown argument, or as of the SDK.
         """
-        known = {tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()}
-        if odd := sorted(set(arguments) - set(known.get(name, arguments))):
+        arguments_by_tool = {
+            tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()
+        }
+        if unknown := sorted(set(arguments) - set(arguments_by_tool.get(name, arguments))):
             raise ToolError(
-                f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {known[name]}."
+                f"{name} has no argument {unknown[0][:80]!a}. Nothing was done. It has "
+                f"{arguments_by_tool[name]}."
             )
-        told = name if name in known else "unknown"  # a client may send anything
-        measured: dict[str, Any] = {"method": "tools/call", "tool": told}
+        metric_name = name if name in arguments_by_tool else "unknown"  # a client may send anything
+        measured: dict[str, Any] = {"method": "tools/call", "tool": metric_name}
         try:
-            with span(f"tools/call {told}", kind="server", metric="slowwave.tool.duration", **measured):
+            with span(
+                f"tools/call {metric_name}", kind="server", metric="slowwave.tool.duration", **measured
+            ):
                 return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
-            if foreseen and isinstance(error.__cause__, ValidationError):
+            expected = not isinstance(error, UnexpectedToolError)  # invalid arguments, before the call
+            if expected and isinstance(error.__cause__, ValidationError):
                 raise ToolError(TOOLS[name].invalid(error.__cause__)) from None
             raise
 
 
 def _annotations(tool: Tool) -> ToolAnnotations:
-    """Return what the SDK tells clients of what a tool does."""
+    """Return the SDK's annotations of a tool."""
     if tool.reads:
         return ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return ToolAnnotations(
@@ -170,12 +178,12 @@ def _annotations(tool: Tool) -> ToolAnnotations:
 
 
 def _signature(tool: Tool) -> inspect.Signature:
-    """Return the signature that the SDK makes a tool's schemas of."""
+    """Return the signature that the SDK builds a tool's schemas from."""
     return inspect.Signature(tool.parameters, return_annotation=Annotated[CallToolResult, tool.answer])
 
 
 def _answering(tool: Tool, request: Callable[[], MemoryRequest]) -> Callable[..., CallToolResult]:
-    """Return a call of a tool in the SDK's words; its errors say what an assistant can do next."""
+    """Return the call of a tool for the SDK; its errors contain advice for an assistant."""
 
     def answering(**arguments: Any) -> CallToolResult:  # noqa: ANN401
         try:
@@ -191,7 +199,7 @@ def _answering(tool: Tool, request: Callable[[], MemoryRequest]) -> Callable[...
 
 
 def _reading(call: Callable[..., R], request: Callable[[], MemoryRequest]) -> Callable[..., R]:
-    """Return a call of a resource; the SDK is told which of its failures were foreseen."""
+    """Return the call of a resource; expected errors become the SDK's errors."""
 
     @functools.wraps(call)
     def reading(**arguments: Any) -> R:  # noqa: ANN401
@@ -200,7 +208,7 @@ def _reading(call: Callable[..., R], request: Callable[[], MemoryRequest]) -> Ca
                 check()
                 return call(request(), **arguments)
         except SlowwaveError as error:
-            foreseen = ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError
-            raise foreseen(str(error)) from error
+            error_type = ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError
+            raise error_type(str(error)) from error
 
     return reading

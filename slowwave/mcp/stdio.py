@@ -1,4 +1,4 @@
-"""The server on standard input and output, for a client that starts it."""
+"""MCP over standard input and output, for a client that starts the server."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from slowwave.settings import Settings
 
 
 def serve(settings: Settings, caller: Caller) -> None:
-    """Serve one caller until standard input ends. What else is printed goes to standard error.
+    """Serve one caller until standard input ends. All other output goes to standard error.
 
     Raises:
-        SlowwaveError: the namespace is not allowed.
+        SlowwaveError: the namespace is invalid.
     """
-    Memory(settings, namespace=caller.namespace)  # raises at once, not at the first call
+    Memory(settings, namespace=caller.namespace)  # raises now, not at the first call
     memories = MemoryPool(settings, lambda: caller, namespace=caller.namespace)
-    memories.begin([caller.namespace])  # while the client says who it is
+    memories.begin([caller.namespace])  # while the client initializes
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # While it serves, standard output leads to standard error; a line kept until the end would not.
+        # Flush every line: standard output is redirected to standard error only while it serves.
         sys.stdout.reconfigure(line_buffering=True)
     build(memories).run("stdio")

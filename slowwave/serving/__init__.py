@@ -1,5 +1,4 @@
-"""Common floor of every server of a home: callers and their rights, limits, health.
+"""Common layer of all servers of a home: callers, rights, limits, health.
 
-The faces (:mod:`slowwave.mcp`, :mod:`slowwave.api`, :mod:`slowwave.web`, :mod:`slowwave.adapters`) stand
-side by side on it.
+:mod:`slowwave.mcp`, :mod:`slowwave.api`, :mod:`slowwave.web` and :mod:`slowwave.adapters` are built on it.
 """

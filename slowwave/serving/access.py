@@ -1,7 +1,7 @@
-"""Who calls: tokens of the home, and access tokens of an OpenID provider, as the settings know them now.
+"""Authentication by tokens of the home and access tokens of an OpenID provider.
 
-One object serves one server. What is made, taken out or changed in the settings counts from the next request
-on. Nothing of a caller is kept here that another process would have to know.
+One object serves one server. Changes of the settings apply from the next request. No state of a caller is
+kept that other processes would need.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from slowwave.settings.hot_reload import WatchedSettings
 if TYPE_CHECKING:
     from slowwave.serving.oauth import OAuth
 
-UNKNOWN: Final = Authentication(None, "This token is not known here, or not any more.", guessed=True)
+UNKNOWN: Final = Authentication(None, "Unknown or revoked token.", guessed=True)
 
 
 class Access:
-    """Says who calls.
+    """Authentication of callers.
 
     Args:
-        settings: of the home. What they say of tokens is read again where the file has changed.
-        now: the present moment; for tests.
+        settings: of the home. Their tokens are read again when the file changes.
+        now: current time; for tests.
 
     Raises:
         SettingsError: the settings cannot be read.
@@ -38,51 +38,48 @@ class Access:
         self._oauth: OAuth | None = None
 
     async def answer(self, bearer: str) -> Authentication:
-        """Who calls with a token of the home or of the provider, or why nobody does.
+        """Authenticate a token of the home or of the provider.
 
         Args:
-            bearer: the token, as a request brings it.
+            bearer: the token of a request.
         """
         answer = self.of_home(bearer)
-        if answer is UNKNOWN and bearer.count(".") == 2:  # a signed one: head, claims, signature
+        if answer is UNKNOWN and bearer.count(".") == 2:  # a JWT: header, claims, signature
             provider = self._provider(self._watched.settings().mcp.oauth)
             return answer if provider is None else await provider.answer(bearer)
         return answer
 
     def of_home(self, bearer: str) -> Authentication:
-        """Who calls with a token of the home, or why nobody does.
-
-        It takes as long for any token, known or not.
-        """
-        known = known_token(bearer, self.tokens)
-        return UNKNOWN if known is None else self._of(known)
+        """Authenticate a token of the home, in constant time."""
+        token = known_token(bearer, self.tokens)
+        return UNKNOWN if token is None else self._of(token)
 
     @property
     def tokens(self) -> tuple[McpToken, ...]:
-        """Tokens of the home as they are now, expired ones with them."""
+        """Current tokens of the home, including expired ones."""
         return self._watched.settings().mcp.tokens
 
     def holder(self, token_sha256: str) -> Caller | None:
-        """Who holds the token with this hash now; None where it was taken out, or has expired.
+        """Return the caller of the token with this hash; None if revoked or expired.
 
         Args:
-            token_sha256: what `slowwave.serving.tokens.digest` made of it.
+            token_sha256: as of `slowwave.serving.tokens.digest`.
         """
-        for known in self.tokens:
-            if known.token_sha256 == token_sha256:
-                return self._of(known).caller
+        for token in self.tokens:
+            if token.token_sha256 == token_sha256:
+                return self._of(token).caller
         return None
 
-    def _of(self, known: McpToken) -> Authentication:
-        if known.expires is not None and known.expired(self._now()):
-            when = known.expires.astimezone(UTC)
+    def _of(self, token: McpToken) -> Authentication:
+        if token.expires is not None and token.expired(self._now()):
+            when = token.expires.astimezone(UTC)
             return Authentication(
                 None, f"This token expired at {when:%Y-%m-%d %H:%M} UTC. Ask for a new one."
             )
-        return Authentication(Caller(known.namespace, known.principal, known.rights))
+        return Authentication(Caller(token.namespace, token.principal, token.rights))
 
     def _provider(self, settings: OAuthSettings) -> OAuth | None:
-        """What knows the provider's tokens, as the settings are now."""
+        """Return the verifier of the provider's tokens for the current settings."""
         if not settings.issuer:
             self._oauth = None
         elif self._oauth is None or self._oauth.settings != settings:
@@ -93,27 +90,27 @@ class Access:
 
 
 def require_anybody(settings: Settings) -> None:
-    """See that there is somebody who could come in.
+    """Require a token or a provider.
 
     Raises:
-        SettingsError: there is no token, and no provider whose tokens are taken.
+        SettingsError: there is neither.
     """
     if not is_anybody(settings):
-        raise SettingsError(f"No client could use the server: there is no token. {how_to_let_in()}")
+        raise SettingsError(f"There is no token, so no client could use the server. {how_to_let_in()}")
 
 
 def how_to_let_in() -> str:
-    """What to do where nobody could come in: make a token, or name one in the variable if it counts."""
+    """Return how to create a token, in the environment variable if that is set."""
     if in_the_variable():
         return (
-            f"{VARIABLE} is set and names none, and only its tokens count. Put there "
+            f"{VARIABLE} is set and names none; tokens of the settings file are ignored. Set it to "
             f'[{{"token_sha256": "…", "namespace": "NAMESPACE", "principal": "NAME"}}] with the SHA-256 of a '
-            f"token (`slowwave mcp token --namespace NAMESPACE --principal NAME` makes one, and says what to "
-            f"put there), or unset it."
+            f"token (`slowwave mcp token --namespace NAMESPACE --principal NAME` creates one and prints its "
+            f"entry), or unset it."
         )
-    return "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
+    return "Create one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
 
 
 def is_anybody(settings: Settings) -> bool:
-    """Whether there is somebody who could come in."""
+    """Whether there is a token or a provider."""
     return bool(settings.mcp.tokens or settings.mcp.oauth.issuer)

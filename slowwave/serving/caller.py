@@ -1,4 +1,4 @@
-"""Caller of a request: namespace, principal and rights, as the token says them."""
+"""Caller of a request: namespace, principal and rights of its token."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from slowwave.settings import Rights
 
 
 class Caller(NamedTuple):
-    """Who acts, in which namespace, and with what rights; nothing else that a client sends decides any."""
+    """User, namespace and rights of a request; only the token decides them."""
 
     namespace: str
     principal: str
@@ -16,30 +16,30 @@ class Caller(NamedTuple):
 
     @property
     def reads_only(self) -> bool:
-        """Whether nothing that it does may change anything, not even what searches are known of."""
+        """Whether it has no write access, not even to log searches."""
         return self.rights == "reader"
 
     @property
     def is_person(self) -> bool:
-        """Whether a person acts."""
+        """Whether it has a person's rights."""
         return self.rights == "person"
 
     @property
     def as_assistant(self) -> Caller:
-        """Caller whose assistant acts: whatever a person may, their assistant may what assistants may."""
+        """The caller's assistant: a person's assistant has the rights of an assistant."""
         return self._replace(rights="assistant") if self.is_person else self
 
 
 class Authentication(NamedTuple):
-    """Result of checking a token: who calls, or why nobody does.
+    """Result of checking a token.
 
     Attributes:
-        caller: who it is; None: nobody that may come in.
-        why: what its client is told then.
-        status: of HTTP: 401, or 403 where a token like it would not help.
-        error: the word of RFC 6750 for it.
-        scope: what a token would have to have, where that is what is missing.
-        guessed: whether the token may have been guessed: then answers come slower and slower.
+        caller: None if it was refused.
+        why: reason of a refusal, for the client.
+        status: of HTTP: 401, or 403 if another token of the same kind would not help.
+        error: error code of RFC 6750.
+        scope: the missing scope, if that is the reason.
+        guessed: whether the token may be guessed; such answers are delayed.
     """
 
     caller: Caller | None

@@ -1,4 +1,4 @@
-"""What the claims of an access token open: one namespace, and no more than its scopes let it."""
+"""Authorization by the claims of an access token: grant and scopes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ WRITE: Final = "memory:write"
 
 
 def granted(claims: Mapping[str, Any], grants: Iterable[OAuthGrant]) -> OAuthGrant | None:
-    """The first grant whose claim a token has; None where it has none of them.
+    """Return the first grant whose claim a token has, or None.
 
     Args:
         claims: of the token.
         grants: in the order of the settings.
     """
-    return next((one for one in grants if _has(claims, one)), None)
+    return next((grant for grant in grants if _has(claims, grant)), None)
 
 
 def _has(claims: Mapping[str, Any], grant: OAuthGrant) -> bool:
-    """Whether the claim is this text, or a list with it. What is neither is not read as either."""
-    found = _claim(claims, grant.claim)
+    """Whether the claim is this text, or a list that contains it."""
+    value = _claim(claims, grant.claim)
     return (
-        found == grant.value if isinstance(found, str) else isinstance(found, list) and grant.value in found
+        value == grant.value if isinstance(value, str) else isinstance(value, list) and grant.value in value
     )
 
 
 def _claim(claims: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - whatever the provider says
-    """A claim by its name, which may have dots itself, or by the way to it."""
+    """Return a claim by its name, which may contain dots, or by a dotted path."""
     if name in claims:
         return claims[name]
     node: Any = claims
@@ -40,25 +40,28 @@ def _claim(claims: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - whate
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The scopes of a token, which providers say as a text (RFC 9068) or as a list, and under two names."""
-    found: set[str] = set()
+    """Return the scopes of a token.
+
+    Providers send them as text (RFC 9068) or as a list, under two names.
+    """
+    scopes: set[str] = set()
     for name in ("scope", "scp"):
-        said = claims.get(name)
-        parts = said.split(" ") if isinstance(said, str) else said if isinstance(said, list) else ()
-        found |= {part for part in parts if isinstance(part, str)}
-    return frozenset(found)
+        claim = claims.get(name)
+        parts = claim.split(" ") if isinstance(claim, str) else claim if isinstance(claim, list) else ()
+        scopes |= {part for part in parts if isinstance(part, str)}
+    return frozenset(scopes)
 
 
 def narrowed(rights: Rights, scopes: frozenset[str], *, needed: bool) -> Rights | None:
-    """What a token may do of what its holder may.
+    """Limit rights by the scopes of a token.
 
     Args:
         rights: of its holder.
         scopes: of the token.
-        needed: whether it has to have one of ours.
+        needed: whether one of our scopes is required.
 
     Returns:
-        The rights; None: none at all.
+        The rights, or None without any.
     """
     if WRITE in scopes:
         return rights

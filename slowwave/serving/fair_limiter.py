@@ -1,4 +1,4 @@
-"""Fair limiter: one caller's work does not keep the others waiting."""
+"""Fair concurrency limiter: callers take turns."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 
 import anyio
 
-READ_AT_ONCE: Final = 4  # calls that read or note something, of all callers (count)
-WRITE_AT_ONCE: Final = 1  # calls that write tables, which have one writer at a time (count)
+READ_AT_ONCE: Final = 4  # concurrent calls that read or append events, of all callers (count)
+WRITE_AT_ONCE: Final = 1  # concurrent calls that write tables (count)
 
 
 class FairLimiter:
-    """Work for so many at a time; those who wait come in turn, one call of each caller after the other.
+    """Concurrency limit with round-robin over callers.
 
     Args:
-        at_once: calls that work at a time (count).
+        at_once: concurrent calls (count).
     """
 
     def __init__(self, at_once: int) -> None:
@@ -26,7 +26,7 @@ class FairLimiter:
 
     @asynccontextmanager
     async def of(self, caller: Hashable) -> AsyncIterator[None]:
-        """Wait for a turn, and have it until the block ends."""
+        """Wait for a turn, and hold it until the block ends."""
         if self._free:
             self._free -= 1
         else:
@@ -41,7 +41,7 @@ class FairLimiter:
         self._line.setdefault(caller, deque()).append(turn)
         try:
             await turn.wait()
-        except BaseException:  # who waits was cancelled
+        except BaseException:  # the waiting call was cancelled
             if turn.is_set():
                 self._pass_on()
             else:
@@ -61,16 +61,16 @@ class FairLimiter:
 
 
 class Turns:
-    """Turns of all calls of one server: a few read at a time, one writes tables."""
+    """Limiters of one server: a few concurrent reads, one writer of tables."""
 
     def __init__(self) -> None:
         self._reads, self._writes = FairLimiter(READ_AT_ONCE), FairLimiter(WRITE_AT_ONCE)
 
     def of(self, caller: Hashable, *, writes: bool) -> AbstractAsyncContextManager[None]:
-        """Wait for a turn, and have it until the block ends.
+        """Wait for a turn, and hold it until the block ends.
 
         Args:
-            caller: Whose call it is.
-            writes: Whether it writes tables.
+            caller: of the call.
+            writes: whether it writes tables.
         """
         return (self._writes if writes else self._reads).of(caller)

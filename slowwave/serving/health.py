@@ -1,6 +1,6 @@
-"""Whether a server lives, and whether it can answer: what probes of containers and balancers ask.
+"""Liveness and readiness probes for containers and load balancers.
 
-No token is needed, and nothing is told but names of parts and fixed words: no path, no namespace, no setting.
+They need no token and reveal only names of parts and fixed texts: no path, namespace or setting.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ LIVE: Final = "/healthz"
 READY: Final = "/readyz"
 PATHS: Final = frozenset({LIVE, READY})
 KEPT_S: Final = 1.0
-"""An answer serves for so long (seconds): probes of many askers cost one look."""
+"""Lifetime of a result (seconds): many probes cost one check."""
 PATIENCE_S: Final = 3.0
-"""A look that takes longer is not waited for, and the home is not ready (seconds)."""
+"""Time-out of a check (seconds); after it the home is not ready."""
 OK: Final = "ok"
-MOVED: Final = "was moved since this server began: start it again, with the settings that the home has now"
+MOVED: Final = "moved since the server started: restart it with the home's current settings"
 
 Detail = Callable[[], str]
 
 
 class Readiness(NamedTuple):
-    """Whether requests can be answered, and how each part is: ``ok``, or why not."""
+    """Whether requests can be answered, and the state of each part: ``ok`` or a reason."""
 
     ready: bool
     parts: dict[str, str]
 
 
 class Health:
-    """Looks whether the parts of a home answer; one look at a time, and none more often than needed.
+    """Readiness of a home, checked by one thread at a time and cached.
 
     Args:
         space: the home.
-        opening: held by whoever opens its parts, so that nobody opens them a second time.
-        details: how other parts are, by their name; told, and no reason not to be ready.
-        patience: how long a look is waited for (seconds).
+        opening: held while its parts are opened, so that they are opened once.
+        details: states of other parts by name; they do not affect readiness.
+        patience: time-out of a check (seconds).
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Health:
         self._at = -KEPT_S
 
     def look(self) -> Readiness:
-        """How it is now, or was up to `KEPT_S` ago."""
+        """Return the readiness, at most `KEPT_S` old."""
         with self._lock:
             if self._found is None or time.monotonic() - self._at > KEPT_S:
                 if self._looking is None or not self._looking.is_alive():
@@ -79,21 +79,21 @@ class Health:
                     self._looking.start()
                 self._looking.join(self._patience)
                 if self._looking.is_alive():
-                    told = f"the parts of the home have not answered within {self._patience:g} s"
-                    return Readiness(False, {"home": told, **self._told()})
+                    message = f"no answer within {self._patience:g} s"
+                    return Readiness(False, {"home": message, **self._detail_texts()})
             assert self._found is not None
             return self._found
 
     def _note(self) -> None:
-        found = {
+        states = {
             "journal": self._part(self._journal),
             "tables": self._part(self._tables),
-            "model": OK if "embedder" in self._space.__dict__ else "is not loaded yet",
+            "model": OK if "embedder" in self._space.__dict__ else "not loaded yet",
         }
-        ready = all(said == OK for said in found.values())
-        self._found, self._at = Readiness(ready, {**found, **self._told()}), time.monotonic()
+        ready = all(state == OK for state in states.values())
+        self._found, self._at = Readiness(ready, {**states, **self._detail_texts()}), time.monotonic()
 
-    def _told(self) -> dict[str, str]:
+    def _detail_texts(self) -> dict[str, str]:
         return {name: say() for name, say in self._details.items()}
 
     def _part(self, ask: Callable[[], str]) -> str:
@@ -101,24 +101,24 @@ class Health:
             return ask()
         except HomeMovedError:
             return MOVED
-        except Exception as error:  # whatever it is: its words may name what is nobody's business
+        except Exception as error:  # its message may contain private data
             LOG.warning("not ready: %s", type(error).__name__)
-            kind = "a fault of the home" if isinstance(error, SlowwaveError) else "an error"
-            return f"does not answer ({kind}: {type(error).__name__}); slowwave doctor says more"
+            kind = "error of the home" if isinstance(error, SlowwaveError) else "internal error"
+            return f"does not answer ({kind}: {type(error).__name__}); run slowwave doctor"
 
     def _journal(self) -> str:
         if "journal" not in self._space.__dict__:
             with self._opening:
                 self._space.journal.count(EVERYBODY, WORK)
         if pending_op(self._space.journal):
-            return "a work on the tables has begun and not ended; slowwave doctor says which"
+            return "unfinished maintenance of the tables; run slowwave doctor"
         return OK
 
     def _tables(self) -> str:
         if not {"store", "embedder"} <= self._space.__dict__.keys():
             with self._opening:
-                _ = self._space.store, self._space.embedder  # it may be that nobody else opens them
-        return OK if self._space.store.get_meta("embedding") is not None else "do not say whose they are"
+                _ = self._space.store, self._space.embedder  # opens them if no request did
+        return OK if self._space.store.get_meta("embedding") is not None else "embedding model unknown"
 
 
 def health_routes(
@@ -127,7 +127,7 @@ def health_routes(
     opening: AbstractContextManager[object] | None = None,
     details: Mapping[str, Detail] | None = None,
 ) -> list[Route]:
-    """Routes of Starlette that answer probes: `LIVE` and `READY`.
+    """Return the Starlette routes of the probes: `LIVE` and `READY`.
 
     Args:
         space: the home that the server serves.
@@ -145,8 +145,8 @@ def health_routes(
         return PlainTextResponse("ok\n", headers=plain)
 
     async def ready(_: Request) -> Response:
-        found = await to_thread.run_sync(health.look)
-        told = {"ready": found.ready, "parts": found.parts}
-        return JSONResponse(told, 200 if found.ready else 503, headers=plain)
+        readiness = await to_thread.run_sync(health.look)
+        body = {"ready": readiness.ready, "parts": readiness.parts}
+        return JSONResponse(body, 200 if readiness.ready else 503, headers=plain)
 
     return [Route(LIVE, live), Route(READY, ready)]

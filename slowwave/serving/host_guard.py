@@ -1,4 +1,4 @@
-"""Check of the Host header against DNS rebinding: no web page reaches a server by a name of its own."""
+"""Check of the Host header, against DNS rebinding."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ READS: Final = ("GET", "HEAD")
 
 
 class HostGuard:
-    """Middleware that refuses requests to a host name that is not ours; probes may use any.
+    """Middleware that refuses requests with an unknown host name; probes may use any.
 
     Args:
-        app: The application.
-        settings: Of the home; `mcp.allowed_hosts` are known beside this machine's own names.
-        refusal: Answers a request to an unknown name (421).
+        app: the application.
+        settings: of the home; `mcp.allowed_hosts` are accepted besides this machine's own names.
+        refusal: answers a request with an unknown name (421).
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, refusal: ASGIApp) -> None:
@@ -32,10 +32,10 @@ class HostGuard:
         self._names = frozenset(name.strip("[]").lower() for name in own_names(settings))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
-        known = scope["type"] != "http" or (scope["path"] in PATHS and scope["method"] in READS)
-        known = known or host_name(Headers(scope=scope).get("host", "")).strip("[]") in self._names
-        await (self._app if known else self._refusal)(scope, receive, send)
+        """Answer a request, or pass it on."""
+        accepted = scope["type"] != "http" or (scope["path"] in PATHS and scope["method"] in READS)
+        accepted = accepted or host_name(Headers(scope=scope).get("host", "")).strip("[]") in self._names
+        await (self._app if accepted else self._refusal)(scope, receive, send)
 
 
 def own_names(settings: Settings) -> list[str]:
@@ -44,6 +44,6 @@ def own_names(settings: Settings) -> list[str]:
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header, in small letters and without its port; empty where it is none."""
+    """Return the name in a Host header, lower-case and without port; "" for none."""
     match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^\[\]:@/]+)(:\d*)?", host.strip().lower())
     return match[1] if match else ""

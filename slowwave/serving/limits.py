@@ -1,4 +1,4 @@
-"""What one client of the HTTP server may ask for at a time, and how long it waits after wrong tokens."""
+"""Limits of HTTP clients: concurrent requests, and delays after wrong tokens."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from slowwave.serving.access import Access
 
-FREE = 3  # wrong tokens of an address that are answered at once (count)
+FREE = 3  # wrong tokens of an address without delay (count)
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.1, 2.0
-FORGOTTEN_S = 60.0  # without a wrong token
-ADDRESSES = 1_024  # that are remembered (count)
-DELAYED = 16  # answers that are held back at a time (count)
+FORGOTTEN_S = 60.0  # seconds without a wrong token
+ADDRESSES = 1_024  # tracked (count)
+DELAYED = 16  # concurrently delayed answers (count)
 RETRY_S = 2
-_TOLD = re.compile(r'error="[^"]*", *error_description="[^"]*"')
+_CHALLENGE = re.compile(r'error="[^"]*", *error_description="[^"]*"')
 _NOT_SAID = re.compile(r"[^ !#-\[\]-~]")  # in an error_description (RFC 6750)
 _REFUSED = (401, 403)
 
@@ -39,10 +39,10 @@ class _Wrong:
 
 
 class Delays:
-    """How long answers to wrong tokens are held back, by the address that they come from.
+    """Delays of answers to wrong tokens, by client address.
 
     Attributes:
-        held: answers that are held back now (count).
+        held: answers delayed now (count).
     """
 
     def __init__(self) -> None:
@@ -51,12 +51,12 @@ class Delays:
 
     @property
     def full(self) -> bool:
-        """Whether no more answers are held back: one more wrong token is told to come back."""
+        """Whether the limit of delayed answers is reached."""
         return self.held >= DELAYED
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """While the block is in work, one more answer is held back."""
+        """Count one more delayed answer during the block."""
         self.held += 1
         try:
             yield
@@ -64,10 +64,10 @@ class Delays:
             self.held -= 1
 
     def after(self, address: str) -> float:
-        """Seconds that the answer to one more wrong token of an address is held back."""
+        """Return the delay (seconds) of the next wrong token of an address."""
         now = monotonic()
-        known = self._wrong.pop(address, None)
-        count = 1 if known is None or now - known.last > FORGOTTEN_S else known.count + 1
+        previous = self._wrong.pop(address, None)
+        count = 1 if previous is None or now - previous.last > FORGOTTEN_S else previous.count + 1
         self._wrong[address] = _Wrong(count, now)
         while len(self._wrong) > ADDRESSES:
             self._wrong.popitem(last=False)
@@ -76,15 +76,15 @@ class Delays:
 
 
 class Limits:
-    """Middleware: at most so many requests of one caller at a time, and slow answers to wrong tokens.
+    """Middleware that limits concurrent requests per caller and delays answers to wrong tokens.
 
-    A request whose token opens nothing goes on to the application, which refuses it; its client is told why.
+    A request with an invalid token goes to the application, which refuses it; the client gets the reason.
 
     Args:
         app: the application.
-        access: knows who calls.
-        requests: of one caller, in work or waiting; one more is told to come back (429).
-        sleep: waits so many seconds; for tests.
+        access: authenticates callers.
+        requests: concurrent requests per caller; one more gets 429.
+        sleep: waits; for tests.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Limits:
         self._delays = Delays()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Answer a request, or pass it on."""
         token = _token(scope) if scope["type"] == "http" else None
         if token is None:
             await self._app(scope, receive, send)
@@ -109,8 +109,8 @@ class Limits:
         if caller is None:
             await self._refuse(answer, scope, receive, send)
         elif self._working[caller] >= self._requests:
-            told = f"{self._requests} requests with this token are in work already. Come back later."
-            await _busy(told)(scope, receive, send)
+            message = f"{self._requests} requests with this token are running already. Retry later."
+            await _busy(message)(scope, receive, send)
         else:
             self._working[caller] += 1
             try:
@@ -122,10 +122,10 @@ class Limits:
 
     async def _refuse(self, answer: Authentication, scope: Scope, receive: Receive, send: Send) -> None:
         if not answer.guessed:
-            await self._app(scope, receive, _Telling(answer, scope, receive, send))
+            await self._app(scope, receive, _RefusalReason(answer, scope, receive, send))
             return
         if self._delays.full:
-            await _busy("Too many requests with wrong tokens. Come back later.")(scope, receive, send)
+            await _busy("Too many requests with wrong tokens. Retry later.")(scope, receive, send)
             return
         delay = self._delays.after(str((scope.get("client") or ("",))[0]))
 
@@ -135,41 +135,41 @@ class Limits:
             await send(message)
 
         with self._delays.holding():
-            await self._app(scope, receive, _Telling(answer, scope, receive, later))
+            await self._app(scope, receive, _RefusalReason(answer, scope, receive, later))
 
 
-class _Telling:
-    """Puts the reason into the answer of an application that refuses a request for its token."""
+class _RefusalReason:
+    """Replacement of the application's refusal by one with the reason."""
 
     def __init__(self, answer: Authentication, scope: Scope, receive: Receive, send: Send) -> None:
         self._answer, self._scope, self._receive, self._send = answer, scope, receive, send
-        self._told = False
+        self._replaced = False
 
     async def __call__(self, message: Message) -> None:
-        """Send a part of the application's answer, or ours in its place."""
+        """Send a part of the application's answer, or ours instead."""
         if message["type"] == "http.response.start" and message["status"] in _REFUSED:
-            self._told = True
+            self._replaced = True
             await self._ours(MutableHeaders(raw=list(message["headers"])))
-        elif not self._told:
+        elif not self._replaced:
             await self._send(message)
 
-    async def _ours(self, theirs: MutableHeaders) -> None:
+    async def _ours(self, app_headers: MutableHeaders) -> None:
         why = _NOT_SAID.sub("?", self._answer.why)
-        said = f'error="{self._answer.error}", error_description="{why}"'
-        said += f', scope="{self._answer.scope}"' if self._answer.scope else ""
-        asked = theirs.get("www-authenticate") or f"Bearer {said}"
+        reason = f'error="{self._answer.error}", error_description="{why}"'
+        reason += f', scope="{self._answer.scope}"' if self._answer.scope else ""
+        challenge = app_headers.get("www-authenticate") or f"Bearer {reason}"
         body = {"error": self._answer.error, "error_description": why}
-        headers = {"WWW-Authenticate": _TOLD.sub(lambda _: said, asked)}
+        headers = {"WWW-Authenticate": _CHALLENGE.sub(lambda _: reason, challenge)}
         await JSONResponse(body, self._answer.status, headers)(self._scope, self._receive, self._send)
 
 
 def _token(scope: Scope) -> str | None:
-    """The bearer token that a request brings, known or not."""
+    """Return the bearer token of a request."""
     for name, value in scope["headers"]:
         if name == b"authorization":
             return value.decode("latin-1").partition(" ")[2].strip() or "-"
     return None
 
 
-def _busy(told: str) -> PlainTextResponse:
-    return PlainTextResponse(told, status_code=429, headers={"Retry-After": str(RETRY_S)})
+def _busy(message: str) -> PlainTextResponse:
+    return PlainTextResponse(message, status_code=429, headers={"Retry-After": str(RETRY_S)})

@@ -1,4 +1,4 @@
-"""Pool of open memories: one per caller, over the parts of one home."""
+"""Pool of open memories: one per caller, on one workspace."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from slowwave.settings import Settings
 
 LOG = logging.getLogger("slowwave.mcp")
 MAX_READY: Final = 16
-"""Namespaces that are made ready before anybody asks (count)."""
+"""Namespaces that are loaded in advance (count)."""
 MAX_OPEN: Final = 1_000
-"""Callers whose memories are kept; a provider may know any number of people (count)."""
+"""Open memories (count); a provider may have any number of users."""
 
 
 class MemoryPool:
-    """Pool of open memories, one per caller; all share the parts of the home.
+    """Pool of open memories, one per caller, on a shared workspace.
 
     Args:
         settings: of the home.
-        caller: who is calling now.
-        namespace: of all callers, where they have one.
-        space: the parts of that home where they are open already; `close` closes them for all who share them.
+        caller: returns the current caller.
+        namespace: of all callers, if they have only one.
+        space: the open workspace, if there is one; `close` closes it for all users.
 
     Attributes:
-        space: the parts of the home.
-        opening: held while they are being opened.
+        space: the workspace.
+        opening: lock held while it is opened.
     """
 
     def __init__(
@@ -55,30 +55,29 @@ class MemoryPool:
         return MemoryRequest(caller.as_assistant, self.of(caller))
 
     def of(self, caller: Caller) -> Memory:
-        """The memory of a caller."""
+        """Return the memory of a caller."""
         who = caller.namespace, caller.principal
         with self._lock:
             if who not in self._opened:
                 memory = self._memory(caller)
-                # Calls come in several threads, which would each load a model of their own.
+                # Load the model once: calls come in several threads.
                 memory.prepare()
                 self._opened[who] = memory
                 if len(self._opened) > MAX_OPEN:
-                    self._opened.popitem(last=False)  # it has nothing of its own that would have to be closed
+                    self._opened.popitem(last=False)  # it owns nothing that has to be closed
             self._opened.move_to_end(who)
             return self._opened[who]
 
     def begin(self, namespaces: Iterable[str]) -> Thread:
-        """Load the model, and the tables of these namespaces, while nobody calls yet.
+        """Load the model and the tables of namespaces in a thread.
 
-        A call that comes meanwhile waits for it. Where it fails, the call fails as it would have without it,
-        and its caller is told why.
+        Calls wait for it. If it fails, the first call fails in the same way and reports the error.
 
         Args:
-            namespaces: that are going to be called, the likeliest first.
+            namespaces: the likeliest first.
 
         Returns:
-            The thread that does it.
+            The thread.
         """
         wanted = list(dict.fromkeys(namespaces))[:MAX_READY]
         thread = Thread(target=self._begin, args=(wanted,), name="slowwave-begin", daemon=True)
@@ -87,12 +86,12 @@ class MemoryPool:
 
     def _begin(self, namespaces: Iterable[str]) -> None:
         for namespace in namespaces:
-            with self._lock:  # one after the other, so that a caller waits for one of them at most
+            with self._lock:  # one lock per namespace, so that a call waits for at most one
                 if self._closed:
                     return
                 try:
                     self._make_ready(namespace)
-                except Exception as error:  # whatever it is, the first call meets it and tells its caller
+                except Exception as error:  # the first call reports it
                     LOG.warning("The memory is not ready: %s", error)
                     return
 
@@ -107,7 +106,7 @@ class MemoryPool:
         return Memory(settings, namespace=caller.namespace, principal=caller.principal, space=space)
 
     def close(self) -> None:
-        """Release what was opened."""
+        """Close the workspace."""
         self._closed = True
         with self._lock:
             self._opened.clear()

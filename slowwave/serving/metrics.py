@@ -1,4 +1,4 @@
-"""The metrics of a server that runs, for Prometheus, at an address of their own."""
+"""Prometheus endpoint of a server, on its own port."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def metrics_served(space: Workspace) -> AbstractContextManager[str]:
-    """Serve ``/metrics`` as long as the block takes, if `telemetry.metrics_port` is set.
+    """Serve ``/metrics`` during the block, if `telemetry.metrics_port` is set.
 
     Args:
         space: the home that the server serves.
 
     Returns:
-        What says where they are while the block runs; empty: nowhere.
+        A context with the URL; "" without a port.
 
     Raises:
-        SettingsError: the library for them is not installed.
-        SlowwaveError: the address cannot be listened on.
+        SettingsError: the Prometheus client is not installed.
+        SlowwaveError: the address is not available.
     """
     health = Health(space)
     gauges = {
@@ -39,24 +39,24 @@ def metrics_served(space: Workspace) -> AbstractContextManager[str]:
 
 
 def nights_served(settings: Settings) -> AbstractContextManager[str]:
-    """Serve ``/metrics`` of what the nights came to, as `metrics_served` does; no home is opened for it.
+    """Serve ``/metrics`` of nightly jobs, as `metrics_served`, without opening a home.
 
     Args:
-        settings: of the home whose nights they are.
+        settings: of the home.
 
     Returns:
-        What says where they are while the block runs; empty: nowhere.
+        A context with the URL; "" without a port.
 
     Raises:
-        SettingsError: the library for them is not installed.
-        SlowwaveError: the address cannot be listened on.
+        SettingsError: the Prometheus client is not installed.
+        SlowwaveError: the address is not available.
     """
     return _served(settings, {})
 
 
 @contextmanager
 def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
-    """Serve these numbers and those of the nights, if a port is set for them."""
+    """Serve these gauges and those of nightly jobs, if a port is set."""
     host, port = settings.telemetry.metrics_host, settings.telemetry.metrics_port
     if not port:
         yield ""
@@ -75,7 +75,7 @@ def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
 
 
 def _held(space: Workspace) -> int:
-    """Notes that wait in quarantine; asked for only where the tables are open already."""
+    """Return the number of quarantined notes, if the tables are open."""
     if "store" not in space.__dict__:
         raise RuntimeError("the tables are not open yet")
     return space.store.count("quarantine", "status = 'held'")

@@ -1,4 +1,7 @@
-"""The keys of an OpenID provider, asked for rarely and never waited for by those whose key is known."""
+"""Cached signing keys of an OpenID provider.
+
+They are refreshed rarely, and requests with a known key never wait.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,18 @@ if TYPE_CHECKING:
     from jwt import PyJWK
 
 LOG = logging.getLogger("slowwave.mcp")
-FRESH_S: Final = 300.0  # after which keys are asked for again, beside the requests that use them
-COOLDOWN_S: Final = 30.0  # between two questions to the provider, whatever tokens come
-TRUSTED_S: Final = 86_400.0  # that keys are good for without a word of the provider
-TIMEOUT_S: Final = 5.0  # of a question
-PATIENCE_S: Final = 10.0  # that a token of an unknown key waits at most
+FRESH_S: Final = 300.0  # age at which keys are refreshed in the background
+COOLDOWN_S: Final = 30.0  # minimum time between two requests to the provider
+TRUSTED_S: Final = 86_400.0  # lifetime of keys if the provider does not answer
+TIMEOUT_S: Final = 5.0  # of a request to the provider
+PATIENCE_S: Final = 10.0  # maximum wait of a token with an unknown key
 
 
 class ProviderKeys:
-    """The provider's keys by their names. It may be used from any thread and any event loop.
+    """Keys of the provider by name, for any thread and event loop.
 
-    A new key is known as soon as a token names it, if the provider was not asked within the last half minute.
-    A key that the provider took out is refused after five minutes and a request. While it does not answer,
-    the known keys are good for a day.
+    A new key is fetched as soon as a token names it, at most twice a minute. A removed key is refused after
+    five minutes and a request. If the provider does not answer, known keys stay valid for a day.
 
     Args:
         settings: of the provider.
@@ -48,20 +50,20 @@ class ProviderKeys:
 
     @property
     def known(self) -> bool:
-        """Whether there are keys that may be trusted."""
+        """Whether there are keys that are not too old."""
         return bool(self._keys) and not self._older_than(TRUSTED_S)
 
     async def key(self, name: str) -> PyJWK | None:
-        """The key of this name; None where the provider has none, or cannot be asked.
+        """Return the key of this name; None if unknown or unavailable.
 
         Args:
-            name: as a token's head says it (kid).
+            name: of a token's header (kid).
         """
-        known = self._known(name)
-        if known is not None:
+        cached = self._known(name)
+        if cached is not None:
             if self._older_than(FRESH_S):
                 self._ask()
-            return known
+            return cached
         answer = self._ask()
         if answer is not None:
             try:
@@ -77,7 +79,7 @@ class ProviderKeys:
         return self._heard is None or self._clock() - self._heard > seconds
 
     def _ask(self) -> Future[None] | None:
-        """What the provider will have said, asked now or already; None where it was asked a moment ago."""
+        """Return the pending request to the provider, starting one if allowed; None during the cooldown."""
         with self._lock:
             if self._answer is not None and not self._answer.done():
                 return self._answer
@@ -88,7 +90,7 @@ class ProviderKeys:
             return self._answer
 
     def _fetch(self) -> None:
-        """Ask, in a thread; what goes wrong is in the log, and the known keys stay."""
+        """Fetch the keys in a thread. Errors are logged, and known keys stay."""
         from httpx2 import HTTPError
         from jwt import PyJWKClient
         from jwt.exceptions import PyJWTError
@@ -99,14 +101,14 @@ class ProviderKeys:
             self._keys = {key.key_id: key for key in client.get_signing_keys() if key.key_id}
             self._heard, self._jwks_url = self._clock(), url
         except (HTTPError, PyJWTError, SlowwaveError, OSError, ValueError) as error:
-            self._jwks_url = self._settings.jwks_url  # it may have moved
-            LOG.warning("The keys of %s cannot be had: %s", self._settings.issuer, error)
+            self._jwks_url = self._settings.jwks_url  # discover it again
+            LOG.warning("Cannot fetch the keys of %s: %s", self._settings.issuer, error)
 
     def _discovered(self) -> str:
-        """Where the keys are, as the provider's metadata says (RFC 8414, OpenID Connect Discovery).
+        """Return the URL of the keys from the provider's metadata (RFC 8414, OpenID Connect Discovery).
 
         Raises:
-            SlowwaveError: it says nothing, or is about somebody else.
+            SlowwaveError: it has no metadata, or those of another issuer.
         """
         import httpx2
         from mcp.client.auth.utils import build_oauth_authorization_server_metadata_discovery_urls as places
@@ -116,11 +118,11 @@ class ProviderKeys:
             answer = httpx2.get(place, timeout=TIMEOUT_S, follow_redirects=False)
             if answer.status_code != 200:
                 continue
-            said: Any = answer.json()
-            if not isinstance(said, dict) or said.get("issuer") != issuer:
-                raise SlowwaveError(f"{place} is about another issuer. Is mcp.oauth.issuer written as there?")
-            url = said.get("jwks_uri")
+            metadata: Any = answer.json()
+            if not isinstance(metadata, dict) or metadata.get("issuer") != issuer:
+                raise SlowwaveError(f"{place} is for another issuer. Compare mcp.oauth.issuer with it.")
+            url = metadata.get("jwks_uri")
             if not isinstance(url, str) or not is_safe(url):
-                raise SlowwaveError(f"{place} does not say where the keys are (jwks_uri, https).")
+                raise SlowwaveError(f"{place} has no https URL of the keys (jwks_uri).")
             return url
-        raise SlowwaveError("It has no metadata. Set mcp.oauth.jwks_url to where its keys are.")
+        raise SlowwaveError("It has no metadata. Set mcp.oauth.jwks_url to the URL of its keys.")

@@ -1,4 +1,4 @@
-"""Request of a caller: who asks, and the memory that is open to them."""
+"""Request of a caller with the open memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from slowwave.views.calls import TOOLS, Calls
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """One request, whatever server it came to.
+    """Request to any server.
 
     Attributes:
-        caller: Who asks, and with what rights.
-        memory: That is open to them.
-        calls: Names of what they can call next, for answers that say so.
+        caller: user, namespace and rights.
+        memory: open for the caller.
+        calls: call names of the interface, for texts that name the next one.
     """
 
     caller: Caller
@@ -28,25 +28,25 @@ class MemoryRequest:
 
     @property
     def person(self) -> bool:
-        """Whether a person asks."""
+        """Whether the caller has a person's rights."""
         return self.caller.is_person
 
     @property
     def viewer(self) -> Viewer | None:
-        """Who asks, as calls of `Memory` want it: None is the owner."""
+        """Viewer for calls of `Memory`; None is the owner."""
         return None if self.person else Viewer.ASSISTANT
 
     @property
     def lists(self) -> Viewer:
-        """Who looks at a list."""
+        """Viewer for lists."""
         return Viewer.REPORT if self.person else Viewer.ASSISTANT
 
     def require_visible(self, memory_id: str) -> None:
-        """Raise where the caller may not see a memory, or there is none.
+        """Require that the caller may see a memory.
 
         Raises:
-            ArgumentError: It can be no id.
-            NotFoundError: There is none that the caller may see.
+            ArgumentError: the id is malformed.
+            NotFoundError: there is no memory that the caller may see.
         """
         bounded("memory_id", memory_id)
         if self.viewer is not None:
@@ -54,7 +54,7 @@ class MemoryRequest:
             access_view(self.memory.store, namespace, [memory_id], self.viewer).require(memory_id, namespace)
 
     def revision(self, memory_id: str) -> str:
-        """Return the revision of a memory's present text."""
-        mine = self.memory.tenant.mine(one_of("memory_id", [memory_id]))
-        rows = self.memory.store.read("memories", mine, columns=["revision"])
+        """Return the current revision of a memory."""
+        where = self.memory.tenant.mine(one_of("memory_id", [memory_id]))
+        rows = self.memory.store.read("memories", where, columns=["revision"])
         return str(rows["revision"][0])

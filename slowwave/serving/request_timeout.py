@@ -1,4 +1,4 @@
-"""Connections of the HTTP server: a request has to arrive whole and in time, and few may be half-sent."""
+"""HTTP connections with a time-out for incomplete requests, and a limit of their number."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_TURN = count()  # clocks of loops are too coarse to tell who came first
+_TURN = count()  # event loop clocks are too coarse for an order
 
 
 class RequestTimeoutProtocol(H11Protocol):
-    """A connection that is closed when a request takes too long to arrive.
+    """Connection that is closed if a request takes too long to arrive.
 
-    uvicorn has no such limit of its own: it waits for the rest of a request for ever.
+    uvicorn has no such limit: it waits for the rest of a request forever.
 
     Attributes:
-        seconds: that a request may take to arrive, headers and body.
-        most: connections that may wait for (the rest of) a request at a time; from there on the one that has
-            waited longest makes room (count).
+        seconds: time-out of a request, headers and body.
+        most: connections that may wait for (the rest of) a request (count); beyond it the oldest is closed.
     """
 
     seconds: ClassVar[float]
@@ -30,43 +29,43 @@ class RequestTimeoutProtocol(H11Protocol):
     _since = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has come."""
+        """Handle a new connection."""
         super().connection_made(transport)
         self._look()
         waiting = [
-            one
-            for one in self.connections
-            if isinstance(one, RequestTimeoutProtocol) and one._limit is not None
+            connection
+            for connection in self.connections
+            if isinstance(connection, RequestTimeoutProtocol) and connection._limit is not None
         ]
         if len(waiting) > self.most:
             min(waiting, key=RequestTimeoutProtocol._place)._give_up()
 
     def data_received(self, data: bytes) -> None:
-        """Some of a request has come."""
+        """Handle a part of a request."""
         super().data_received(data)
         self._look()
 
     def send_400_response(self, msg: str) -> None:
-        """What came is no request, and is refused as others are (RFC 9457)."""
-        told = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": msg, "errors": []}
+        """Refuse malformed requests with problem details (RFC 9457)."""
+        body = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": msg, "errors": []}
         headers = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
         answer = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
-        for part in (answer, h11.Data(data=json.dumps(told).encode()), h11.EndOfMessage()):
+        for part in (answer, h11.Data(data=json.dumps(body).encode()), h11.EndOfMessage()):
             self.transport.write(self.conn.send(part) or b"")
         self.transport.close()
 
     def on_response_complete(self) -> None:
-        """A request is answered."""
+        """Handle the end of a response."""
         super().on_response_complete()
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """Handle the end of a connection."""
         self._forget()
         super().connection_lost(exc)
 
     def _look(self) -> None:
-        """The clock runs while a request is waited for or half there."""
+        """Run the timer while a request is awaited or incomplete."""
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY) or self.transport.is_closing():
             self._forget()
         elif self._limit is None:
@@ -87,5 +86,5 @@ class RequestTimeoutProtocol(H11Protocol):
 
 
 def request_timeout(seconds: float, most: int) -> type[RequestTimeoutProtocol]:
-    """The protocol with these limits; see :class:`RequestTimeoutProtocol`."""
+    """Return the protocol class with these limits; see :class:`RequestTimeoutProtocol`."""
     return type("LimitedProtocol", (RequestTimeoutProtocol,), {"seconds": seconds, "most": most})

@@ -1,4 +1,4 @@
-"""Saving and correcting for a caller: an assistant replaces nothing that only a person may."""
+"""Saving and correcting for a caller, with the protection of memories from assistants."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from slowwave.views.answers import Stored
 
 
 def save(request: MemoryRequest, note: Mapping[str, Any]) -> Stored:
-    """Save a note, and say what became of it.
+    """Save a note, and return the outcome.
 
     Args:
-        request: Of the caller.
-        note: Arguments of `Memory.save`.
+        request: of the caller.
+        note: arguments of `Memory.save`.
 
     Raises:
-        ProtectedError: The key is that of what only a person may replace.
-        SlowwaveError: As of `Memory.save`.
+        ProtectedError: only a person may replace the note of this key.
+        SlowwaveError: as of `Memory.save`.
     """
     memory = request.memory
     if request.viewer is Viewer.ASSISTANT and (key := note.get("key")):
@@ -33,10 +33,10 @@ def save(request: MemoryRequest, note: Mapping[str, Any]) -> Stored:
 
 
 def save_replaceable(memory: Memory, key: str, note: Mapping[str, Any]) -> Saved:
-    """Save a note under a key in one step with the look whether an assistant may replace what has it.
+    """Save a note under a key, if an assistant may replace it, atomically.
 
     Raises:
-        ProtectedError: Only a person may.
+        ProtectedError: only a person may.
     """
 
     def build() -> Mapping[str, Any]:
@@ -49,18 +49,18 @@ def save_replaceable(memory: Memory, key: str, note: Mapping[str, Any]) -> Saved
 def correct(
     request: MemoryRequest, memory_id: str, content: str, *, title: str, check: Callable[[str], None]
 ) -> Saved:
-    """Replace what a memory says; its labels stay.
+    """Replace the text of a memory; its labels stay.
 
     Args:
-        request: Of the caller.
-        memory_id: Of the memory; the caller may see it.
-        content: New text.
-        title: New title; empty: as it is.
-        check: Raises where the present revision is not the one that the caller has read.
+        request: of the caller.
+        memory_id: visible to the caller.
+        content: new text.
+        title: new title; empty: unchanged.
+        check: raises if the current revision is not the one that the caller has read.
 
     Raises:
-        ProtectedError: An assistant corrects what only a person may replace.
-        SlowwaveError: What `check` raises, or as of `Memory.save`.
+        ProtectedError: an assistant may not replace this memory.
+        SlowwaveError: as of `check` or `Memory.save`.
     """
     memory = request.memory
 
@@ -77,7 +77,7 @@ def correct(
 
 
 def stored(request: MemoryRequest, saved: Saved) -> Stored:
-    """Return what became of a note, without what the caller may not see."""
+    """Return the outcome of a save, without what the caller may not see."""
     memory = request.memory
     next_step = wording.after_the_gate(saved, memory.gate_policy.enforces_from, request.calls)
     answer = Stored.model_validate(saved).model_copy(update={"next_step": next_step})

@@ -1,4 +1,4 @@
-"""HTTP server of a home: its socket, the names it may be reached by, and uvicorn with our limits."""
+"""HTTP server of a home: socket, allowed names, and uvicorn with our limits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from slowwave.settings import Settings
 if TYPE_CHECKING:
     from uvicorn import Server
 
-CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
-_TRIES = 8  # ports that the system gives, of which each may be reserved by another
-GRACE_S = 5  # that an open connection is waited for at the end
+CONNECTIONS_PER_HALF_SENT = 4  # open connections for each incomplete request that is allowed
+_TRIES = 8  # random ports to try
+GRACE_S = 5  # seconds to wait for open connections at the end
 
 
 def is_loopback(host: str) -> bool:
@@ -30,10 +30,10 @@ def is_loopback(host: str) -> bool:
 
 
 def require_names(settings: Settings, host: str) -> None:
-    """See that it is said by which names others reach an address.
+    """Require allowed host names for an address that others can reach.
 
     Raises:
-        SettingsError: other machines can reach it, and it is not.
+        SettingsError: mcp.allowed_hosts is empty.
     """
     if not is_loopback(host) and not settings.mcp.allowed_hosts:
         raise SettingsError(
@@ -47,63 +47,64 @@ def require_names(settings: Settings, host: str) -> None:
 def listening(
     host: str, port: int, option: str = "--port", *, or_any: bool = False
 ) -> Iterator[socket.socket]:
-    """A socket on an address, opened before anything is started.
+    """Open a socket on an address before the server starts.
 
     Args:
         host: address.
         port: to listen on.
-        option: that names another port.
-        or_any: where that one is taken, any other that is free.
+        option: command option of the port.
+        or_any: use any free port if this one is in use.
 
     Raises:
-        SlowwaveError: it cannot be had.
+        SlowwaveError: the address is not available.
     """
     with socket.socket(_family(host), socket.SOCK_STREAM) as end:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             _bind(end, host, port, or_any)
         except (OSError, UnicodeError, TypeError) as error:  # the last: a name that is too long
-            raise _cannot_be_had(host, port, option, error) from None
+            raise _unavailable(host, port, option, error) from None
         yield end
 
 
 @contextmanager
 def reserved(host: str, port: int, option: str = "--port", *, or_any: bool = False) -> Iterator[int]:
-    """A port that a program started later listens on itself: nobody does now, and no one else reserves it.
+    """Reserve a port for a program that starts later.
 
-    The mark is UDP's port of the same number: it is in no one's way who listens, and goes with the process.
+    The port is free now, and no other process reserves it. The reservation is UDP's port of the same number:
+    it does not disturb a listener, and ends with the process.
 
     Args:
         host: address.
         port: that is wanted.
-        option: that names another port.
-        or_any: where that one is taken, any other that is free.
+        option: command option of the port.
+        or_any: use any free port if this one is in use.
 
     Raises:
-        SlowwaveError: it cannot be had.
+        SlowwaveError: the port is not available.
     """
     with socket.socket(_family(host), socket.SOCK_DGRAM) as mark:
         with listening(host, port, option, or_any=or_any) as end:
-            found = end.getsockname()[1]
+            number = end.getsockname()[1]
             try:
-                mark.bind((host, found))
+                mark.bind((host, number))
             except OSError as error:
                 if not or_any:
-                    raise _cannot_be_had(host, port, option, error) from None
-                found = 0
-        for _ in range(_TRIES if not found else 0):
+                    raise _unavailable(host, port, option, error) from None
+                number = 0
+        for _ in range(_TRIES if not number else 0):
             with listening(host, 0, option) as end, suppress(OSError):
                 mark.bind(end.getsockname()[:2])
-                found = end.getsockname()[1]
+                number = end.getsockname()[1]
                 break
-        if not found:
-            raise SlowwaveError(f"{host} has no port that is free. Name one with {option}.")
-        yield found
+        if not number:
+            raise SlowwaveError(f"{host} has no free port. Set one with {option}.")
+        yield number
 
 
-def run_until_told(server: Server, end: socket.socket) -> None:
-    """Serve on an open socket until Ctrl-C or TERM, which is how it is meant to end."""
-    with suppress(KeyboardInterrupt):  # uvicorn raises the signal once more when it has ended in turn
+def run_until_stopped(server: Server, end: socket.socket) -> None:
+    """Serve on an open socket until Ctrl-C or TERM."""
+    with suppress(KeyboardInterrupt):  # uvicorn raises the signal again after a graceful end
         server.run([end])
 
 
@@ -111,10 +112,10 @@ def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
-def _cannot_be_had(host: str, port: int, option: str, error: Exception) -> SlowwaveError:
+def _unavailable(host: str, port: int, option: str, error: Exception) -> SlowwaveError:
     why = getattr(error, "strerror", None) or "no such address"
     return SlowwaveError(
-        f"{host_and_port(host, port)} cannot be listened on ({why}). Name another port with {option}."
+        f"Address {host_and_port(host, port)} is not available ({why}). Set another port with {option}."
     )
 
 
@@ -125,14 +126,14 @@ def _bind(end: socket.socket, host: str, port: int, or_any: bool) -> None:
         if not or_any or error.errno != errno.EADDRINUSE:
             raise
         end.bind((host, 0))
-    end.listen()  # or two that start at once would both have it
+    end.listen()  # detects a second server on the same port
 
 
 def server(application: Any, settings: Settings, host: str, port: int) -> Server:  # noqa: ANN401 - ASGI
-    """A server, not yet started.
+    """Return an unstarted server.
 
     Args:
-        application: that answers (ASGI).
+        application: ASGI application.
         settings: of the home.
         host: address to listen on.
         port: to listen on.
@@ -146,10 +147,10 @@ def server(application: Any, settings: Settings, host: str, port: int) -> Server
     bounds = WorkBounds(application, limits.work_seconds)
 
     class Ending(uvicorn.Server):
-        """A server that lets the work of requests end in time before it cancels them."""
+        """Server that gives running requests time to end before it cancels them."""
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            """End the work, then the connections."""
+            """End running requests, then connections."""
             bounds.end(GRACE_S / 2)
             await super().shutdown(sockets)
 
@@ -164,7 +165,7 @@ def server(application: Any, settings: Settings, host: str, port: int) -> Server
             log_config=None,
             log_level="warning",
             access_log=False,
-            proxy_headers=False,  # or whoever guesses tokens says where from, and is never slowed
+            proxy_headers=False,  # otherwise a client could forge its address and escape the delays
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
         )

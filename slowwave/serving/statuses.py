@@ -30,12 +30,12 @@ _INVALID: Final = (ArgumentError, FeedbackError, JudgmentError)
 
 
 class StatusError(SlowwaveError):
-    """A request is refused for what only HTTP knows of.
+    """Error with an HTTP status, for refusals specific to HTTP.
 
     Args:
-        status: Of HTTP.
-        detail: What was wrong, and what to do.
-        headers: Of the answer.
+        status: of HTTP.
+        detail: what was wrong, and what to do.
+        headers: of the response.
     """
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
@@ -44,11 +44,11 @@ class StatusError(SlowwaveError):
 
 
 def status_of(error: SlowwaveError, *, invalid: int = 422) -> int:
-    """Return the status for an error: 409 where the request does not go with the present state.
+    """Return the HTTP status of an error; 409 is a conflict with the current state.
 
     Args:
-        error: As it was raised.
-        invalid: Status for a value that is not allowed.
+        error: as it was raised.
+        invalid: status of an invalid value.
     """
     if isinstance(error, StatusError):
         return error.status

@@ -1,4 +1,4 @@
-"""Bearer tokens of the HTTP server. Only their SHA-256 is kept: 256 random bits need no slower hash."""
+"""Bearer tokens of HTTP servers. Only their SHA-256 is stored: 256 random bits need no slower hash."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from slowwave.settings.file import editing
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-PREFIX = "slowwave_"  # so that scanners for leaked secrets can know one
+PREFIX = "slowwave_"  # recognisable for secret scanners
 VARIABLE: Final = variable_of(("mcp", "tokens"))
-"""Tokens that are named here are all that count; those of the settings file do not then."""
-_ID: Final = 8  # hex digits of a hash by which a token can be named
+"""Environment variable of tokens; if set, those of the settings file are ignored."""
+_ID: Final = 8  # hex digits of a hash that identify a token
 
 
 def digest(token: str) -> str:
-    """What is kept of a token."""
+    """Return the hash of a token that is stored."""
     return sha256(token.encode()).hexdigest()
 
 
 def known_token(token: str, tokens: Iterable[McpToken]) -> McpToken | None:
-    """What is known of a token, be it expired. It takes as long for any token, known or not."""
-    given, found = digest(token), None
-    for known in tokens:
-        if hmac.compare_digest(given, known.token_sha256):
-            found = known
-    return found
+    """Return the entry of a token, even if expired; in constant time."""
+    token_hash, match = digest(token), None
+    for entry in tokens:
+        if hmac.compare_digest(token_hash, entry.token_sha256):
+            match = entry
+    return match
 
 
 def id_of(token: McpToken) -> str:
-    """What tells a token from others of the same name, and is of no use to who has not got it."""
+    """Return an id that tells tokens of the same name apart; it gives no access."""
     return token.token_sha256[:_ID]
 
 
 def in_the_variable() -> bool:
-    """Whether the tokens that count are those of the environment."""
+    """Whether the tokens are those of the environment variable."""
     return any(name.upper() == VARIABLE for name in os.environ)
 
 
@@ -57,18 +57,18 @@ def add_token(
     name: str = "",
     expires: datetime | None = None,
 ) -> str:
-    """A new token, whose hash is in the settings file of the home from now on.
+    """Create a token and store its hash in the settings file of the home.
 
     Args:
         settings: of the home.
-        namespace: the one that it opens.
-        principal: who acts with it.
+        namespace: the only one that it gives access to.
+        principal: user of its events.
         rights: reader, assistant or person.
-        name: what it is called where tokens are listed; no other may be called so. Empty: its principal.
-        expires: moment from which it is refused.
+        name: unique name in lists; empty: its principal.
+        expires: time from which it is refused.
 
     Raises:
-        SettingsError: one of them is not allowed; nothing was written.
+        SettingsError: a value is invalid; nothing was written.
     """
     token = PREFIX + secrets.token_urlsafe(32)
     entry: dict[str, object] = {
@@ -78,53 +78,55 @@ def add_token(
     }
     more = {"rights": rights if rights != "assistant" else "", "name": name, "expires": expires}
     entry |= {key: value for key, value in more.items() if value}
-    load(settings.home, mcp={"tokens": [entry]})  # is it allowed?
-    if name and any(one.label == name for one in settings.mcp.tokens):
+    load(settings.home, mcp={"tokens": [entry]})  # validates the entry
+    if name and any(token_.label == name for token_ in settings.mcp.tokens):
         raise SettingsError(
-            f"There is a token called {name!r} already. Give another --name, or revoke that one."
+            f"A token named {name!r} exists already. Give another --name, or revoke that token."
         )
     with editing(settings.home) as document:
-        known = document.setdefault("mcp", {}).get("tokens", [])
-        document["mcp"]["tokens"] = [*known, entry]
+        existing = document.setdefault("mcp", {}).get("tokens", [])
+        document["mcp"]["tokens"] = [*existing, entry]
     return token
 
 
 def revoke(settings: Settings, name: str) -> McpToken:
-    """Take a token out of the settings file of the home; it opens nothing from now on.
+    """Remove a token from the settings file of the home.
 
     Args:
         settings: of the home.
-        name: what it is called, or its id.
+        name: its name or id.
 
     Returns:
-        What was known of it.
+        The removed entry.
 
     Raises:
         NotFoundError: there is none, or it is not in the settings file.
-        SettingsError: several are called so.
+        SettingsError: several have this name.
     """
-    known = settings.mcp.tokens
-    found = [one for one in known if id_of(one) == name] or [one for one in known if one.label == name]
-    if not found:
-        raise NotFoundError(f"There is no token called {name!r}. `slowwave mcp tokens` lists them.")
-    if len(found) > 1:
-        several = ", ".join(f"{id_of(one)} ({one.namespace})" for one in found)
-        raise SettingsError(f"{len(found)} tokens are called {name!r}. Name one by its id: {several}.")
-    (gone,) = found
+    tokens = settings.mcp.tokens
+    matches = [token for token in tokens if id_of(token) == name] or [
+        token for token in tokens if token.label == name
+    ]
+    if not matches:
+        raise NotFoundError(f"Unknown token {name!r}. `slowwave mcp tokens` lists the tokens.")
+    if len(matches) > 1:
+        several = ", ".join(f"{id_of(token)} ({token.namespace})" for token in matches)
+        raise SettingsError(f"{len(matches)} tokens are named {name!r}. Give the id of one: {several}.")
+    (removed,) = matches
     with editing(settings.home) as document:
-        if not _taken_out(document, gone):
+        if not _remove_entry(document, removed):
             raise NotFoundError(
-                f"The token {name!r} is not in the settings file but in {VARIABLE}: take it out there, and "
-                f"start what runs with it again."
+                f"The token {name!r} is not in the settings file but in {VARIABLE}. Remove it there, and "
+                f"restart the servers that use it."
             )
-    return gone
+    return removed
 
 
-def _taken_out(document: TOMLDocument, gone: McpToken) -> bool:
-    """Take a token out of the document; whether it was there."""
-    known = document.get("mcp", {}).get("tokens", [])
-    kept = [one for one in known if one.get("token_sha256") != gone.token_sha256]
-    if len(kept) == len(known):
+def _remove_entry(document: TOMLDocument, removed: McpToken) -> bool:
+    """Remove a token from the document; return whether it was in it."""
+    entries = document.get("mcp", {}).get("tokens", [])
+    kept = [entry for entry in entries if entry.get("token_sha256") != removed.token_sha256]
+    if len(kept) == len(entries):
         return False
     document["mcp"]["tokens"] = kept
     return True

@@ -1,4 +1,4 @@
-"""Registry of tools: each is declared once, and every face is made from its declaration."""
+"""Registry of tools: each is declared once, and all interfaces are built from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[A]):
-    """Answer of a tool: in words for a model to read, where what is stored is quoted, and as data."""
+    """Answer of a tool, as text for a model (with quoted notes) and as data."""
 
     words: str
     data: A
@@ -41,15 +41,15 @@ class Tool:
     """One tool. Its name, arguments and answer are those of its function.
 
     Attributes:
-        function: Answers a `MemoryRequest`; its docstring is the description that a model decides by.
-        title: For people.
-        reads: It changes nothing, so readers may call it.
-        destroys: It takes something away; a client may ask its user first.
-        idempotent: Called again it changes nothing more.
-        writes_tables: It writes tables, which have one writer at a time.
-        missing: What to do where there is no such thing; empty: nothing.
-        protected: What to do where only a person may do it; empty: nothing.
-        route: Of HTTP; None: it has none that is made from this.
+        function: answers a `MemoryRequest`; its docstring is the description that a model decides by.
+        title: for people.
+        reads: changes nothing, so readers may call it.
+        destroys: removes something; a client may ask its user first.
+        idempotent: a repeated call changes nothing more.
+        writes_tables: writes tables, which have one writer at a time.
+        missing: advice for a missing object; empty: none.
+        protected: advice if only a person may do it; empty: none.
+        route: of HTTP; None: no generated route.
     """
 
     function: Callable[..., Reply[Any]]
@@ -64,12 +64,12 @@ class Tool:
 
     @property
     def name(self) -> str:
-        """Name that it is called by."""
+        """Name of the tool."""
         return self.function.__name__
 
     @property
     def description(self) -> str:
-        """Description that a model decides by."""
+        """Description for models."""
         paragraphs = (self.function.__doc__ or "").split("\n\n")
         return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -79,23 +79,26 @@ class Tool:
 
     @cached_property
     def parameters(self) -> list[inspect.Parameter]:
-        """Arguments with their types, but for the request."""
+        """Arguments with their types, without the request."""
         first, *others = inspect.signature(self.function).parameters.values()
         assert self._types[first.name] is MemoryRequest, self.name
-        return [one.replace(annotation=self._types[one.name]) for one in others]
+        return [parameter.replace(annotation=self._types[parameter.name]) for parameter in others]
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
-        """Model of the arguments; it refuses those that it does not know."""
+        """Model of the arguments; unknown ones are refused."""
         fields: dict[str, Any] = {
-            one.name: (one.annotation, ... if one.default is inspect.Parameter.empty else one.default)
-            for one in self.parameters
+            parameter.name: (
+                parameter.annotation,
+                ... if parameter.default is inspect.Parameter.empty else parameter.default,
+            )
+            for parameter in self.parameters
         }
         return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
 
     @property
     def answer(self) -> type[BaseModel]:
-        """Model of the data that it answers."""
+        """Model of the answer's data."""
         model: type[BaseModel] = get_args(self._types["return"])[0]
         return model
 
@@ -103,31 +106,31 @@ class Tool:
         """Answer a request.
 
         Args:
-            request: Opens it.
-            arguments: As `arguments` has them.
+            request: opens it.
+            arguments: as of `arguments`.
 
         Raises:
-            SlowwaveError: Nothing was done, or the error says what was.
+            SlowwaveError: nothing was done, or the error says what was.
         """
         with boundary(own=True):
             check()
             opened = request()
             if opened.caller.reads_only and not self.reads:
                 raise SlowwaveError(
-                    "This token may only read (its rights are reader), so nothing was done. Tell the user: "
-                    "who runs the memory can give another one."
+                    "This token has read access only (rights: reader). Nothing was done. Tell the user: "
+                    "the operator of the memory can create another token."
                 )
             return self.function(opened, **arguments)
 
     def failure(self, error: SlowwaveError) -> str:
-        """Return what went wrong in a call, and what an assistant can do about it."""
+        """Return the error of a call, and what an assistant can do about it."""
         return with_what_next(error, missing=self.missing, protected=self.protected)
 
     def invalid(self, error: ValidationError) -> str:
-        """Return what is wrong with which argument, in a line."""
+        """Return the invalid arguments, in a line."""
         wrong = " ".join(
-            f"{'.'.join(map(str, one['loc']))} = {shown(one['input'])}: {one['msg']}."
-            for one in error.errors()[:3]
+            f"{'.'.join(map(str, entry['loc']))} = {shown(entry['input'])}: {entry['msg']}."
+            for entry in error.errors()[:3]
         )
         return f"{self.name}: {wrong} Nothing was done."
 
@@ -137,11 +140,11 @@ REGISTRY: Final[dict[str, Tool]] = {}
 
 
 def tool(title: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields of `Tool`
-    """Declare a function as a tool of every face.
+    """Declare a function as a tool of every interface.
 
     Args:
-        title: For people.
-        **more: Other fields of :class:`Tool`.
+        title: for people.
+        **more: other fields of :class:`Tool`.
     """
 
     def declared(function: F) -> F:
@@ -152,13 +155,13 @@ def tool(title: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields 
 
 
 def short(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a schema without names and empty defaults: an assistant reads it before its first word."""
+    """Return a schema without titles and empty defaults, to save tokens."""
     if isinstance(schema, list):
-        return [short(one) for one in schema]
+        return [short(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        # An argument may be called "title"; what names a schema is a text.
+        # An argument may be named "title"; the title of a schema is a string.
         name: short(part)
         for name, part in schema.items()
         if not (name == "title" and isinstance(part, str)) and not (name == "default" and part in ("", []))

@@ -42,12 +42,12 @@ MemoryType = Literal[
 
 
 def _listed(value: object) -> object:
-    """One value, or several with commas, where a list is wanted: assistants write both."""
+    """Split a comma-separated text into a list, because assistants send both. assistants write both."""
     return [part for one in value.split(",") if (part := one.strip())] if isinstance(value, str) else value
 
 
 def _numbered(result: int | str) -> int | str:
-    """A rank that was written as text is a rank: no id is so short."""
+    """Convert a rank in text form to a number; no id is so short. no id is so short."""
     return int(result) if isinstance(result, str) and result.isdecimal() and len(result) < 4 else result
 
 
@@ -294,7 +294,7 @@ def event_of(event: Mapping[str, Any]) -> HistoryEvent:
 
 
 def _event(event: Mapping[str, Any]) -> HistoryEvent:
-    """One event of a history; a long text is cut."""
+    """Return one event of a history; a long text is cut."""
     whole = event_of(event)
     if len(whole.text) <= EVENT_CHARACTERS:
         return whole
@@ -303,7 +303,7 @@ def _event(event: Mapping[str, Any]) -> HistoryEvent:
 
 
 class _GateNotice:
-    """Last notice of the save gate, and what it was made for: to make it is to count notes."""
+    """Cached notice of the save gate and its key; creating it counts notes."""
 
     def __init__(self) -> None:
         self.key: object = None
@@ -311,7 +311,7 @@ class _GateNotice:
 
 
 def _gate_warnings(request: MemoryRequest) -> list[str]:
-    """What an assistant should tell its user of the gate, in the weeks around its beginning."""
+    """Return the save gate's notice for assistants, in the weeks around enforcement."""
     memory = request.memory
     now, policy = memory.home.now(), memory.gate_policy
     if request.calls is not NAMES_OF_TOOLS or not is_near(policy.enforces_from, now):

@@ -1,4 +1,4 @@
-"""Middleware: the work of a request ends with its time, and when its client goes."""
+"""Deadline of requests: work ends at the time-out or when the client disconnects."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class WorkBounds:
-    """Gives every request a deadline (`slowwave.common.deadline`).
+    """Middleware that gives every request a deadline (`slowwave.common.deadline`).
 
     Args:
         app: the application.
-        seconds: that the work of a request may take.
+        seconds: time-out of a request.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
@@ -50,9 +50,9 @@ class WorkBounds:
             self._open.discard(deadline)
 
     def end(self, seconds: float) -> None:
-        """Leave all that is in work so much time: the server ends."""
-        for one in self._open:
-            one.is_ending, one.until = True, min(one.until, monotonic() + seconds)
+        """Shorten the deadline of running requests: the server is stopping."""
+        for deadline in self._open:
+            deadline.is_ending, deadline.until = True, min(deadline.until, monotonic() + seconds)
 
 
 class _Listening:
@@ -63,14 +63,14 @@ class _Listening:
         self._whole, self._left = anyio.Event(), anyio.Event()
 
     async def __call__(self) -> Message:
-        """The next message, as the application asks for it."""
+        """Return the next message for the application."""
         if self._whole.is_set():
             await self._left.wait()
             return {"type": "http.disconnect"}
         return self._noted(await self._receive())
 
     async def until_left(self) -> None:
-        """Once the request is there, wait for its client to go."""
+        """Wait for the client to disconnect, once its request is complete."""
         await self._whole.wait()
         while not self._left.is_set():
             self._noted(await self._receive())

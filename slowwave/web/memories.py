@@ -93,7 +93,7 @@ def _links(
     now = {"merged": "merged into", "superseded": "superseded by"}.get(record.status, "replaced by")
     if record.replaced_by:
         links[now, record.replaced_by] = None
-    links |= dict.fromkeys(("absorbed", one) for one in record.absorbed)
+    links |= dict.fromkeys(("absorbed", memory_id) for memory_id in record.absorbed)
     if record.follows:
         links["follows", record.follows] = None
     tenant = request.memory.tenant

@@ -72,13 +72,15 @@ class PendingCounts:
         with self._lock:
             cached = self._pairs.get(_caller(memory))
             if cached is None or cached.until < self._clock() or not cached.drawn:
-                found = pairs_for(memory.home, memory.namespace, memory.principal)
-                existing = known_memories(memory.store, memory.namespace, {pair.memory_id for pair in found})
-                found = [
-                    pair for pair in found if pair.memory_id in existing
+                candidates = pairs_for(memory.home, memory.namespace, memory.principal)
+                existing = known_memories(
+                    memory.store, memory.namespace, {pair.memory_id for pair in candidates}
+                )
+                candidates = [
+                    pair for pair in candidates if pair.memory_id in existing
                 ]  # imported searches may return other objects
-                drawn = worth_judging(found, DRAWN, seed=memory.home.now().date().isoformat())
-                cached = _Pairs(drawn, len(found), self._clock() + PAIRS_GOOD_S)
+                drawn = worth_judging(candidates, DRAWN, seed=memory.home.now().date().isoformat())
+                cached = _Pairs(drawn, len(candidates), self._clock() + PAIRS_GOOD_S)
                 self._pairs[_caller(memory)] = cached
             return list(cached.drawn), cached.total
 

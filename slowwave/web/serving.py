@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from slowwave.common.addresses import host_and_port
 from slowwave.serving.caller import Caller
 from slowwave.serving.memory_pool import MemoryPool
-from slowwave.serving.server import is_loopback, require_names, run_until_told
+from slowwave.serving.server import is_loopback, require_names, run_until_stopped
 from slowwave.serving.server import server as http_server
 from slowwave.web.app import application
 from slowwave.web.sessions import OneTimeLinks
@@ -64,7 +64,7 @@ def serve(serving: Server, end: socket, memories: MemoryPool, namespaces: Sequen
     """
     memories.begin(namespaces)
     try:
-        run_until_told(serving, end)
+        run_until_stopped(serving, end)
     finally:
         memories.close()
 

@@ -190,5 +190,5 @@ def test_a_restored_home_is_named(shell):
 def test_what_another_server_says_is_no_markup(monkeypatch, shell):
     _, run = shell
     parts = {"[/red]": "no [bold] tables"}
-    monkeypatch.setattr("slowwave.cli.health._asked", lambda *_: {"ready": False, "parts": parts})
+    monkeypatch.setattr("slowwave.cli.health._health_report", lambda *_: {"ready": False, "parts": parts})
     assert "[/red] no [bold] tables" in run("health", code=1)

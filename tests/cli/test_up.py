@@ -433,7 +433,7 @@ def test_commands_about_a_copy_of_the_home_are_about_the_copy(own):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
             end.connect(running.socket)
             protocol.send(end, {**request, "home": pidfile.home_identity(home)})
-            assert ("ready" in protocol.receive(end, protocol.MOST_ASKED)) is answers
+            assert ("ready" in protocol.receive(end, protocol.MAX_REQUEST)) is answers
 
 
 def test_another_model_is_used_at_once(own):
@@ -578,7 +578,7 @@ def test_the_page_is_served_by_the_same_process(own):
             assert "by the weir at dawn" in page.read().decode()
     alone = own.run("page", "--port", where.rpartition(":")[2])  # one of its own, which finds that port taken
     assert (alone.asked, alone.code, alone.out) == (False, 1, "")
-    assert "Name another port with --port" in alone.err
+    assert "Set another port with --port" in alone.err
     assert own.stop() == (0, "")
 
 
@@ -592,7 +592,7 @@ def test_without_a_wish_the_page_takes_another_port_where_its_own_is_taken():
         assert end.getsockname()[1] not in (0, port)
         free = int(free_port())
         assert parts.enter_context(listening("127.0.0.1", free, or_any=True)).getsockname()[1] == free
-        with pytest.raises(SlowwaveError, match="Name another port with --page-port"):
+        with pytest.raises(SlowwaveError, match="Set another port with --page-port"):
             parts.enter_context(listening("127.0.0.1", port, "--page-port"))
         with pytest.raises(SlowwaveError, match="cannot be listened on"):
             parts.enter_context(listening("203.0.113.7", port, or_any=True))  # an address of another machine
@@ -674,7 +674,7 @@ def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = own.run("up", "--ui-port", str(taken.getsockname()[1]), "--page-port", free_port())
     assert (done.code, done.out) == (1, "")
-    assert "Name another port with --ui-port" in done.err
+    assert "Set another port with --ui-port" in done.err
     assert pidfile.read(own.path) is None
 
 
@@ -691,7 +691,7 @@ def test_where_everything_is_is_told_as_it_is(capsys):
     """What stands in square brackets is no style of the terminal's."""
     here = up._Place("http://[fe80::1]:8770")
     lacks = up._Place("", "not served: pip install '.[api,mcp]' in Slowwave's folder")
-    up._tell(Path("/home/[bold]ada"), here, lacks, lacks, lacks, here)
+    up._print_places(Path("/home/[bold]ada"), here, lacks, lacks, lacks, here)
     told = capsys.readouterr().out
     assert "/home/[bold]ada" in told
     assert "http://[fe80::1]:8770" in told
@@ -717,7 +717,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other)
         taken.listen()
         done = own.run("up", "--no-night", option, str(taken.getsockname()[1]), other, free_port())
     assert done.code == 1
-    assert f"Name another port with {option}" in done.err
+    assert f"Set another port with {option}" in done.err
     assert pidfile.read(own.path) is None
 
 

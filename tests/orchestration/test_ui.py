@@ -53,7 +53,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(opens, started, hom
         done = opens("--port", str(taken.getsockname()[1]))
     assert done.exit_code == 1
     assert "cannot be listened on" in done.stderr
-    assert "Name another port with --port" in done.stderr
+    assert "Set another port with --port" in done.stderr
     assert done.stdout == ""
     assert not started
     assert not (home / "dagster").exists()
@@ -132,7 +132,7 @@ def test_a_port_that_somebody_will_listen_on_is_reserved_once():
         first = parts.enter_context(reserved("127.0.0.1", servers.free_port()))
         with socket.create_server(("127.0.0.1", first)):  # whom it is reserved for may have it
             pass
-        with pytest.raises(SlowwaveError, match="Name another port with --ui-port"):
+        with pytest.raises(SlowwaveError, match="Set another port with --ui-port"):
             parts.enter_context(reserved("127.0.0.1", first, "--ui-port"))
         other = parts.enter_context(reserved("127.0.0.1", first, or_any=True))
         assert other not in (0, first)

@@ -18,7 +18,7 @@ import slowwave
 from slowwave.errors import SlowwaveError
 from slowwave.ipc import client, pidfile, protocol, request
 from slowwave.ipc.request import Command, command_of, own_variables
-from slowwave.ipc.server import MOST_AT_ONCE, RequestListener
+from slowwave.ipc.server import MAX_AT_ONCE, RequestListener
 
 
 @pytest.fixture(autouse=True)
@@ -298,7 +298,7 @@ def test_another_version_is_not_asked(asked):
 
 def test_a_request_that_is_too_long_is_not_sent(asked):
     seen = []
-    assert asked(lambda given: seen.append(given), "save", "x" * (protocol.MOST_ASKED + 1)) is None
+    assert asked(lambda given: seen.append(given), "save", "x" * (protocol.MAX_REQUEST + 1)) is None
     assert seen == []
 
 
@@ -360,7 +360,7 @@ def test_a_client_that_goes_away_harms_nothing(asked):
     Path(listener.path).parent.rmdir()
 
 
-@pytest.mark.parametrize(("slow", "code"), [(1, 7), (MOST_AT_ONCE, None)])
+@pytest.mark.parametrize(("slow", "code"), [(1, 7), (MAX_AT_ONCE, None)])
 def test_a_slow_request_is_in_nobodys_way_and_beside_too_many_a_command_starts_cold(slow, code, asked):
     finish, begun = threading.Event(), threading.Semaphore(0)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.views.differences import MOST, apart
+from slowwave.views.differences import MAX_COMPARED, apart
 
 
 def own(side) -> list[str]:
@@ -37,7 +37,7 @@ def test_put_together_they_are_what_they_were(first, second):
 
 
 def test_of_a_long_text_the_end_is_not_compared():
-    first = "word " * MOST
+    first = "word " * MAX_COMPARED
     one, two = apart(first, first + "and an end")
     assert "".join(piece.text for piece in two) == first + "and an end"
     assert own(one) == own(two) == []

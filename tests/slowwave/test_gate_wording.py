@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.views.gate_text import REASONS, told, words_of
+from slowwave.views.gate_text import REASONS, reason_lines, words_of
 
 ROOT = Path(__file__).parents[2]
 _PLACES = (
@@ -43,9 +43,9 @@ def test_words_say_what_is_wrong_and_what_to_do(reason):
     assert mend
     assert not (why + mend).endswith(".")
     assert not why.endswith(".")
-    assert told([reason]) == [f"{reason}: {why}; {mend}"]
+    assert reason_lines([reason]) == [f"{reason}: {why}; {mend}"]
 
 
 def test_a_reason_that_this_version_does_not_know_has_words_too():
     assert "release" in words_of("too_loud").mend
-    assert told(["too_loud"])[0].startswith("too_loud: ")
+    assert reason_lines(["too_loud"])[0].startswith("too_loud: ")

@@ -40,9 +40,7 @@ def test_a_home_that_answers_is_ready_and_one_with_a_work_under_way_is_not(memor
         raise Stop
     found = Health(space).look()
     assert not found.ready
-    assert (
-        found.parts["journal"] == "a work on the tables has begun and not ended; slowwave doctor says which"
-    )
+    assert found.parts["journal"] == "unfinished maintenance of the tables; run slowwave doctor"
     assert "secretname" not in str(found)
     with maintenance_op(space.journal, "the restore of 'secretname'", "do", space.now()):
         pass
@@ -80,7 +78,7 @@ def test_an_answer_serves_for_a_second_and_a_look_that_hangs_is_not_waited_for(m
     monkeypatch.setattr(health, "pending_op", unfinished)
     asked = Health(memory._space, patience=0.05)
     first = asked.look()
-    assert first == (False, {"home": "the parts of the home have not answered within 0.05 s"})
+    assert first == (False, {"home": "no answer within 0.05 s"})
     assert not asked.look().ready
     assert len(looks) == 1  # the second probe began no second look
     gate.set()

@@ -111,7 +111,7 @@ REFUSED: dict[str, Any] = {
     "no scope of ours": lambda it: it.token(scope="openid"),
     "no scope": lambda it: it.token(scope=None),
     "an ID token": lambda it: it.token(at_hash="x"),
-    "bound to a key": lambda it: it.token(cnf={"jkt": "x"}),
+    "bound to a client key": lambda it: it.token(cnf={"jkt": "x"}),
     "of another type": lambda it: it.token(head={"typ": "logout+jwt"}),
     "no key name": lambda it: it.token(head={"kid": ""}),
     "what is critical": lambda it: it.token(head={"crit": ["exp"]}),
@@ -136,7 +136,7 @@ def test_what_must_not_get_by(there, name):
     ("name", "words"),
     [
         ("huge", "characters; at most 16,384 are taken"),
-        ("HS256 with the public key", "signed in a way (alg) other than"),
+        ("HS256 with the public key", "signature algorithm (alg) is not one of"),
         ("of another type", "is no access token (typ)"),
         ("expired", "has expired"),
         ("empty", "is not valid"),
@@ -225,7 +225,7 @@ def test_a_provider_that_is_down_refuses_nobody_whose_key_is_known(own):
     assert ask(oauth, token).caller == ADA
     assert ask(oauth, own.token(head={"kid": "another"})).caller is None
     clock.now += TRUSTED_S
-    assert "keys of its issuer cannot be had" in ask(oauth, token).why
+    assert "keys of its issuer are not available" in ask(oauth, token).why
 
 
 def test_who_says_to_be_somebody_else_is_not_asked_for_keys(own):

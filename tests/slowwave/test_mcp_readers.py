@@ -46,7 +46,7 @@ def test_a_reader_can_call_nothing_that_changes_anything(reader, memory):
         if tool in LOOKS:
             assert "memory_observe" not in reader.say(tool, **given)
         else:
-            assert "This token may only read" in reader.fail(tool, **given)
+            assert "This token has read access only" in reader.fail(tool, **given)
     assert "eleven weeks" in reader.say("memory_search", query="how long does the battery last?")
     assert "eleven weeks" in reader.read(f"memory://{one}")
     assert reader.gates()["namespace"] == "ada"

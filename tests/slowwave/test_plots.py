@@ -80,7 +80,7 @@ def texts(svg: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PICTURES)
-@pytest.mark.parametrize("count", [1, 2, 30, plots.MOST_STEPS, 366, 5_000])
+@pytest.mark.parametrize("count", [1, 2, 30, plots.MAX_STEPS, 366, 5_000])
 def test_a_picture_is_an_svg_that_fits_the_page_and_the_event_log(name, count):
     svg = PICTURES[name](count)
     root = ET.fromstring(svg)
@@ -120,11 +120,11 @@ def test_a_picture_has_a_title_units_dates_and_a_legend():
 
 def test_long_ranges_are_means_of_weeks_and_quiet_days_count():
     one = pl.DataFrame({"day": ["2026-01-01"], "tier": ["quick"], "acts": [70]})
-    steps = plots._steps(counts.pivoted(one, "tier", "acts"), days(plots.MOST_STEPS + 1, "2026-01-01"))
+    steps = plots._steps(counts.pivoted(one, "tier", "acts"), days(plots.MAX_STEPS + 1, "2026-01-01"))
     assert steps.size == 7
     assert steps.sums == {"quick": [70, *[0] * (len(steps.edges) - 2)]}
     assert steps.per_day("quick")[0] == 10
-    assert steps.edges[-1] - steps.edges[0] == plots.MOST_STEPS + 1  # the last step is cut off
+    assert steps.edges[-1] - steps.edges[0] == plots.MAX_STEPS + 1  # the last step is cut off
     assert "acts a day," in texts(plots.acts_by_day(one, days(200, "2026-01-01")))
 
 

@@ -130,7 +130,7 @@ def test_a_reader_can_send_no_form(site, memory, saved, way):
     before = memory.journal.read(kinds=OF_TENANTS).height
     path = re.sub(r"\{\w+\}", "words", way.path.replace("{memory}", one))
     told = site.with_token("eve").refused(path, 403, content="x", memory=one, rating="helpful")
-    assert "This token may only read" in told
+    assert "This token has read access only" in told
     assert memory.get(one).content == LAMP
     assert memory.journal.read(kinds=OF_TENANTS).height == before
 
