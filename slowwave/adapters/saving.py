@@ -18,7 +18,7 @@ _NEW: Final = {name: getattr(Note(source="", title="", content=""), name) for na
 
 
 def save(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Saved]:
-    """Save notes for an agent, without labels that a person set on an earlier note of the key.
+    """Save notes for an agent; labels that a person set for a key do not carry over.
 
     The sensitivity stays. A single note is saved atomically with the check of its key; of several notes all
     keys are checked first.

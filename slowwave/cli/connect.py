@@ -161,7 +161,7 @@ def _print_changes(client: Client, changes: list[FileChange], *, dry_run: bool) 
         if dry_run and file_change.diff:
             out.print(file_change.diff, markup=False, highlight=False, soft_wrap=True)
         elif file_change.change != "nothing":
-            out.print(file_change.said(client), markup=False, highlight=False, soft_wrap=True)
+            out.print(file_change.message(client), markup=False, highlight=False, soft_wrap=True)
     if all(file_change.change == "nothing" for file_change in changes):
         out.print(f"{client.title} was not connected: there is nothing to remove.", markup=False)
     elif dry_run:
@@ -181,7 +181,7 @@ def _list() -> Output:
 
     def show() -> None:
         rows = [
-            [connection.client.name, "yes" if connection.here else "no", connection.told(places)]
+            [connection.client.name, "yes" if connection.here else "no", connection.connection_text(places)]
             for connection in connections
         ]
         caption = f"slowwave connect CLIENT connects it to {look.short(find_home(), places)}."

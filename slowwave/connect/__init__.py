@@ -1,7 +1,6 @@
-"""Putting Slowwave into the configuration files of assistants, and taking it out again.
+"""Configuration of assistants: add Slowwave to their files, and remove it.
 
-:mod:`clients` says who they are and where their files are, :mod:`entries` what is written, :mod:`documents`
-how it gets into a text without touching the rest, :mod:`hooks` the same of hooks; :mod:`plan` puts that
-together, and :mod:`files` reads and writes. :mod:`transcript` and :mod:`statements` say what a hook keeps of
-a session.
+:mod:`clients` has their names and files, :mod:`entries` what is written. :mod:`documents` inserts it into a
+text without touching the rest, :mod:`hooks` does the same for hooks. :mod:`plan` combines them, and
+:mod:`files` reads and writes. :mod:`transcript` and :mod:`statements` select what a hook saves of a session.
 """

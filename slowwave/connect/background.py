@@ -1,4 +1,4 @@
-"""Running this command again in the background, for a client that does not wait until it has ended."""
+"""Background run of the current command, for a client that does not wait."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _OWN_GROUP = 0x00000200 | 0x00000008  # flags of Windows: a process group of its
 
 
 def again(given: str, home: Path) -> None:
-    """Start the same command without ``--detach`` in a session of its own.
+    """Start the same command without ``--detach`` in its own session.
 
     Args:
-        given: for its standard input.
-        home: whose `CAPTURE_LOG` has what it says.
+        given: its standard input.
+        home: whose `CAPTURE_LOG` gets its output.
     """
     words = [*launch(), *(word for word in sys.argv[1:] if word != "--detach")]
-    apart: dict[str, Any] = {"start_new_session": True}
+    platform_options: dict[str, Any] = {"start_new_session": True}
     if os.name == "nt":
-        apart = {"creationflags": _OWN_GROUP}
+        platform_options = {"creationflags": _OWN_GROUP}
     with (home / CAPTURE_LOG).open("wb") as log:
-        started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log, **apart)  # noqa: S603 - this program's own words
-    pipe = started.stdin
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log, **platform_options)  # noqa: S603 - our own command
+    pipe = process.stdin
     if pipe is not None:
         with pipe:
             pipe.write(given.encode())

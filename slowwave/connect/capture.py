@@ -1,4 +1,4 @@
-"""What a hook keeps of a session that has ended: a few sentences of the person, handed to the save gate."""
+"""Capture of a session that has ended: statements of the user, saved through the save gate."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from slowwave.home.tenant import Saved
     from slowwave.memory import Memory
 
-MOST = 20  # notes of one session (count)
+MAX_NOTES = 20  # of one session (count)
 TAG = "captured"
-"""Tag of every note that was taken from a session."""
+"""Tag of every captured note."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedSession:
-    """What a client says of a session to the hooks that it runs.
+    """Session as a client describes it to its hooks.
 
     Attributes:
         id: of the session.
         transcript: its file.
-        project: name of the folder that it was in.
+        project: name of its folder.
     """
 
     id: str
@@ -38,12 +38,12 @@ class CapturedSession:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What came of a session.
+    """Result of a capture.
 
     Attributes:
-        messages: that the person wrote (count).
-        known: statements that an earlier capture of this session has handed over (count).
-        saved: what became of the others.
+        messages: of the user (count).
+        known: statements that an earlier capture of this session has saved (count).
+        saved: outcomes of the others.
     """
 
     messages: int
@@ -52,55 +52,55 @@ class Captured:
 
 
 def session_of(document: str) -> CapturedSession:
-    """The session that a hook's JSON is about.
+    """Parse the session of a hook's JSON.
 
     Raises:
-        SlowwaveError: it is no JSON, or names no session and no transcript.
+        SlowwaveError: invalid JSON, or without session and transcript.
     """
     try:
-        given = json.loads(document)
+        payload = json.loads(document)
     except ValueError as error:
         raise SlowwaveError(
-            f"Standard input is not the JSON that a hook is given ({error}). `slowwave capture` is for "
-            f"hooks: `slowwave connect claude-code --hooks` has it run at the end of each session."
+            f"Standard input is not a hook's JSON ({error}). `slowwave capture` is for "
+            f"hooks: `slowwave connect claude-code --hooks` runs it at the end of each session."
         ) from None
-    name, transcript = (_text(given, key) for key in ("session_id", "transcript_path"))
+    name, transcript = (_text(payload, key) for key in ("session_id", "transcript_path"))
     if not name or not transcript:
-        raise SlowwaveError("The hook's JSON has no session_id or no transcript_path: nothing was captured.")
-    return CapturedSession(name, Path(transcript).expanduser(), Path(_text(given, "cwd")).name)
+        raise SlowwaveError("The hook's JSON has no session_id or transcript_path. Nothing was captured.")
+    return CapturedSession(name, Path(transcript).expanduser(), Path(_text(payload, "cwd")).name)
 
 
 def notes_of(session: CapturedSession, written: Iterable[Message]) -> list[dict[str, Any]]:
-    """The notes of a session, at most `MOST`, as `Memory.save_many` takes them.
+    """Return up to `MAX_NOTES` notes of a session, as `Memory.save_many` takes them.
 
-    Each has a key of session, message and place: a session that is captured again brings nothing twice.
+    The key of each consists of session, message and position, so capturing a session twice is idempotent.
 
     Args:
-        session: that they are from.
-        written: what the person wrote in it.
+        session: of the messages.
+        written: messages of the user.
     """
     notes = []
     for message in written:
-        for one in statements(message.text):
+        for statement in statements(message.text):
             note = {
-                "content": one.text,
-                "key": f"session:{session.id}/{message.id}/{one.number}",
-                "memory_type": one.kind,
+                "content": statement.text,
+                "key": f"session:{session.id}/{message.id}/{statement.number}",
+                "memory_type": statement.kind,
                 "tags": [TAG],
-                # Nobody chose these words for the memory: they are trusted less than what a person saves.
+                # Not chosen for saving, so trusted less than a person's save.
                 "source_kind": "imported",
                 "created_at": message.at,
                 "metadata": {"session": session.id, "project": session.project},
             }
             notes.append({name: value for name, value in note.items() if value})
-    return notes[:MOST]
+    return notes[:MAX_NOTES]
 
 
 def capture(memory: Memory, session: CapturedSession) -> Captured:
-    """Hand what is worth keeping of a session to the save gate.
+    """Save the lasting statements of a session through the save gate.
 
     Raises:
-        SlowwaveError: its transcript is not there or cannot be read.
+        SlowwaveError: the transcript is missing or unreadable.
     """
     written = list(messages(_lines(session.transcript)))
     notes = notes_of(session, written)
@@ -110,15 +110,17 @@ def capture(memory: Memory, session: CapturedSession) -> Captured:
 
 
 def _new(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of which nothing is in the journal: what was forgotten or erased does not come back."""
+    """Return notes without events in the journal, so that forgotten and erased ones stay away."""
     from slowwave.journal.entry import ERASED
     from slowwave.journal.erasure_tombstones import erased_name
 
     space, journal = memory.namespace, memory.journal
-    known = journal.latest(space, [note["key"] for note in notes])
+    existing = journal.latest(space, [note["key"] for note in notes])
     erased = set(journal.read(kinds=[ERASED], namespace=space)["subject"]) if notes else set()
     return [
-        note for note in notes if note["key"] not in known and erased_name(space, note["key"]) not in erased
+        note
+        for note in notes
+        if note["key"] not in existing and erased_name(space, note["key"]) not in erased
     ]
 
 
@@ -126,11 +128,13 @@ def _lines(file: Path) -> list[str]:
     try:
         return file.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
-        raise SlowwaveError(f"There is no transcript at {file}: nothing was captured.") from None
+        raise SlowwaveError(f"There is no transcript at {file}. Nothing was captured.") from None
     except OSError as error:
-        raise SlowwaveError(f"The transcript {file} cannot be read ({error.strerror}).") from None
+        raise SlowwaveError(
+            f"Cannot read the transcript {file}: {error.strerror}. Nothing was captured."
+        ) from None
 
 
-def _text(given: object, key: str) -> str:
-    value = given.get(key) if isinstance(given, Mapping) else None
+def _text(payload: object, key: str) -> str:
+    value = payload.get(key) if isinstance(payload, Mapping) else None
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""The assistants that can be connected, as data: what each calls its servers, and where its file is."""
+"""Supported assistants as data: names, configuration files and server keys."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ System = Literal["linux", "macos", "windows"]
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a person's files are.
+    """Locations of a user's files.
 
     Attributes:
         system: of the machine.
-        home: the person's folder.
+        home: folder of the user.
         variables: of the environment.
     """
 
@@ -27,7 +27,7 @@ class Places:
     variables: Mapping[str, str]
 
     def path(self, template: str) -> Path:
-        """The path that a template of :class:`Client` stands for."""
+        """Return the path of a :class:`Client` template."""
         config = {
             "linux": self._named("XDG_CONFIG_HOME", self.home / ".config"),
             "macos": self.home / "Library" / "Application Support",
@@ -44,17 +44,17 @@ class Places:
         )
 
     def _named(self, variable: str, otherwise: Path) -> Path:
-        named = self.variables.get(variable, "")
-        return Path(named) if named else otherwise
+        value = self.variables.get(variable, "")
+        return Path(value) if value else otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Where a client keeps its hooks (as Claude Code does).
+    """Files of a client's hooks (as in Claude Code).
 
     Attributes:
-        file: template of the person's file.
-        project: the file of one project that is nobody else's, from the project's folder.
+        file: template of the user's file.
+        project: the private file of a project, relative to its folder.
     """
 
     file: str
@@ -63,20 +63,20 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An assistant that starts servers of the Model Context Protocol.
+    """Assistant that starts MCP servers.
 
     Attributes:
-        name: as it is called on the command line; also who acts.
-        title: as people call it.
+        name: on the command line; also the default principal.
+        title: for people.
         file: template of its configuration file, for `Places.path`.
         servers: the key of the servers in it.
         project: its file in a project's folder; empty if it has none.
         elsewhere: other templates of the file, by system.
         form: of the file.
-        more: what an entry has besides the command and its arguments.
-        commands: names of its command, to see whether it is there.
-        folders: templates of its folders, for the same.
-        hooks: where it keeps its hooks, if it has any that Slowwave knows.
+        more: fields of an entry besides the command and its arguments.
+        commands: names of its command, for detection.
+        folders: templates of its folders, for detection.
+        hooks: files of its hooks, if it has any that Slowwave supports.
     """
 
     name: str
@@ -137,11 +137,11 @@ BY_NAME = {client.name: client for client in CLIENTS}
 
 
 def places_here() -> Places:
-    """Where the files of whoever runs this program are."""
+    """Return the locations of the current user's files."""
     systems: dict[str, System] = {"darwin": "macos", "win32": "windows"}
     return Places(systems.get(sys.platform, "linux"), Path.home(), dict(os.environ))
 
 
 def file_of(client: Client, places: Places) -> Path:
-    """The configuration file of a client, whether it is there or not."""
+    """Return the path of a client's configuration file, which may be missing."""
     return places.path(client.elsewhere.get(places.system, client.file))

@@ -1,4 +1,4 @@
-"""How another program starts this one."""
+"""Launch command of this program, for configuration files."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from slowwave.errors import SlowwaveError
 
 
 def launch() -> tuple[str, ...]:
-    """The words that start the `slowwave` that is running, from any folder and with any ``PATH``.
+    """Return the command of the running `slowwave`, valid in any folder and with any ``PATH``.
 
-    A link keeps its own path: installers lead one to the newest version.
+    A link keeps its own path, because installers update its target.
 
     Raises:
         SlowwaveError: there is no such command.
     """
-    if Path(sys.argv[0]).stem == PROGRAM and (found := shutil.which(sys.argv[0])) is not None:
-        return (str(Path(found).absolute()),)
-    beside = Path(sys.executable).with_name(PROGRAM + (".exe" if os.name == "nt" else ""))
-    if beside.is_file():
-        return (str(beside),)
-    if (found := shutil.which(PROGRAM)) is not None:
-        return (str(Path(found).absolute()),)
+    if Path(sys.argv[0]).stem == PROGRAM and (executable := shutil.which(sys.argv[0])) is not None:
+        return (str(Path(executable).absolute()),)
+    sibling = Path(sys.executable).with_name(PROGRAM + (".exe" if os.name == "nt" else ""))
+    if sibling.is_file():
+        return (str(sibling),)
+    if (executable := shutil.which(PROGRAM)) is not None:
+        return (str(Path(executable).absolute()),)
     if Path(sys.executable).is_file():
         return (sys.executable, *MODULE)
     raise SlowwaveError(
-        "The command `slowwave` is not on the PATH and not beside Python, so no other program can start it: "
-        "install it (pipx install, from its folder), and run `slowwave connect` again."
+        "The command `slowwave` is neither on the PATH nor beside Python, so other programs cannot start it. "
+        "Install it (pipx install, from its folder), and run `slowwave connect` again."
     )

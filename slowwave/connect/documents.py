@@ -1,4 +1,4 @@
-"""A client's file as a text: what is in it, and that text with an entry or without it. All of it is pure."""
+"""Text of a client's file: parse, add an entry, remove an entry. All functions are pure."""
 
 from __future__ import annotations
 
@@ -15,127 +15,127 @@ BOM = "\ufeff"
 
 
 class CommentsError(SlowwaveError):
-    """The file is JSON with comments, which are not to be lost: only a person can change it."""
+    """JSON file with comments, which a rewrite would lose; only a person can edit it."""
 
 
 def read(text: str, form: str, where: str) -> dict[str, Any]:
-    """What a text says.
+    """Parse a configuration file.
 
     Args:
-        text: of a configuration file; white space alone says nothing.
+        text: of the file; white space alone is an empty document.
         form: json or toml.
         where: the file, for errors.
 
     Raises:
         CommentsError: it is JSON with comments or trailing commas.
-        SlowwaveError: it cannot be read; says where the fault is.
+        SlowwaveError: it is invalid; the message has the position.
     """
     if not text.strip():
         return {}
-    found = _toml(text, where) if form == "toml" else _json(text, where)
-    if not isinstance(found, dict):
-        raise SlowwaveError(f"{where} is not a settings file: it is {type(found).__name__}, not an object.")
-    return found
+    parsed = _toml(text, where) if form == "toml" else _json(text, where)
+    if not isinstance(parsed, dict):
+        raise SlowwaveError(f"{where} is not a settings file: it is {type(parsed).__name__}, not an object.")
+    return parsed
 
 
 def loosely(text: str | None, form: str, where: str) -> dict[str, Any]:
-    """The same of a whole file; comments and trailing commas are passed over. To look, not to change."""
+    """Parse a file for reading only: comments and trailing commas are ignored."""
     bare = (text or "").removeprefix(BOM)
     return read(bare if form == "toml" else json_text.without_comments(bare), form, where)
 
 
 def servers_in(document: Mapping[str, Any], client: Client) -> dict[str, Any]:
-    """The servers that a document has."""
+    """Return the servers of a document."""
     servers = document.get(client.servers, {})
     return dict(servers) if isinstance(servers, Mapping) else {}
 
 
 def connections(document: Mapping[str, Any], client: Client) -> dict[str, HomeConnection]:
-    """Those of its servers that are of the form that Slowwave writes, by name."""
-    found = {name: connection_in(entry) for name, entry in servers_in(document, client).items()}
-    return {name: connection for name, connection in found.items() if connection is not None}
+    """Return its servers in the form that Slowwave writes, by name."""
+    parsed = {name: connection_in(entry) for name, entry in servers_in(document, client).items()}
+    return {name: connection for name, connection in parsed.items() if connection is not None}
 
 
 def connected(
     text: str | None, client: Client, name: str, launch: Sequence[str], connection: HomeConnection, where: str
 ) -> str:
-    """The text with an entry of that name; the same text if it has it already.
+    """Return the text with an entry of that name; unchanged if it has it already.
 
     Args:
         text: of the file; None if there is none.
-        client: whose it is.
+        client: of the file.
         name: of the server in it.
-        launch: words that start `slowwave`.
-        connection: which memory it opens.
+        launch: command that starts `slowwave`.
+        connection: home, namespace and principal.
         where: the file, for errors.
 
     Raises:
-        CommentsError: the file has comments that would be lost; the message says what to add by hand.
-        SlowwaveError: it cannot be read, or has an entry of that name that Slowwave did not write.
+        CommentsError: the file has comments that would be lost; the message has the entry to add by hand.
+        SlowwaveError: it is invalid, or has an entry of that name that Slowwave did not write.
     """
     entry = entry_of(client, launch, connection)
-    given = (text or "").removeprefix(BOM)
+    content = (text or "").removeprefix(BOM)
     try:
-        document = read(given, client.form, where)
+        document = read(content, client.form, where)
     except CommentsError as error:
-        if connections(loosely(given, client.form, where), client).get(name) == connection:
+        if connections(loosely(content, client.form, where), client).get(name) == connection:
             return text or ""
         raise CommentsError(f"{error}\n{by_hand(client, name, entry)}") from None
-    there = _ours(document, client, name, where)
-    if there is not None and there | entry == there:
+    existing = _ours(document, client, name, where)
+    if existing is not None and existing | entry == existing:
         return text or ""
-    wanted = {**(there or {}), **entry}
+    wanted = {**(existing or {}), **entry}
     try:
-        made = _put(given, client, name, wanted, blank=text is not None)
+        new_text = _put(content, client, name, wanted, blank=text is not None)
     except json_text.PathError as error:
-        raise SlowwaveError(f"{where} cannot be changed: {error}.") from None
-    _require(made, document, client, name, wanted, where)
-    return (BOM if (text or "").startswith(BOM) else "") + made
+        raise SlowwaveError(f"Cannot change {where}: {error}.") from None
+    _require(new_text, document, client, name, wanted, where)
+    return (BOM if (text or "").startswith(BOM) else "") + new_text
 
 
 def disconnected(text: str, client: Client, name: str, where: str) -> str | None:
-    """The text without the entry of that name; the same text if it has none.
+    """Return the text without the entry of that name; unchanged if it has none.
 
     Returns:
-        The text; None if `connected` made the file and nothing else has come into it.
+        The text; None if `connected` created the file and it has nothing else.
 
     Raises:
         CommentsError: the file has comments that would be lost, and such an entry.
-        SlowwaveError: it cannot be read, or the entry is not one that Slowwave wrote.
+        SlowwaveError: it is invalid, or Slowwave did not write the entry.
     """
-    given = text.removeprefix(BOM)
+    content = text.removeprefix(BOM)
     try:
-        document = read(given, client.form, where)
+        document = read(content, client.form, where)
     except CommentsError as error:
-        if name not in servers_in(loosely(given, client.form, where), client):
+        if name not in servers_in(loosely(content, client.form, where), client):
             return text
-        raise CommentsError(f"{error} Take out {client.servers}.{name} by hand.") from None
-    there = _ours(document, client, name, where)
-    if there is None:
+        raise CommentsError(f"{error} Remove {client.servers}.{name} by hand.") from None
+    existing = _ours(document, client, name, where)
+    if existing is None:
         return text
     if client.form == "toml":
-        left = toml_text.taken_out(given, client.servers, name, there)
+        rest = toml_text.taken_out(content, client.servers, name, existing)
     else:
-        left = json_text.taken_out(given, (client.servers, name))
-    return remainder(text, left)
+        rest = json_text.taken_out(content, (client.servers, name))
+    return remainder(text, rest)
 
 
 def remainder(text: str, left: str) -> str | None:
-    """What is left of a file: None if nothing is, and it was made for what was taken out.
+    """Return the rest of a file; None if it is empty and the file was created for the entry.
 
     Args:
         text: of the file.
-        left: of it, without a mark of the byte order.
+        left: the rest, without byte order mark.
     """
-    # What is made where no file was begins at once and ends with a line break; in a file that was there and
-    # blank it ends as that did.
+    # A created file begins without white space and ends with a line break. A file that existed and was blank
+    # keeps its ending.
     if not left.strip() and not text[:1].isspace() and text.endswith("\n"):
         return None
     return (BOM if text.startswith(BOM) else "") + left
 
 
 def by_hand(client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    """What a person adds to a file that Slowwave does not change."""
+    """Return the instruction to add an entry by hand."""
     shown = json.dumps({client.servers: {name: entry}}, indent=2, ensure_ascii=False)
     return f"Add this by hand:\n{shown}"
 
@@ -147,34 +147,34 @@ def _put(text: str, client: Client, name: str, entry: Mapping[str, Any], *, blan
 
 
 def _ours(document: Mapping[str, Any], client: Client, name: str, where: str) -> dict[str, Any] | None:
-    """The entry of that name, if there is one.
+    """Return the existing entry of that name, or None.
 
     Raises:
-        SlowwaveError: it is not one that Slowwave wrote.
+        SlowwaveError: Slowwave did not write it.
     """
     servers = servers_in(document, client)
     if name not in servers:
         return None
     if connection_in(servers[name]) is None:
         raise SlowwaveError(
-            f"{where} has an entry {client.servers}.{name} that Slowwave did not write, and it stays as it "
-            f"is. Give another name with --name, or take that entry out by hand."
+            f"{where} has an entry {client.servers}.{name} that Slowwave did not write. It was not "
+            f"changed. Give another name with --name, or remove that entry by hand."
         )
     return dict(servers[name])
 
 
 def _require(
-    made: str, before: Mapping[str, Any], client: Client, name: str, entry: Mapping[str, Any], where: str
+    new_text: str, before: Mapping[str, Any], client: Client, name: str, entry: Mapping[str, Any], where: str
 ) -> None:
-    """See that the text that was made says what the one before said, and the entry; for every odd file."""
+    """Verify that the new text equals the old document plus the entry, for unusual files."""
     wanted = {**before, client.servers: {**servers_in(before, client), name: dict(entry)}}
     try:
-        found = read(made, client.form, where)
+        parsed = read(new_text, client.form, where)
     except SlowwaveError:
-        found = {}
-    if found != wanted:
+        parsed = {}
+    if parsed != wanted:
         raise SlowwaveError(
-            f"{where} is written in a way that Slowwave cannot add to. Nothing was changed.\n"
+            f"Slowwave cannot add to the format of {where}. Nothing was changed.\n"
             f"{by_hand(client, name, entry)}"
         )
 
@@ -188,13 +188,13 @@ def _json(text: str, where: str) -> Any:  # noqa: ANN401 - any JSON
         except ValueError:
             raise SlowwaveError(
                 f"{where} is not valid JSON: line {error.lineno}, column {error.colno}: {error.msg}. "
-                f"Nothing was changed; mend it first."
+                f"Nothing was changed. Fix it first."
             ) from None
         raise CommentsError(
             f"{where} is JSON with comments or trailing commas, which would be lost. Nothing was changed."
         ) from None
     except RecursionError:
-        raise SlowwaveError(f"{where} is nested too deeply to be read. Nothing was changed.") from None
+        raise SlowwaveError(f"{where} is nested too deeply. Nothing was changed.") from None
 
 
 def _toml(text: str, where: str) -> dict[str, Any]:
@@ -204,5 +204,5 @@ def _toml(text: str, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SlowwaveError(
-            f"{where} is not valid TOML: {error}. Nothing was changed; mend it first."
+            f"{where} is not valid TOML: {error}. Nothing was changed. Fix it first."
         ) from None

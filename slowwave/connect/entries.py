@@ -1,4 +1,4 @@
-"""What is written into a client's file: how the server is started, and whose memory it opens."""
+"""Entries of a client's file: launch command of the server, home and namespace."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MODULE = ("-m", PROGRAM)
 
 @dataclass(frozen=True, slots=True)
 class HomeConnection:
-    """Whose memory an entry opens.
+    """Home, namespace and principal of an entry.
 
     Attributes:
-        home: folder of the memory.
+        home: its folder.
         namespace: the tenant.
-        principal: who acts.
+        principal: user of its events.
     """
 
     home: str
@@ -28,25 +28,25 @@ class HomeConnection:
     principal: str
 
     def words(self, launch: Sequence[str], command: str, *more: str) -> tuple[str, ...]:
-        """The words that start a command for it.
+        """Return the words of a command for this connection.
 
         Args:
-            launch: words that start `slowwave` itself.
+            launch: command that starts `slowwave`.
             command: of it.
             more: options of that command.
         """
-        whose = ("--namespace", self.namespace, "--principal", self.principal)
-        return (*launch, "--home", self.home, command, *whose, *more)
+        options = ("--namespace", self.namespace, "--principal", self.principal)
+        return (*launch, "--home", self.home, command, *options, *more)
 
 
 def entry_of(client: Client, launch: Sequence[str], connection: HomeConnection) -> dict[str, Any]:
-    """The entry of a server in a client's file."""
+    """Return the entry of a server for a client's file."""
     program, *arguments = connection.words(launch, "mcp")
     return {**client.more, "command": program, "args": arguments}
 
 
 def connection_in(entry: object) -> HomeConnection | None:
-    """Whose memory an entry opens; None of an entry that is not of the form of `entry_of`."""
+    """Parse the connection of an entry; None if `entry_of` did not write it."""
     match entry:
         case {"command": str(program), "args": [*words]} if all(isinstance(word, str) for word in words):
             return connection_of([program, *words], "mcp")
@@ -54,7 +54,7 @@ def connection_in(entry: object) -> HomeConnection | None:
 
 
 def connection_of(words: Sequence[str], command: str) -> HomeConnection | None:
-    """Whose memory words open that start a command; None of words that are not of `HomeConnection.words`."""
+    """Parse the connection of a command; None if it is not of `HomeConnection.words`."""
     match _after_program(words):
         case ["--home", home, name, "--namespace", space, "--principal", principal, *_] if name == command:
             return HomeConnection(home, space, principal)
@@ -62,13 +62,13 @@ def connection_of(words: Sequence[str], command: str) -> HomeConnection | None:
 
 
 def _after_program(words: Sequence[str]) -> Sequence[str]:
-    """The words after those that start `slowwave`; none if they start something else."""
+    """Return the words after those that start `slowwave`; none for another program."""
     if words and _stem(words[0]) == PROGRAM:
         return words[1:]
     return words[3:] if tuple(words[1:3]) == MODULE else ()
 
 
 def _stem(path: str) -> str:
-    """The name of a program, with the separators and endings of any system."""
+    """Return the name of a program, for the separators and endings of any system."""
     name = PureWindowsPath(PurePosixPath(path).name).name
     return name.removesuffix(".exe").removesuffix(".EXE")

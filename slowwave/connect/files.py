@@ -1,4 +1,4 @@
-"""Reading and writing other programs' files: whole or not at all, with their mode, through links."""
+"""Reading and writing of other programs' files: atomic, keeping mode and links."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from slowwave.errors import SlowwaveError
 
 
 def text_of(path: Path) -> str | None:
-    """The text of a file, with its line breaks as they are; None if there is no such file.
+    """Return the text of a file with its line breaks; None for a missing file.
 
     Raises:
-        SlowwaveError: it is no file, may not be read, or is not UTF-8.
+        SlowwaveError: it is no file, unreadable, or not UTF-8.
     """
     try:
         return path.read_bytes().decode()
@@ -22,23 +22,23 @@ def text_of(path: Path) -> str | None:
     except UnicodeDecodeError as error:
         raise SlowwaveError(f"{path} is not UTF-8 (byte {error.start}). Nothing was changed.") from None
     except OSError as error:
-        raise SlowwaveError(f"{path} cannot be read ({error.strerror}). Nothing was changed.") from None
+        raise SlowwaveError(f"Cannot read {path}: {error.strerror}. Nothing was changed.") from None
 
 
 def replace(path: Path, before: str | None, after: str | None) -> None:
-    """Put a text in the place of the one that was read.
+    """Replace the text of a file, if it has not changed since it was read.
 
     Args:
-        path: of the file; a link stays one.
+        path: of the file; a link stays a link.
         before: the text that was read; None if there was no file.
-        after: the text to write; None: the file is removed.
+        after: the new text; None removes the file.
 
     Raises:
-        SlowwaveError: another program has written to it meanwhile, or it cannot be written.
+        SlowwaveError: another program has changed it, or it cannot be written.
     """
     target = path.resolve()
     if text_of(target) != before:
-        raise SlowwaveError(f"{path} was changed by another program just now. Run the command again.")
+        raise SlowwaveError(f"Another program has changed {path}. Run the command again.")
     try:
         if after is None:
             target.unlink()
@@ -49,4 +49,4 @@ def replace(path: Path, before: str | None, after: str | None) -> None:
                 Path(file.name).chmod(stat.S_IMODE(target.stat().st_mode))
             file.write(after.encode())
     except OSError as error:
-        raise SlowwaveError(f"{path} cannot be written ({error.strerror}). Nothing was changed.") from None
+        raise SlowwaveError(f"Cannot write {path}: {error.strerror}. Nothing was changed.") from None

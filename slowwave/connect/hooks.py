@@ -1,4 +1,4 @@
-"""The hooks of a client that runs commands when a session starts and ends, as Claude Code does."""
+"""Hooks of a client: commands at session start and end, as in Claude Code."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from slowwave.errors import SlowwaveError
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A command of Slowwave that a client is to run.
+    """Command of Slowwave that a client runs.
 
     Attributes:
         event: of the client.
-        matcher: of the event's occasions; empty: all of them.
+        matcher: of the event's occasions; empty: all.
         command: of Slowwave.
         options: of that command.
-        seconds: that it may take.
+        seconds: its time-out.
     """
 
     event: str
@@ -32,8 +32,8 @@ class Hook:
     seconds: int
 
 
-# A session that is resumed has what was recalled for it. At the end of one a client waits little or not at
-# all, so the work is done by a process of its own.
+# A resumed session has its recalled memories already. At the end of a session a client hardly waits, so
+# capture runs in a process of its own.
 HOOKS = (
     Hook("SessionStart", "startup|clear|compact", "recall", (), 30),
     Hook("SessionEnd", "", "capture", ("--detach",), 30),
@@ -41,54 +41,54 @@ HOOKS = (
 
 
 def hooked(text: str | None, launch: Sequence[str], connection: HomeConnection, where: str) -> str:
-    """The text of a client's settings with the hooks; the same text if it has them already.
+    """Return the settings of a client with the hooks; unchanged if it has them.
 
     Args:
         text: of the file; None if there is none.
-        launch: words that start `slowwave`.
-        connection: which memory they are for.
+        launch: command that starts `slowwave`.
+        connection: home, namespace and principal.
         where: the file, for errors.
 
     Raises:
         CommentsError: the file has comments that would be lost.
-        SlowwaveError: it cannot be read, or its hooks are of another form.
+        SlowwaveError: it is invalid, or its hooks have another form.
     """
-    given = (text or "").removeprefix(BOM)
-    document = _read(given, where)
+    content = (text or "").removeprefix(BOM)
+    document = _read(content, where)
     wanted = {hook.event: _group(hook, launch, connection) for hook in HOOKS}
     if [group for _, group in _ours(document)] == list(wanted.values()):
         return text or ""
-    made = _without(given, where)
+    new_text = _without(content, where)
     try:
         for event, group in wanted.items():
-            there = read(made, "json", where).get("hooks", {})
-            number = len(there.get(event, [])) if isinstance(there, Mapping) else 0
-            made = json_text.put(made, ("hooks", event, number), group, blank=text is not None)
+            existing = read(new_text, "json", where).get("hooks", {})
+            number = len(existing.get(event, [])) if isinstance(existing, Mapping) else 0
+            new_text = json_text.put(new_text, ("hooks", event, number), group, blank=text is not None)
     except (json_text.PathError, TypeError) as error:
-        raise SlowwaveError(f"{where} cannot be changed: {error}. Nothing was changed.") from None
-    return (BOM if (text or "").startswith(BOM) else "") + made
+        raise SlowwaveError(f"Cannot change {where}: {error}. Nothing was changed.") from None
+    return (BOM if (text or "").startswith(BOM) else "") + new_text
 
 
 def unhooked(text: str, where: str) -> str | None:
-    """The text without the hooks of Slowwave; the same text if it has none.
+    """Return the text without Slowwave's hooks; unchanged if it has none.
 
     Returns:
-        The text; None if `hooked` made the file and nothing else has come into it.
+        The text; None if `hooked` created the file and it has nothing else.
 
     Raises:
         CommentsError: the file has comments that would be lost, and such hooks.
-        SlowwaveError: it cannot be read.
+        SlowwaveError: it is invalid.
     """
     if not list(_ours(loosely(text, "json", where))):
         return text
-    given = text.removeprefix(BOM)
-    _read(given, where)
-    return remainder(text, _without(given, where))
+    content = text.removeprefix(BOM)
+    _read(content, where)
+    return remainder(text, _without(content, where))
 
 
 def hooked_for(document: Mapping[str, Any]) -> list[tuple[str, HomeConnection]]:
-    """The commands of Slowwave that a document's hooks run, and for which memory."""
-    return [found for _, group in _ours(document) for one in group["hooks"] if (found := _command(one))]
+    """Return Slowwave's commands in a document's hooks, with their connections."""
+    return [parsed for _, group in _ours(document) for hook in group["hooks"] if (parsed := _command(hook))]
 
 
 def _read(text: str, where: str) -> dict[str, Any]:
@@ -107,33 +107,33 @@ def _group(hook: Hook, launch: Sequence[str], connection: HomeConnection) -> dic
 
 
 def _without(text: str, where: str) -> str:
-    """The text without any hook of Slowwave."""
-    while (found := next(_ours(read(text, "json", where)), None)) is not None:
-        (event, number), group = found
+    """Return the text without any hook of Slowwave."""
+    while (first := next(_ours(read(text, "json", where)), None)) is not None:
+        (event, number), group = first
         path: tuple[str | int, ...] = ("hooks", event, number)
-        if not all(_command(one) for one in group["hooks"]):  # another's hook is in the same group
-            inner = next(place for place, one in enumerate(group["hooks"]) if _command(one))
+        if not all(_command(hook) for hook in group["hooks"]):  # another program's hook is in the group
+            inner = next(place for place, hook in enumerate(group["hooks"]) if _command(hook))
             path = (*path, "hooks", inner)
         text = json_text.taken_out(text, path)
     return text
 
 
 def _ours(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
-    """Groups of hooks in which a command of Slowwave is, with event and number."""
+    """Yield groups with a hook of Slowwave: (event, number) and group."""
     events = document.get("hooks")
     for event, groups in events.items() if isinstance(events, Mapping) else ():
         for number, group in enumerate(groups) if isinstance(groups, list) else ():
             hooks = group.get("hooks") if isinstance(group, Mapping) else None
-            if isinstance(hooks, list) and any(_command(one) for one in hooks):
+            if isinstance(hooks, list) and any(_command(hook) for hook in hooks):
                 yield (event, number), dict(group)
 
 
 def _command(hook: object) -> tuple[str, HomeConnection] | None:
-    """The command of Slowwave that a hook runs, and for which memory."""
+    """Return Slowwave's command of a hook, with its connection; None for others."""
     words = hook.get("command") if isinstance(hook, Mapping) else None
     try:
         split = shlex.split(words) if isinstance(words, str) else []
     except ValueError:
         return None
-    found = ((one.command, connection_of(split, one.command)) for one in HOOKS)
-    return next(((command, connection) for command, connection in found if connection is not None), None)
+    candidates = ((known_hook.command, connection_of(split, known_hook.command)) for known_hook in HOOKS)
+    return next(((command, connection) for command, connection in candidates if connection is not None), None)

@@ -1,12 +1,11 @@
-"""Changing one place of a JSON text and leaving every other character as it is.
+"""Edits of a JSON text at one place that keep every other character.
 
-A library that reads and writes JSON makes the whole text anew: indentation, escapes and numbers of other
-people's entries would change. Here Python's decoder finds where values begin and end, and only what is ours
-is cut in or out.
+A JSON library would rewrite the whole text: indentation, escapes and numbers of other entries would change.
+Here Python's decoder finds where values begin and end, and only our part is inserted or removed.
 
-What was there before can be seen from how it stands, so that taking an entry out restores the very text: a
-container that was made for it opens with a line break, and one that was there and empty gets its first entry
-on the line of its brace. The first goes with its last entry, the second stays.
+The layout shows what existed before, so that removing an entry restores the exact text. A container that was
+created for it opens with a line break. A container that existed and was empty gets its first entry on the
+line of its brace. The first is removed with its last entry, the second stays.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = JSONDecoder()
 _STRING_OR_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
-_STEP = "  "  # of a text that shows none of its own
+_STEP = "  "  # indentation of a text without any
 
 Key = str | int
 
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """A member of an object or an array: where its key and its value begin, and where it ends."""
+    """Member of an object or array: positions of key, value and end."""
 
     key: Key
     begin: int
@@ -38,49 +37,51 @@ class _Edit:
 
 
 class PathError(Exception):
-    """Something on the way to a place is no object or no list; the message says what."""
+    """A part of the path is neither object nor array; the message says which."""
 
 
 def without_comments(text: str) -> str:
-    """The text with comments and trailing commas as spaces: every other character keeps its place."""
+    """Replace comments and trailing commas by spaces; all other positions stay."""
     bare = _STRING_OR_COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     return _STRING_OR_COMMA.sub(lambda match: match[1] or " ", bare)
 
 
 def put(text: str, path: Sequence[Key], value: Any, *, blank: bool = False) -> str:  # noqa: ANN401 - any JSON
-    """The text with a value at the end of a path of keys; objects on the way are made.
+    """Return the text with a value at a path of keys; missing objects are created.
 
     Args:
         text: a JSON object, or white space alone.
-        path: keys of objects; numbers are places of arrays, an array's length the place after its last.
-        value: that JSON can have.
-        blank: The file is there, and nothing is in it: it ends as it did.
+        path: keys of objects, and positions in arrays; an array's length appends.
+        value: any JSON value.
+        blank: the file exists and is empty: its ending stays.
 
     Raises:
-        PathError: something on the way is neither object nor array.
+        PathError: a part of the path is neither object nor array.
     """
     if not text.strip(" \t\r\n"):
-        # A file that is made ends with a line break; one that was there and blank ends as it did.
+        # A created file ends with a line break; a blank existing file keeps its ending.
         return text + _made(path, value, "", _STEP, "\n") + ("" if text or blank else "\n")
     at = _value(text, 0)
     for depth, key in enumerate(path):
         parts = _parts(text, at, path[:depth], key)
-        found = next((part for part in reversed(parts) if part.key == key), None)
-        if found is None:
+        part_at_key = next((part for part in reversed(parts) if part.key == key), None)
+        if part_at_key is None:
             return _cut_in(text, at, parts, path[depth:], value)
-        at, end = found.value, found.end
+        at, end = part_at_key.value, part_at_key.end
     return text[:at] + _lines(value, _indent(text, at), _step(text), _newline(text)) + text[end:]
 
 
 def taken_out(text: str, path: Sequence[Key]) -> str:
-    """The text without what is at the end of a path, and without what `put` made for it alone.
+    """Return the text without the value at a path.
+
+    Containers that `put` created for it are removed, too.
 
     Args:
         text: a JSON object.
-        path: of something that is there.
+        path: of an existing value.
 
     Returns:
-        The text; white space alone if nothing is left that was there before.
+        The text; white space alone if nothing else is left.
     """
     places, at = [], _value(text, 0)
     for depth, key in enumerate(path):
@@ -95,13 +96,13 @@ def taken_out(text: str, path: Sequence[Key]) -> str:
             last = number == len(parts) - 1
             begin, end = (parts[number - 1].end, part.end) if last else (part.begin, parts[number + 1].begin)
             return text[:begin] + text[end:]
-        if "\n" not in text[at + 1 : part.begin]:  # it was there before, and empty
+        if "\n" not in text[at + 1 : part.begin]:  # it existed before, and was empty
             return text[: part.begin] + text[part.end :]
     return text[:at] + text[_DECODER.raw_decode(text, at)[1] :]
 
 
 def _cut_in(text: str, at: int, parts: Sequence[_Edit], path: Sequence[Key], value: Any) -> str:  # noqa: ANN401
-    """The text with one more member in the container that begins at a place."""
+    """Return the text with one more member in the container at a position."""
     newline, step = _newline(text), _step(text)
     if not parts:
         own = _named(path, value, _indent(text, at), step, newline)
@@ -111,13 +112,13 @@ def _cut_in(text: str, at: int, parts: Sequence[_Edit], path: Sequence[Key], val
     gap = text[begin + 1 : last.begin]  # white space before the last member
     if "\n" in gap or len(path) > 1:
         own = _named(path, value, gap.rpartition("\n")[2] if "\n" in gap else "", step, newline)
-    else:  # all on one line, and so is this
+    else:  # everything is on one line
         own = _key(path[0]) + json.dumps(value, ensure_ascii=False)
     return text[: last.end] + "," + gap + own + text[last.end :]
 
 
 def _named(path: Sequence[Key], value: Any, indent: str, step: str, newline: str) -> str:  # noqa: ANN401
-    """A member: its key, and the value with the containers that are made around it."""
+    """Return a member: its key, and the value with the containers created around it."""
     return _key(path[0]) + _made(path[1:], value, indent, step, newline)
 
 
@@ -134,48 +135,52 @@ def _key(key: Key) -> str:
 
 
 def _lines(value: Any, indent: str, step: str, newline: str) -> str:  # noqa: ANN401
-    """A value over several lines, the first of which is on the line of its key."""
+    """Return a value over several lines; the first is on the line of its key."""
     return json.dumps(value, ensure_ascii=False, indent=step).replace("\n", newline + indent)
 
 
 def _parts(text: str, at: int, path: Sequence[Key], key: Key) -> list[_Edit]:
-    """The members of the container that begins at a place and has, or is to have, a key."""
-    opened = "{" if isinstance(key, str) else "["
-    if text[at : at + 1] != opened:
-        kind = "an object" if opened == "{" else "a list"
-        raise PathError(f"{'.'.join(map(str, path)) or 'the whole of it'} is not {kind}")
-    found: list[_Edit] = []
+    """Return the members of the container at a position.
+
+    Raises:
+        PathError: the container has no keys of this type.
+    """
+    bracket = "{" if isinstance(key, str) else "["
+    if text[at : at + 1] != bracket:
+        kind = "an object" if bracket == "{" else "a list"
+        raise PathError(f"{'.'.join(map(str, path)) or 'the document'} is not {kind}")
+    members: list[_Edit] = []
     named: Key
     at = _value(text, at + 1)
     while text[at] not in "}]":
-        begin, named = at, len(found)
-        if opened == "{":
+        begin, named = at, len(members)
+        if bracket == "{":
             named, at = _DECODER.raw_decode(text, at)
             at = _value(text, _value(text, at) + 1)
         end = _DECODER.raw_decode(text, at)[1]
-        found.append(_Edit(named, begin, at, end))
+        members.append(_Edit(named, begin, at, end))
         at = _value(text, end)
         if text[at] == ",":
             at = _value(text, at + 1)
-    return found
+    return members
 
 
 def _value(text: str, at: int) -> int:
-    """Where the next character that is no white space is."""
+    """Return the position of the next character that is no white space."""
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
 def _indent(text: str, at: int) -> str:
-    """White space with which the line of a place begins."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _step(text: str) -> str:
-    """What the first line that is indented is indented by: a level of this text."""
-    found = re.search(r"\n([ \t]+)[^ \t\r\n]", text)
-    return found[1] if found else _STEP
+    """Return the indentation of the first indented line: one level of this text."""
+    match = re.search(r"\n([ \t]+)[^ \t\r\n]", text)
+    return match[1] if match else _STEP
 
 
 def _newline(text: str) -> str:

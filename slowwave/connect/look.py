@@ -1,4 +1,4 @@
-"""Which clients are on this machine, and which of them are connected to what."""
+"""Detection of clients on this machine, and of their connections."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from slowwave.errors import SlowwaveError
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One file, and what it connects.
+    """A file with its connections.
 
     Attributes:
-        file: that was looked at.
+        file: path.
         servers: the connections in it, by name.
-        hooks: commands that its hooks run, with their connection.
-        fault: why it cannot be read; empty if it can, or is not there.
+        hooks: commands of its hooks, with their connections.
+        fault: why it is unreadable; empty if it is readable or missing.
     """
 
     file: Path
@@ -32,12 +32,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class FoundClient:
-    """One client.
+    """A client with its connections.
 
     Attributes:
-        client: that it is.
+        client: its data.
         here: whether it is on this machine.
-        links: its file first, then those others that connect something.
+        links: its file first, then other files with connections.
     """
 
     client: Client
@@ -45,11 +45,11 @@ class FoundClient:
     links: tuple[Link, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as data."""
+        """Return plain data."""
         rows = [
             {
                 "file": str(link.file),
-                "servers": {name: asdict(one) for name, one in link.servers.items()},
+                "servers": {name: asdict(connection) for name, connection in link.servers.items()},
                 "hooks": [command for command, _ in link.hooks],
                 "fault": link.fault,
             }
@@ -59,16 +59,18 @@ class FoundClient:
         name, title = self.client.name, self.client.title
         return {"client": name, "title": title, "here": self.here, "connected": connected, "files": rows}
 
-    def told(self, places: Places) -> str:
-        """The same in words, a line per connection and one per file."""
+    def connection_text(self, places: Places) -> str:
+        """Return the connections as text, a line per connection and per file."""
         lines = []
         for link in self.links:
-            for name, one in link.servers.items():
-                lines.append(f"{name}: namespace {one.namespace} of {short(Path(one.home), places)}")
+            for name, connection in link.servers.items():
+                lines.append(
+                    f"{name}: namespace {connection.namespace} of {short(Path(connection.home), places)}"
+                )
             if link.hooks:
                 lines.append(f"hooks: {' and '.join(sorted({command for command, _ in link.hooks}))}")
             if link.fault:
-                lines.append("cannot be read; connect it to see why")
+                lines.append("unreadable; connect it to see the error")
             elif not link.servers and not link.hooks:
                 lines.append("-")
             lines.append(f"  {short(link.file, places)}")
@@ -76,13 +78,13 @@ class FoundClient:
 
 
 def all_clients(places: Places, folder: Path) -> list[FoundClient]:
-    """Every client that Slowwave knows.
+    """Return every client that Slowwave supports.
 
     Args:
-        places: of whoever asks.
-        folder: of the project that is looked at, too.
+        places: of the user.
+        folder: of the project, which is checked, too.
     """
-    return [_found(client, places, folder) for client in CLIENTS]
+    return [_detect(client, places, folder) for client in CLIENTS]
 
 
 def is_here(client: Client, places: Places) -> bool:
@@ -90,16 +92,16 @@ def is_here(client: Client, places: Places) -> bool:
     paths = (file_of(client, places), *map(places.path, client.folders))
     search = places.variables.get("PATH")
     return any(path.exists() for path in paths) or any(
-        shutil.which(one, path=search) for one in client.commands
+        shutil.which(command, path=search) for command in client.commands
     )
 
 
 def short(path: Path, places: Places) -> str:
-    """A path, with ``~`` for the person's folder."""
+    """Return a path with ``~`` for the user's folder."""
     return f"~/{path.relative_to(places.home)}" if path.is_relative_to(places.home) else str(path)
 
 
-def _found(client: Client, places: Places, folder: Path) -> FoundClient:
+def _detect(client: Client, places: Places, folder: Path) -> FoundClient:
     own = _link(client, file_of(client, places))
     others = [_link(client, folder / client.project)] if client.project else []
     if client.hooks is not None:

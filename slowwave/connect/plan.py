@@ -1,4 +1,4 @@
-"""What `slowwave connect` changes: which files, from which text to which, and the words for it."""
+"""Changes of `slowwave connect`: files, old and new texts, and messages."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Kind = Literal["added", "changed", "already", "removed", "nothing"]
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-_SERVER_SAID: dict[Kind, str] = {
+_SERVER_STATUS: dict[Kind, str] = {
     "added": "connected", "changed": "now connected", "already": "already connected",
     "removed": "no longer connected", "nothing": "not connected",
 }  # fmt: skip
-_HOOKS_SAID: dict[Kind, str] = {
+_HOOKS_STATUS: dict[Kind, str] = {
     "added": "for recall and capture added", "changed": "for recall and capture changed",
-    "already": "for recall and capture are there already", "removed": "taken out",
-    "nothing": "are not there",
+    "already": "for recall and capture exist already", "removed": "removed",
+    "nothing": "do not exist",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file, and what of Slowwave is in it."""
+    """A file, and the part of Slowwave in it."""
 
     what: What
     file: Path
@@ -41,15 +41,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What becomes of one file.
+    """Change of one file.
 
     Attributes:
-        what: of Slowwave is in it.
+        what: the part of Slowwave in it.
         file: its path.
-        change: what is done.
-        before: its text; None if it is not there.
-        after: the text that it gets; None if it goes.
-        connection: that it has afterwards, if any.
+        change: kind of change.
+        before: its text; None if it is missing.
+        after: its new text; None removes it.
+        connection: in the new text, if any.
     """
 
     what: What
@@ -61,76 +61,76 @@ class FileChange:
 
     @property
     def diff(self) -> str:
-        """Both texts, line by line; empty if they are the same."""
+        """Unified diff of both texts; empty if they are equal."""
         old, new = ((text or "").splitlines() for text in (self.before, self.after))
         return "\n".join(difflib.unified_diff(old, new, str(self.file), str(self.file), lineterm=""))
 
     def write(self) -> None:
-        """Do it.
+        """Write the change.
 
         Raises:
-            SlowwaveError: the file was changed meanwhile, or cannot be written.
+            SlowwaveError: another program has changed the file, or it cannot be written.
         """
         if self.before != self.after:
             files.replace(self.file, self.before, self.after)
 
-    def said(self, client: Client) -> str:
-        """What was done, in a line."""
+    def message(self, client: Client) -> str:
+        """Return what was done, in a line."""
         if self.what == "hooks":
-            return f"Hooks {_HOOKS_SAID[self.change]}: {self.file}"
-        whose = ""
+            return f"Hooks {_HOOKS_STATUS[self.change]}: {self.file}"
+        connection_text = ""
         if self.connection is not None:
-            whose = f" to namespace {self.connection.namespace} of {self.connection.home}"
-        return f"{client.title} is {_SERVER_SAID[self.change]}{whose}: {self.file}"
+            connection_text = f" to namespace {self.connection.namespace} of {self.connection.home}"
+        return f"{client.title} is {_SERVER_STATUS[self.change]}{connection_text}: {self.file}"
 
 
 def targets(
     client: Client, places: Places, folder: Path, *, project: bool, file: Path | None, hooks: bool
 ) -> list[Target]:
-    """The files that a command is about.
+    """Return the files of a command.
 
     Args:
         client: to connect.
-        places: of whoever runs the command.
+        places: of the user.
         folder: of the project.
-        project: the file of that folder.
-        file: another file in place of the client's.
-        hooks: also the file of the hooks, where the client has them.
+        project: use the file of that folder.
+        file: another file instead of the client's.
+        hooks: also the file of the hooks, if the client has them.
 
     Raises:
         ArgumentError: the client has no such file.
     """
     if project and file is not None:
-        raise ArgumentError("Give --project or --file, not both: each names the file.")
+        raise ArgumentError("Give either --project or --file, not both.")
     if project and not client.project:
         raise ArgumentError(
-            f"{client.title} has no file for a project: leave out --project, to connect it for all."
+            f"{client.title} has no project file. Leave out --project to connect it for all projects."
         )
     own = file.expanduser().absolute() if file else file_of(client, places)
-    found = [Target("server", folder / client.project if project else own)]
+    target_list = [Target("server", folder / client.project if project else own)]
     if hooks and client.hooks is not None and file is None:
-        beside = folder / client.hooks.project if project else places.path(client.hooks.file)
-        found.append(Target("hooks", beside))
-    return found
+        hooks_file = folder / client.hooks.project if project else places.path(client.hooks.file)
+        target_list.append(Target("hooks", hooks_file))
+    return target_list
 
 
 def wants_hooks(client: Client, file: Path | None) -> None:
-    """See that a client can have hooks.
+    """Require that a client supports hooks.
 
     Raises:
-        ArgumentError: it has none that Slowwave knows, or another file is named.
+        ArgumentError: it does not, or another file is given.
     """
     if client.hooks is None:
-        raise ArgumentError(f"{client.title} has no hooks that Slowwave knows: leave out --hooks.")
+        raise ArgumentError(f"{client.title} has no hooks that Slowwave supports. Leave out --hooks.")
     if file is not None:
-        raise ArgumentError("--hooks go into a file of their own: leave out --file.")
+        raise ArgumentError("--hooks and --file exclude each other: hooks have a file of their own.")
 
 
 def checked_name(name: str) -> str:
-    """The name of a server.
+    """Validate the name of a server.
 
     Raises:
-        ArgumentError: no client would take it.
+        ArgumentError: no client would accept it.
     """
     if not _NAME.fullmatch(name):
         raise ArgumentError(f"--name {name!r}: give letters, digits, '_' and '-', at most 64 of them.")
@@ -138,10 +138,10 @@ def checked_name(name: str) -> str:
 
 
 def checked(home: Path, namespace: str, principal: str) -> HomeConnection:
-    """A connection that the server will start with.
+    """Validate a connection.
 
     Raises:
-        ArgumentError: the namespace is none, or the principal would be taken for an option.
+        ArgumentError: invalid namespace, or a principal that looks like an option.
     """
     if not re.fullmatch(NAMESPACE, namespace):
         raise ArgumentError(
@@ -156,28 +156,28 @@ def checked(home: Path, namespace: str, principal: str) -> HomeConnection:
 def addition(
     client: Client, target: Target, name: str, launch: Sequence[str], connection: HomeConnection
 ) -> FileChange:
-    """What connecting does to a file.
+    """Return the change that connects a file.
 
     Raises:
-        SlowwaveError: it cannot be changed; says why and what to do.
+        SlowwaveError: it cannot be changed; the message says why and what to do.
     """
     before = files.text_of(target.file)
     where = str(target.file)
     if target.what == "hooks":
         after = hooks.hooked(before, launch, connection, where)
-        was = bool(hooks.hooked_for(documents.loosely(before, "json", where)))
+        existed = bool(hooks.hooked_for(documents.loosely(before, "json", where)))
     else:
         after = documents.connected(before, client, name, launch, connection, where)
-        was = name in documents.servers_in(documents.loosely(before, client.form, where), client)
-    change: Kind = "already" if after == before else "changed" if was else "added"
+        existed = name in documents.servers_in(documents.loosely(before, client.form, where), client)
+    change: Kind = "already" if after == before else "changed" if existed else "added"
     return FileChange(target.what, target.file, change, before, after, connection)
 
 
 def removal(client: Client, target: Target, name: str) -> FileChange:
-    """What taking out does to a file.
+    """Return the change that disconnects a file.
 
     Raises:
-        SlowwaveError: it cannot be changed; says why and what to do.
+        SlowwaveError: it cannot be changed; the message says why and what to do.
     """
     before = files.text_of(target.file)
     if before is None:

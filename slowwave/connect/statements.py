@@ -1,9 +1,9 @@
-"""Which sentences of a message are worth keeping: those that say of themselves what they are.
+"""Selection of lasting statements in a message, by their own words.
 
-A session is full of requests ("fix the test"), questions and pasted text; a memory of them is worse than
-none. So a sentence is only kept if its own words say that it is a fact about the person or the project, a
-decision, a preference or a rule, and if it can be understood without the conversation. This misses much, on
-purpose. The phrases are English. Whatever passes here is judged by the save gate like any other note.
+A session is full of requests ("fix the test"), questions and pasted text, which would harm a memory. So a
+sentence is selected only if its words mark it as a fact about the user or project, a decision, a preference
+or a rule, and if it is clear without the conversation. This misses much, on purpose. The phrases are English.
+The save gate validates selected statements like any other note.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SHORTEST, LONGEST = 20, 400  # characters of a sentence
+MIN_CHARACTERS, MAX_CHARACTERS = 20, 400  # of a sentence
 
 
 def _any(*phrases: str) -> re.Pattern[str]:
@@ -24,7 +24,7 @@ def _words(words: Sequence[str]) -> str:
 
 
 _BLOCKS = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_NOT_PROSE = _any(  # quotations, tables, shells, code, traces, differences, logs; what is indented
+_NOT_PROSE = _any(  # quotations, tables, shells, code, traces, diffs, logs; indented lines
     r"\s*(?:>|\||\$ |#!|\{|\}|at \S+\(|Traceback|File \"|[-+]{3} |@@|\d{4}-\d\d-\d\d[T ]\d\d:)",
     r"\t",
     r" {4}",
@@ -65,22 +65,22 @@ _KINDS = (
 _WHICH = ("first", "second", "third", "last", "other", "former", "latter", "previous", "same")
 _CHOSEN = ("prefer", "use", "with", "want", "like", "always", "never", "do", "choose", "chose", "on", "to")
 _NOT_KEPT = (
-    _any(  # it points at something outside, which cannot be known later
+    _any(  # it refers to something outside, which is unknown later
         _words(["this", "these", "those", "here", "above", "below", "attached", "following"]),
         r"^(?:it|that|they|he|she|them|so)\b",
         rf"{_words(_WHICH)} (?:one|option|approach|version|way|solution)\b",
         rf"{_words(_CHOSEN)} (?:it|that|them|one)\b(?! \w+s\b)",
     ),
-    _any(  # it asks, proposes or doubts
+    _any(  # question, proposal or doubt
         r"^(?:can|could|would|will|do|does|did|should|is|are|why|what|how|where|when|who|which|let's|lets)\b",
         r"^(?:maybe|perhaps|i think|i guess|i'm not sure|not sure)\b",
     ),
-    _any(  # it is over tomorrow
+    _any(  # temporary
         _words(["for now", "right now", "just now", "today", "tonight", "at the moment", "for a second"]),
         _words(["currently", "temporarily", "broken", "fail(?:s|ed|ing)?", "errors?", "crash(?:es|ed|ing)?"]),
         _words(["(?:not|doesn't|don't|isn't) work(?:ing)?", "wrong", "stuck", "keep getting", "run into"]),
     ),
-    _any(  # it may be a secret, or have one in it
+    _any(  # may contain a secret
         _words(["passwords?", "passphrase", "passwd", "secret", "api[ _-]?keys?", "access[ _-]?keys?"]),
         _words(["tokens?", "credentials?", "private key", "pin"]),
         r"-----BEGIN",
@@ -93,7 +93,7 @@ _NOT_KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class SaidStatement:
-    """A sentence worth keeping.
+    """Selected sentence.
 
     Attributes:
         number: of the statement in its message, from 1.
@@ -107,30 +107,30 @@ class SaidStatement:
 
 
 def statements(text: str) -> list[SaidStatement]:
-    """The sentences of a message that are worth keeping.
+    """Return the lasting statements of a message.
 
     Args:
-        text: that a person wrote, with code and quotations in it.
+        text: of a user, with code and quotations.
     """
-    found: list[SaidStatement] = []
+    selected: list[SaidStatement] = []
     for sentence in _sentences(text):
         kind = _kind(sentence)
-        if kind and all(one.text != sentence for one in found):
-            found.append(SaidStatement(len(found) + 1, sentence, kind))
-    return found
+        if kind and all(statement.text != sentence for statement in selected):
+            selected.append(SaidStatement(len(selected) + 1, sentence, kind))
+    return selected
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text, without code, quotations, logs and marks of lists."""
+    """Split a text into sentences, without code, quotations, logs and list marks."""
     prose = [line for line in _BLOCKS.sub("\n", text).splitlines() if not _NOT_PROSE.match(line)]
     lines = "\n".join(_LIST_MARK.sub("", line) for line in prose)
-    return [" ".join(one.split()) for one in _ENDS.split(lines) if one.strip()]
+    return [" ".join(sentence.split()) for sentence in _ENDS.split(lines) if sentence.strip()]
 
 
 def _kind(sentence: str) -> str:
-    """What a sentence is; empty if it is not worth keeping."""
+    """Return the kind of a sentence; "" if it is not selected."""
     plain = sentence.replace("’", "'")
-    if not SHORTEST <= len(plain) <= LONGEST or plain.endswith(("?", ":", ",")):
+    if not MIN_CHARACTERS <= len(plain) <= MAX_CHARACTERS or plain.endswith(("?", ":", ",")):
         return ""
     if any(rule.search(plain) for rule in _NOT_KEPT):
         return ""

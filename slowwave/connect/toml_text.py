@@ -1,7 +1,7 @@
-"""Changing one table of a TOML text; comments and the order of everything else stay.
+"""Edits of one table of a TOML text; comments and order stay.
 
-A new table is appended as text, and cut out again if it stands there as it was written: a writer of TOML
-would move the blank lines around it. What people have changed in it since is left to tomlkit.
+A new table is appended as text, and removed as text if it is unchanged: a TOML writer would move the blank
+lines around it. A table that was edited since is changed with tomlkit.
 """
 
 from __future__ import annotations
@@ -11,41 +11,41 @@ from typing import Any
 
 
 def put(text: str, servers: str, name: str, entry: Mapping[str, Any], *, blank: bool) -> str:
-    """The text with a table ``[servers.name]``: a new one at its end, or new values in the one that is there.
+    """Return the text with a table ``[servers.name]``: new at the end, or with new values.
 
     Args:
         text: TOML.
         servers: the table of tables.
         name: of the table.
         entry: its values.
-        blank: The file is there, and nothing is in it: it ends as it did.
+        blank: the file exists and is empty: its ending stays.
     """
     import tomlkit
 
     document = tomlkit.parse(text)
-    there = document.get(servers, {})
-    if name in there:
+    tables = document.get(servers, {})
+    if name in tables:
         for key, value in entry.items():
-            if there[name].get(key) != value:
-                there[name][key] = value
+            if tables[name].get(key) != value:
+                tables[name][key] = value
         return tomlkit.dumps(document)
     block = _block(servers, name, entry)
     if not text:
         return block.removesuffix("\n") if blank else block
-    # Where the last line has no end, what follows has none either: so it can be taken out without a trace.
+    # A last line without a line break stays so, so that removal restores the exact text.
     if text.endswith("\n"):
         return f"{text}\n{block}"
     return f"{text}\n\n{block.removesuffix(chr(10))}"
 
 
 def taken_out(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text without the table.
+    """Return the text without the table.
 
     Args:
         text: TOML that has it.
         servers: the table of tables.
         name: of the table.
-        entry: its values as they are there.
+        entry: its current values.
     """
     import tomlkit
 
@@ -54,9 +54,9 @@ def taken_out(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> s
     if without is not None and _is_without(without, text, servers, name):
         return without
     document = tomlkit.parse(text)
-    there = document[servers]
-    del there[name]
-    if not there:
+    tables = document[servers]
+    del tables[name]
+    if not tables:
         del document[servers]
     return tomlkit.dumps(document)
 
@@ -73,7 +73,7 @@ def _block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def _cut(text: str, block: str) -> str | None:
-    """The text without a block as `put` wrote it; None if it does not stand there so."""
+    """Remove a block as `put` wrote it; None if it is not in the text in this form."""
     if text == block or text == block.removesuffix("\n"):
         return ""
     if f"\n{block}" in text:
@@ -84,15 +84,15 @@ def _cut(text: str, block: str) -> str | None:
 
 
 def _is_without(after: str, before: str, servers: str, name: str) -> bool:
-    """Whether the one text says all that the other one says, but for the table."""
+    """Whether a text equals the other one without the table."""
     import tomllib
 
     try:
-        left = tomllib.loads(after)
+        parsed = tomllib.loads(after)
     except tomllib.TOMLDecodeError:
         return False
     wanted = tomllib.loads(before)
     del wanted[servers][name]
-    if not wanted[servers] and servers not in left:
+    if not wanted[servers] and servers not in parsed:
         del wanted[servers]
-    return left == wanted
+    return parsed == wanted

@@ -1,7 +1,7 @@
-"""What a person wrote in a session of Claude Code: pure reading of its file, one JSON object per line.
+"""Parser of a Claude Code session file: messages of the user, one JSON object per line.
 
-Claude Code says where the file is and that its form is its own and may change. So whatever is not known is
-passed over, and nothing is guessed.
+Claude Code declares the format as internal and unstable. So everything unknown is skipped, and nothing is
+guessed.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-LONGEST = 4_000
-"""Characters of a message above which it counts as pasted, not written."""
-# Entries of the person's side that the program wrote: its notes, answers of tools, prompts of its helpers.
-_NOT_A_PERSONS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult")
+MAX_CHARACTERS = 4_000
+"""Maximum length of a message; a longer one counts as pasted."""
+# User entries that the program wrote: notes, tool results, prompts of subagents.
+_NOT_BY_USER = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult")
 _MARKUP = re.compile(r"\s*(?:<[a-zA-Z][\w-]*[\s>]|\[Request interrupted|Caveat: )")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a person wrote.
+    """Message of the user.
 
     Attributes:
         id: of the message in its session.
         text: as it was written.
-        at: when, if the session says so.
+        at: its time, if known.
     """
 
     id: str
@@ -37,30 +37,30 @@ class Message:
 
 
 def messages(lines: Iterable[str]) -> Iterator[Message]:
-    """The messages that a person wrote, in their order; lines that are no such message are passed over."""
+    """Yield the messages of the user, in order; other lines are skipped."""
     for number, line in enumerate(lines, start=1):
         entry = _entry(line)
-        if entry.get("type") != "user" or any(entry.get(name) for name in _NOT_A_PERSONS):
+        if entry.get("type") != "user" or any(entry.get(name) for name in _NOT_BY_USER):
             continue
         message = entry.get("message")
         if not isinstance(message, Mapping) or message.get("role", "user") != "user":
             continue
         text = _REMINDER.sub("", _text(message.get("content"))).strip()
-        if text and len(text) <= LONGEST and not _MARKUP.match(text):
+        if text and len(text) <= MAX_CHARACTERS and not _MARKUP.match(text):
             name = entry.get("uuid")
             yield Message(name if isinstance(name, str) and name else str(number), text, _moment(entry))
 
 
 def _entry(line: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(line)
+        parsed = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, Mapping) else {}
+    return parsed if isinstance(parsed, Mapping) else {}
 
 
 def _text(content: object) -> str:
-    """The text of a message; none of one that brings what a tool answered."""
+    """Return the text of a message; "" for a tool result."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):

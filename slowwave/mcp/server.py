@@ -71,7 +71,7 @@ def build(
     turns = Turns()
 
     def worked(call: Callable[..., R], signature: inspect.Signature, *, writes: bool = False) -> Any:  # noqa: ANN401
-        """Run a call in a worker thread, in fair turns of the callers, until its deadline."""
+        """Wrap a call to run in a worker thread, with fair turns and a deadline."""
 
         async def in_turn(**arguments: Any) -> R:  # noqa: ANN401
             with within(memories.space.settings.mcp.work_seconds):

@@ -1,4 +1,4 @@
-"""The memory that an application imports: save, search, get, forget.
+"""Python API of the memory: save, search, get, forget. save, search, get, forget.
 
 ```python
 import slowwave
@@ -9,7 +9,7 @@ for result in memory.search("when do we deploy?"):
     print(result.score, result.title, result.text)
 ```
 
-The class is made in layers, a file per concern; each call hands on to the room that does the work.
+The class has layers, a file per concern. Each call delegates to the package that does the work.
 """
 
 from slowwave.memory.curating import Memory, open_memory

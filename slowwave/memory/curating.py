@@ -1,4 +1,4 @@
-"""The class that applications import, with its calls about single memories and decisions."""
+"""The class :class:`slowwave.Memory`, with its calls about single memories and decisions."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from slowwave.memory.searching import SearchingMemory
 class Memory(SearchingMemory):
     """One namespace of a Slowwave home. Open it with :func:`slowwave.open`.
 
-    It is safe to use from several threads, and any number of processes may have the same home open.
+    It is thread-safe, and any number of processes may have the same home open.
 
     Args:
         settings: of the home.
         namespace: the tenant; no call ever reads or writes another one.
-        principal: who acts, recorded with every act.
-        space: the parts of that home where they are open already; `close` closes them for all who share them.
+        principal: user recorded with every event.
+        space: the open workspace, if there is one; `close` closes it for all who share it.
     """
 
     def get(self, memory_id: str) -> MemoryRecord:
-        """A memory by its id, whatever its status.
+        """Return a memory by its id, whatever its status.
 
         Raises:
             NotFoundError: this namespace has no such memory.
@@ -49,21 +49,22 @@ class Memory(SearchingMemory):
         return record_of(self.tenant, memory_id)
 
     def forget(self, memory_id: str, *, viewer: Viewer | None = None) -> bool:
-        """Take a memory out of every search. Its text stays in the history; :meth:`remember` brings it back.
+        """Hide a memory from searches (soft delete). :meth:`remember` undoes it.
 
-        What it superseded or absorbed can be found again. :meth:`erase` leaves nothing of it.
+        Its text stays in the history. Memories that it superseded or absorbed become searchable again.
+        :meth:`erase` deletes irreversibly.
 
         Args:
             memory_id: from save() or search().
-            viewer: who asks: an assistant may not forget what it may not see, nor what is critical,
-                canonical or a source of truth; None is the owner.
+            viewer: an assistant may not forget hidden, critical or canonical memories and sources of truth;
+                None is the owner.
 
         Returns:
-            Whether anything changed: False where it was forgotten already.
+            Whether anything changed; False if it was already forgotten.
 
         Raises:
             NotFoundError: this namespace has no such memory.
-            ProtectedError: an assistant asks for what only a person may forget.
+            ProtectedError: only a person may forget it.
         """
         from slowwave.home.visibility import Viewer, access_view
         from slowwave.journal.entry_builders import forget_entry
@@ -75,30 +76,30 @@ class Memory(SearchingMemory):
         source = self.get(memory_id).source
 
         def forget(last: Mapping[str, int] | None) -> bool:
-            known = self.get(memory_id)
+            record = self.get(memory_id)
             if viewer is Viewer.ASSISTANT:
-                require_forgettable(self.tenant, known)
-            if known.status == "retired":
+                require_forgettable(self.tenant, record)
+            if record.status == "retired":
                 return False
-            act = forget_entry(
+            entry = forget_entry(
                 namespace=self.namespace,
                 source=source,
                 origin="",
                 occurred_at=self._space.now(),
                 principal=self.principal,
             )
-            apply(self._space, append(self._space, [act], after=last))
+            apply(self._space, append(self._space, [entry], after=last))
             return True
 
-        if viewer is not Viewer.ASSISTANT:  # an owner looks at nothing first, and may queue
+        if viewer is not Viewer.ASSISTANT:  # the owner needs no check, so the write may queue
             return forget(None)
         return locked_write(self._space, self.namespace, [source], forget)
 
     def remember(self, memory_id: str) -> bool:
-        """Take :meth:`forget` back: the memory says again what it said, and is asked nothing by the gate.
+        """Undo :meth:`forget`: the memory is searchable again, without the save gate.
 
         Returns:
-            Whether anything changed: False where it was not forgotten.
+            Whether anything changed; False if it was not forgotten.
 
         Raises:
             NotFoundError: this namespace has no such memory, or its text was erased.
@@ -106,22 +107,22 @@ class Memory(SearchingMemory):
         from slowwave.lifecycle.forgetting import remember_entry
         from slowwave.lifecycle.write_path import append_and_apply
 
-        known = self.get(memory_id)
-        if known.status != "retired":
+        record = self.get(memory_id)
+        if record.status != "retired":
             return False
-        append_and_apply(self._space, remember_entry(self._space, known, principal=self.principal))
+        append_and_apply(self._space, remember_entry(self._space, record, principal=self.principal))
         return True
 
     def to_erase(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
-        """What :meth:`erase` would take away: memories with their titles, and how much in which place.
+        """Return the plan of :meth:`erase`: memories with titles, and counts per place.
 
         Args:
-            *memory_ids: these memories, and those that say exactly what one of them says.
+            *memory_ids: these memories, and those with exactly the same text.
             source: all whose source (vault path or key) begins with this.
-            everything: all that this namespace has, its journal and vaults.
+            everything: the whole namespace with its journal and vaults.
 
         Raises:
-            ErasureError: nothing was named, or more than one kind of thing.
+            ErasureError: nothing was named, or more than one kind.
             NotFoundError: this namespace has nothing of this name.
         """
         from slowwave.maintenance.erasure.running import plan
@@ -129,27 +130,27 @@ class Memory(SearchingMemory):
         return plan(self._space, self.namespace, memory_ids, source=source, everything=everything)
 
     def erase(self, *memory_ids: str, source: str = "", everything: bool = False, why: str = "") -> Erased:
-        """Take memories away for good: texts, vectors, searches that showed them, what they taught.
+        """Erase memories irreversibly: texts, vectors, searches that returned them, learned data.
 
-        There is no way back: every checkpoint of the home goes, too. The journal keeps that something was
-        erased, when, by whom and `why`, and none of its text.
+        Every checkpoint of the home is deleted, too. The journal keeps the fact, time, user and `why`, but no
+        text.
 
         Args:
-            *memory_ids: as for :meth:`to_erase`.
-            source: as for :meth:`to_erase`.
-            everything: as for :meth:`to_erase`.
-            why: in words that do not repeat what is erased; they stay.
+            *memory_ids: as of :meth:`to_erase`.
+            source: as of :meth:`to_erase`.
+            everything: as of :meth:`to_erase`.
+            why: reason; it is kept, so do not repeat erased text.
 
         Raises:
-            ErasureError: nothing was named, or more than one kind of thing.
+            ErasureError: nothing was named, or more than one kind.
             NotFoundError: this namespace has nothing of this name.
-            JournalError: the journal cannot be written. What was begun, `slowwave erase --finish` finishes.
+            JournalError: the journal cannot be written. `slowwave erase --finish` completes a begun erasure.
         """
         planned = self.to_erase(*memory_ids, source=source, everything=everything)
         return self.erase_planned(planned, why=why)
 
     def erase_planned(self, planned: Plan, *, why: str = "") -> Erased:
-        """Carry out what :meth:`to_erase` has shown."""
+        """Carry out a plan of :meth:`to_erase`."""
         from slowwave.maintenance.erasure.running import erase
 
         return erase(self._space, planned, principal=self.principal, why=why)
@@ -157,56 +158,57 @@ class Memory(SearchingMemory):
     # -- the save gate ---------------------------------------------------------------------------
 
     def gate_report(self, *, days: int) -> GateReport:
-        """What the save gate refused, or would refuse if it did more than warn, by reason.
+        """Report notes that the save gate refused, or would refuse if it enforced, by reason.
 
         Args:
-            days: that are counted, today with them (count).
+            days: number of days, including today.
         """
         from slowwave.lifecycle.gate_report import gate_report
 
         return gate_report(self._space, self.namespace, days=days, as_of=self._space.now())
 
     def gate_notice(self) -> Notice:
-        """When the save gate begins to refuse and what that comes to, in words."""
+        """Return when the save gate starts to enforce and what that affects, as text."""
         from slowwave.lifecycle.gate_notice import notice
 
         return notice(self._space, self._space.now(), self.namespace)
 
     def would_refuse(self, *, days: int | None = None, reason: str = "") -> pl.DataFrame:
-        """The notes that entered while the save gate only warned, and that it would have refused.
+        """Return notes accepted with a warning that enforcement would refuse.
 
         Args:
-            days: only of so many days (count); None: since the gate was activated.
+            days: number of days; None: since the gate was activated.
             reason: only with this reason.
         """
         from slowwave.lifecycle.gate_report import would_refuse
 
         return would_refuse(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
 
-    # -- what was decided ------------------------------------------------------------------------
+    # -- decisions -------------------------------------------------------------------------
 
     def decisions(
         self, *, memory_id: str = "", outcome: str = "", waiting: bool = False, limit: int = 50
     ) -> list[dict[str, Any]]:
-        """The decision log, the newest first: what became of notes beside what was known.
+        """Return reconsolidation decisions, newest first.
 
-        Of a secret memory that is not named here it has neither title nor evidence.
+        Titles and evidence of secret memories are hidden, unless the memory is named here.
 
         Args:
             memory_id: only decisions about or against this memory.
-            outcome: only duplicate, merge, supersede, related or complement; changed: what was merged,
-                superseded, or refused as a duplicate; empty: all but complements that nothing was found
-                beside; any: all.
-            waiting: only those that wait for a person's word, each with what :meth:`accept` and
-                :meth:`decline` would do.
-            limit: how many.
+            outcome: only duplicate, merge, supersede, related or complement; changed: merged, superseded, or
+                refused as a duplicate; empty: all but complements without a similar memory; any: all.
+            waiting: only decisions that wait for a person, each with the effects of :meth:`accept` and
+                :meth:`decline`.
+            limit: maximum number.
         """
         from slowwave.lifecycle import decisions
         from slowwave.lifecycle.pending_decisions import listed
 
         if waiting:
             if outcome:
-                raise SlowwaveError("What waits has no outcome yet: give waiting or an outcome, not both.")
+                raise SlowwaveError(
+                    "Waiting decisions have no outcome yet. Give either waiting or an outcome, not both."
+                )
             return listed(self.tenant, memory_id=memory_id, limit=limit)
 
         return decisions.listed(
@@ -214,11 +216,11 @@ class Memory(SearchingMemory):
         )
 
     def history(self, memory_id: str, *, viewer: Viewer | None = None) -> list[dict[str, Any]]:
-        """Everything that ever happened to a memory, the oldest first: texts, verdicts, decisions.
+        """Return all events of a memory, oldest first: texts, verdicts, decisions.
 
         Args:
             memory_id: from save() or search().
-            viewer: who is to see it: what that one may not see is hidden; None is the owner.
+            viewer: hides what this viewer may not see; None is the owner.
 
         Raises:
             NotFoundError: this namespace has no such memory.
@@ -229,55 +231,55 @@ class Memory(SearchingMemory):
         return decisions.history(self._space, self.namespace, memory_id, viewer=viewer or Viewer.OWNER)
 
     def accept(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
-        """Let the merge or superseding happen that waits for a person's word.
+        """Carry out a merge or superseding that waits for a person.
 
         Args:
             decision_id: from ``decisions(waiting=True)``.
-            viewer: as for :meth:`undo`.
+            viewer: as of :meth:`undo`.
 
         Returns:
-            The decision that came of it; :meth:`undo` takes it back.
+            The resulting decision; :meth:`undo` undoes it.
 
         Raises:
             NotFoundError: this namespace has no such decision.
-            SlowwaveError: it does not wait, or not any more; nothing was changed.
+            SlowwaveError: it does not wait (any more); nothing was changed.
         """
         from slowwave.lifecycle.pending_decisions import settle
 
         return settle(self.tenant, decision_id, accept=True, viewer=viewer)
 
     def decline(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
-        """Leave the two memories of a decision that waits as they are, and never ask about them again.
+        """Decline a waiting decision: both memories stay unchanged, and it is not proposed again.
 
         Args:
             decision_id: from ``decisions(waiting=True)``.
-            viewer: as for :meth:`undo`.
+            viewer: as of :meth:`undo`.
 
         Raises:
             NotFoundError: this namespace has no such decision.
-            SlowwaveError: it does not wait, or not any more; nothing was changed.
+            SlowwaveError: it does not wait (any more); nothing was changed.
         """
         from slowwave.lifecycle.pending_decisions import settle
 
         return settle(self.tenant, decision_id, accept=False, viewer=viewer)
 
     def undo(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
-        """Take a merge, a superseding or a relation back: both memories are what they were before.
+        """Undo a merge, a superseding or a relation: both memories get their previous state.
 
-        The two are never merged or superseded by each other again. Undoing the refusal of a duplicate
-        releases it.
+        They are never merged or superseded by each other again. Undoing the refusal of a duplicate releases
+        it.
 
         Args:
             decision_id: from save() or decisions().
-            viewer: who asks: a decision about what that one may not see is not there; None is the owner.
+            viewer: decisions about memories hidden from this viewer are unknown; None is the owner.
 
         Returns:
-            The decision, as it stands now.
+            The decision with its current state.
 
         Raises:
             NotFoundError: this namespace has no such decision.
-            SlowwaveError: it was taken back already, or it changed nothing.
-            ProtectedError: an assistant asks, and it waits for a person or is a person's word.
+            SlowwaveError: it was undone already, or it changed nothing.
+            ProtectedError: an assistant asks, and the decision waits for a person or a person made it.
         """
         from slowwave.home.visibility import Viewer
         from slowwave.lifecycle import decisions
@@ -296,36 +298,36 @@ class Memory(SearchingMemory):
     def quarantine(
         self, *, status: str = "held", reason: str = "", limit: int | None = None
     ) -> list[dict[str, Any]]:
-        """What was refused, the newest first; of what is secret or could not be read no text is listed.
+        """Return refused notes, newest first; texts of secret and unreadable ones are hidden.
 
         Args:
             status: held, resolved, or empty for both.
             reason: only with this reason.
-            limit: how many; None is all.
+            limit: maximum number; None is all.
         """
         from slowwave.lifecycle.quarantine import listed
 
         return listed(self._space, self.namespace, status=status, reason=reason, limit=limit)
 
     def release(self, quarantine_id: str) -> Saved:
-        """Let in a note that was refused, as it is: nothing is asked of it any more but a valid namespace.
+        """Release a refused note unchanged. Only its namespace is still validated.
 
         Raises:
-            NotFoundError: this namespace holds no such note.
-            SlowwaveError: it was settled already, or it could not be read.
+            NotFoundError: this namespace has no such refused note.
+            SlowwaveError: it was settled already, or it is unreadable.
         """
         from slowwave.lifecycle.quarantine import held, release_entry
         from slowwave.lifecycle.write_path import append, apply
 
         row = held(self.store, self.namespace, quarantine_id)
         now = self._space.now()
-        acts = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
-        if row["duplicate_of"]:  # the two are kept apart from now on
-            acts.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))
-        there = append(self._space, acts)  # as a release before it wrote them, if that one was killed
-        saved = self._take_in(there[:1])[0]
-        for act in there[1:]:
-            apply(self._space, [act])
+        entries = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
+        if row["duplicate_of"]:  # the two are never merged from now on
+            entries.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))
+        written = append(self._space, entries)  # idempotent after a killed release
+        saved = self._apply(written[:1])[0]
+        for entry in written[1:]:
+            apply(self._space, [entry])
         return saved
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
@@ -336,7 +338,7 @@ class Memory(SearchingMemory):
         )
 
     def count(self) -> int:
-        """Live memories of this namespace."""
+        """Count the live memories of this namespace."""
         return self.store.count("memories", self.tenant.mine("status = 'live'"))
 
 
@@ -348,16 +350,16 @@ def open_memory(
     principal: str = "application",
     **settings: Any,  # noqa: ANN401 - groups of settings
 ) -> Memory:
-    """Open a memory; a new home is made where there is none.
+    """Open a memory; a missing home is created.
 
     Args:
-        path: home folder; when not given ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards.
+        path: home folder; default: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards.
         namespace: the tenant, always required.
-        principal: who acts.
+        principal: user recorded with every event.
         **settings: groups of settings to override, for instance ``embedding={"model": "wordllama-256"}``.
 
     Raises:
-        SettingsError: a setting has a value that is not allowed.
+        SettingsError: a setting has an invalid value.
         ModelError: the home belongs to another embedding model.
     """
     return Memory(load(path, **settings), namespace=namespace, principal=principal)

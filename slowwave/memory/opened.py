@@ -1,4 +1,4 @@
-"""Open namespace of a home: what the calls of :class:`slowwave.Memory` stand on."""
+"""Open namespace of a home, the base of :class:`slowwave.Memory`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMESPACE = re.compile(r"\w[\w\-./]*")
 
 @api_calls
 class OpenMemory:
-    """Parts of one namespace of a home, opened when they are first needed; see :class:`slowwave.Memory`."""
+    """Parts of one namespace, opened on first use; see :class:`slowwave.Memory`."""
 
     def __init__(
         self,
@@ -50,42 +50,42 @@ class OpenMemory:
 
     @property
     def home(self) -> Workspace:
-        """The home, for what is not about one namespace: its clock, tables, journal, models and policies."""
+        """Home with its clock, tables, journal, models and policies."""
         return self._space
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
+        """Settings in force."""
         return self._space.settings
 
     @property
     def store(self) -> Store:
-        """The tables."""
+        """Tables."""
         return self._space.store
 
     @property
     def journal(self) -> Journal:
-        """The journal."""
+        """Journal."""
         return self._space.journal
 
     @property
     def embedder(self) -> Embedder:
-        """The embedding model."""
+        """Embedding model."""
         return self._space.embedder
 
     @property
     def policy(self) -> RankingPolicy:
-        """The ranking policy in force."""
+        """Ranking policy in force."""
         return self._space.policy
 
     @property
     def gate_policy(self) -> GatePolicy:
-        """The save gate's settings, and from when it refuses."""
+        """Settings of the save gate, and the start of enforcement."""
         self._space.look_at_gate()
         return self._space.gate_policy
 
     def prepare(self) -> None:
-        """Open now what calls open when they first need it: tables, journal, embedding model, policies."""
+        """Open tables, journal, embedding model and policies now, not on first use."""
         from slowwave.lifecycle.echo_window import served_passages
         from slowwave.search.searcher import searcher_in
 

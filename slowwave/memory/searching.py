@@ -1,4 +1,4 @@
-"""Searching, and feedback on what was found: calls of :class:`slowwave.Memory`."""
+"""Calls of :class:`slowwave.Memory` that search and record feedback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slowwave.memory.saving import SavingMemory
 
 @api_calls
 class SearchingMemory(SavingMemory):
-    """Calls that search, and that say what a result was worth."""
+    """Calls that search and record feedback."""
 
     def search(
         self,
@@ -42,34 +42,34 @@ class SearchingMemory(SavingMemory):
         explain: bool = False,
         log: bool = True,
     ) -> SearchResponse:
-        """The memories of this namespace that answer a query, best first.
+        """Search the namespace; return the best results first.
 
-        When nothing that is found is near enough to be an answer, there are no results and the response says
-        that it `abstained`; whenever there are none it says why (`nothing`).
+        If no candidate is near enough to be an answer, there are no results and the response has `abstained`.
+        Whenever there are none, `nothing` has the reason.
 
         Args:
             query: a question or words, at most 4,000 characters.
-            limit: how many memories.
-            memory_type: only of this type, or one of these.
-            tier: only of this importance tier, or one of these.
+            limit: maximum number of results.
+            memory_type: only this type, or one of these.
+            tier: only this importance tier, or one of these.
             tags: only with this tag, or one of these.
-            sensitivity: only of this, or one of these; what is ``secret`` is only found when asked for here.
-            source: only what comes from a source that begins with this.
-            since: only what was created then or later (with a time zone).
-            until: only what was created before then.
-            superseded: also what a newer memory has superseded.
-            as_of: a past day (UTC): what the memory would have answered at its end. Not in the journal.
-            project: what the search is for: the project's outcome will be credited to what it brought.
-            explain: with an account of every score, and of what was found and is not shown.
-            log: write it to the journal; without, nothing can be said of its results later.
+            sensitivity: only this, or one of these; ``secret`` memories are returned only if named here.
+            source: only sources that begin with this.
+            since: only created then or later (with a time zone).
+            until: only created before then.
+            superseded: include superseded memories.
+            as_of: a past day (UTC): search the state at its end. Not logged.
+            project: of the search: the project's outcome will credit its results.
+            explain: add an explanation of every score, and the candidates not returned.
+            log: record the search in the journal; without, its results get no feedback.
 
         Returns:
-            Results with score and confidence. The search and what it showed are in the journal; when that
-            cannot be written the search answers all the same and says so in `warnings`.
+            Results with score and confidence. If the journal cannot be written, the search still answers and
+            adds a message to `warnings`.
 
         Raises:
             SlowwaveError: the query is empty or too long, `limit` is negative, or a filter has the wrong type
-                or names a label that nobody knows.
+                or an unknown label.
         """
         from slowwave.search import Filters
         from slowwave.search.run import search
@@ -79,16 +79,16 @@ class SearchingMemory(SavingMemory):
             since=since, until=until, superseded=superseded,
         )  # fmt: skip
         with self._space.call(), observe_search(self._space.now) as tell:
-            found = search(
+            response = search(
                 self._space, self.namespace, query,
                 limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
                 project=project, log=log,
             )  # fmt: skip
             tell(
-                search_id=found.search_id, results=len(found.results), abstained=found.abstained,
-                seconds=found.timings.total / 1e3,
+                search_id=response.search_id, results=len(response.results), abstained=response.abstained,
+                seconds=response.timings.total / 1e3,
             )  # fmt: skip
-        return found
+        return response
 
     def explain(
         self,
@@ -106,18 +106,18 @@ class SearchingMemory(SavingMemory):
         as_of: date | None = None,
         project: str = "",
     ) -> SearchResponse:
-        """Search, and say how every score came about; `str(result.explanation)` is that account in lines.
+        """Search with an explanation of every score; `str(result.explanation)` has it in lines.
 
         Args:
             query: a question or words, at most 4,000 characters.
-            limit: how many memories.
-            filters: every other argument is as `search` takes it.
+            limit: maximum number of results.
+            filters: all other arguments are as of `search`.
 
         Returns:
-            What `search` returns, each result with its `explanation`, and what was found and is `not_shown`.
+            As of `search`, each result with its `explanation`, and the candidates in `not_shown`.
 
         Raises:
-            SlowwaveError: as `search`.
+            SlowwaveError: as of `search`.
         """
         return self.search(
             query, limit=limit, memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity,
@@ -126,15 +126,15 @@ class SearchingMemory(SavingMemory):
         )  # fmt: skip
 
     def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:
-        """What an assistant should know when a session starts, before anything was asked.
+        """Return the wake-up packet: memories for a starting session.
 
-        A section per memory type, constraints and decisions first, each with its best memories; importance
-        tier, retrieval priority, effectiveness and recency decide which. A section gets the room that those
-        before it leave over; the last item may be cut, and says so. Every item shows its confidence.
+        It has a section per memory type, constraints and decisions first. Importance tier, retrieval
+        priority, effectiveness and recency select the memories. A section can use the space that earlier ones
+        leave. The last item may be cut, with a mark. Every item has its confidence.
 
         Args:
-            budget: tokens that the packet may take (an estimate, 4 characters of English each), 50 or more.
-            secret: with secret memories.
+            budget: maximum tokens of the packet (estimated, 4 characters of English each), 50 or more.
+            secret: include secret memories.
 
         Raises:
             SlowwaveError: the budget is too small.
@@ -148,21 +148,21 @@ class SearchingMemory(SavingMemory):
     def feedback(
         self, search_id: str, result: str | int | Result, rating: str, *, viewer: Viewer | None = None
     ) -> Rated:
-        """Say how one result of a search served. It counts from the next night on.
+        """Rate one result of a search. The rating counts after the next nightly job.
 
-        The last rating of a principal on a result of a search is the one that counts, and of one principal
-        only the newest few ratings of a memory do.
+        Only the last rating of a principal on a result of a search counts, and only the newest few ratings of
+        one principal on a memory.
 
         Args:
             search_id: of the search.
-            result: a result of it, its rank (from 1), its memory's id or one of its chunks' ids.
+            result: one of its results: the object, rank (from 1), memory id or chunk id.
             rating: helpful, neutral or unhelpful.
-            viewer: who says so: what that one may not see was not shown; None is the owner.
+            viewer: who rates; results hidden from that viewer are unknown; None is the owner.
 
         Raises:
-            NotFoundError: this namespace has no such search, or it did not show such a result.
+            NotFoundError: this namespace has no such search, or it did not return such a result.
             FeedbackError: an unknown rating.
-            JournalError: the journal cannot be written; nothing was taken.
+            JournalError: the journal cannot be written; nothing was recorded.
         """
         from slowwave.search.feedback import rate
 
@@ -184,22 +184,22 @@ class SearchingMemory(SavingMemory):
         similarity: Callable[[str, str], float] | None = None,
         viewer: Viewer | None = None,
     ) -> Observed:
-        """Look at the answer that a search was for: which of the memories that it was shown did it use?
+        """Record the answer written after a search, and detect which results it used.
 
-        A memory is used when more than 30 % of the longer words that were shown of it are in the answer, or
-        when the answer names its id. The answer itself is not kept. Looking at it again changes nothing.
+        A memory counts as used if the answer has more than 30 % of the longer words of its returned text, or
+        names its id. The answer itself is not stored. Observing it again changes nothing.
 
         Args:
             search_id: of the search.
             response: text of the answer.
-            cited: results that were used with certainty (as for :meth:`feedback`).
-            similarity: of two texts in [0, 1]; asked where words alone do not decide.
-            viewer: who says so: what that one may not see was not shown; None is the owner.
+            cited: results that the answer cites (as of :meth:`feedback`).
+            similarity: of two texts in [0, 1]; called if words alone do not decide.
+            viewer: who observes; results hidden from that viewer are unknown; None is the owner.
 
         Raises:
-            NotFoundError: this namespace has no such search, or it did not show what is cited.
+            NotFoundError: this namespace has no such search, or it did not return a cited result.
             FeedbackError: the response is empty.
-            JournalError: the journal cannot be written; nothing was taken.
+            JournalError: the journal cannot be written; nothing was recorded.
         """
         from slowwave.search.feedback import observe
 
@@ -213,16 +213,18 @@ class SearchingMemory(SavingMemory):
         return seen
 
     def outcome(self, project: str, outcome: str) -> Concluded:
-        """Say how a project ended: credited to what its searches brought since its outcome before.
+        """Report that a project succeeded or failed.
+
+        Results of its searches since its previous outcome are credited or penalised.
 
         Args:
-            project: that searches were made for.
+            project: given to searches.
             outcome: success or failure.
 
         Raises:
-            NotFoundError: no search of this namespace was for that project.
+            NotFoundError: no search of this namespace has that project.
             FeedbackError: an unknown outcome.
-            JournalError: the journal cannot be written; nothing was taken.
+            JournalError: the journal cannot be written; nothing was recorded.
         """
         from slowwave.search.feedback import conclude
 
@@ -233,7 +235,7 @@ class SearchingMemory(SavingMemory):
         return ended
 
     def stats(self, memory_id: str) -> MemoryStats:
-        """What use says of a memory: who used it, what was said of it, and what that comes to.
+        """Return the usage of a memory: selections, ratings, effectiveness, strength.
 
         Raises:
             NotFoundError: this namespace has no such memory.
@@ -245,7 +247,7 @@ class SearchingMemory(SavingMemory):
 
     @property
     def learning(self) -> Learning:
-        """What selections have taught this namespace: its gate, its terms, approval and rollback."""
+        """Learning of this namespace: gates, learned terms, search keys, approval, rollback."""
         from slowwave.learning.review import Learning
 
         return Learning(self._space, self.namespace, self.principal)
@@ -253,19 +255,19 @@ class SearchingMemory(SavingMemory):
     def judge(
         self, query: str, memory_id: str, grade: int | None, *, state: str = "graded", explanation: str = ""
     ) -> Judged:
-        """Label by hand how well a memory answers a query. The last word of a principal on a pair counts.
+        """Label by hand how well a memory answers a query. The last label of a principal on a pair counts.
 
         Args:
-            query: as it was asked; without regard to case and white space.
+            query: text; case and white space do not matter.
             memory_id: from save() or search().
             grade: 0 not relevant, 1 about the subject, 2 answers in part, 3 answers; None in other states.
-            state: graded, unrateable (no grade can be given) or later (look at it again).
-            explanation: why.
+            state: graded, unrateable (no grade is possible) or later (show it again).
+            explanation: reason of the grade.
 
         Raises:
             NotFoundError: this namespace has no such memory.
             JudgmentError: an empty query, an unknown state, or a grade out of range.
-            JournalError: the journal cannot be written; nothing was taken.
+            JournalError: the journal cannot be written; nothing was recorded.
         """
         from slowwave.evaluation.judging.labels import label
 

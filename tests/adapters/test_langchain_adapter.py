@@ -19,9 +19,9 @@ from pydantic import Field
 from slowwave.adapters.langchain import (
     Feedback,
     SlowwaveRetriever,
+    answer_text,
     observe,
     rate,
-    said,
     save_documents,
     tools,
 )
@@ -151,7 +151,7 @@ def test_a_callback_observes_what_a_chain_answers(known):
     ],
 )  # fmt: skip
 def test_what_a_chain_answers_is_found(outputs, text):
-    assert said(outputs) == text
+    assert answer_text(outputs) == text
 
 
 class Scripted(BaseChatModel):

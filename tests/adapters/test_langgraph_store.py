@@ -144,7 +144,7 @@ def test_the_named_fields_are_what_an_item_is_found_by(known):
 
 def test_what_the_gate_refuses_is_told_and_the_key_keeps_what_it_had(store, known):
     store.put(("u",), "plan", {"text": f"{DEPLOY} Until May."})
-    with pytest.raises(RefusedError, match=r"did not let in 'plan' of \('u',\): no_statement") as refused:
+    with pytest.raises(RefusedError, match=r"refused 'plan' of \('u',\): no_statement") as refused:
         store.batch(
             [PutOp(("u",), "plan", {"text": "ok"}), PutOp(("u",), "other", {"text": f"{BATTERY} So."})]
         )

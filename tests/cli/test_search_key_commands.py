@@ -204,8 +204,8 @@ def test_withdraw_of_one_kind_leaves_the_other(learning, data, learned):
 @pytest.mark.parametrize(("kind", "left"), [("words", (0, 32)), ("keys", (48, 0)), ("both", (0, 0))])
 def test_rollback_of_a_kind_leaves_the_other(learning, learned, kind, left):
     tried = learning("rollback", "--everything", "--kind", kind, "--dry-run")
-    assert ("16 selections would be taken back" in tried.stdout) == (kind != "words")
-    assert ("48 lessons would be taken back" in tried.stdout) == (kind != "keys")
+    assert ("16 selections would be rolled back" in tried.stdout) == (kind != "words")
+    assert ("48 lessons would be rolled back" in tried.stdout) == (kind != "keys")
     assert counts(learned) == (48, 32)
     done = learning("rollback", "--everything", "--kind", kind, "--who", "Ann", "--yes")
     assert done.exit_code == 0

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slowwave.connect.capture import MOST, CapturedSession, capture, notes_of, session_of
+from slowwave.connect.capture import MAX_NOTES, CapturedSession, capture, notes_of, session_of
 from slowwave.connect.transcript import Message
 from slowwave.errors import SlowwaveError
 from slowwave.home import heartbeat
@@ -73,7 +73,7 @@ def test_a_session_gives_a_few_notes_at_most():
     written = [
         Message(f"u{number}", f"We use tool number {number} for the job.", None) for number in range(99)
     ]
-    assert len(notes_of(CapturedSession("s", None, ""), written)) == MOST
+    assert len(notes_of(CapturedSession("s", None, ""), written)) == MAX_NOTES
 
 
 def test_a_session_of_nothing_but_requests_saves_nothing(memory, session):

@@ -61,7 +61,7 @@ def test_a_night_of_another_day_does_not_put_an_old_word_back(memory):
     for order in (staged, staged.reverse()):
         for (_,), day in order.group_by("day", maintain_order=True):
             entries = memory.journal.read(kinds=kinds, days=day["day"].to_list())
-            memory._take_in([memory.journal.get(event) for event in entries["event_id"]])
+            memory._apply([memory.journal.get(event) for event in entries["event_id"]])
         assert memory.get(name).content == BUS
 
 

@@ -167,9 +167,9 @@ def test_a_file_that_is_not_to_be_changed_is_an_error_and_stays(desk, text, said
     ("words", "said"),
     [
         (["curser"], "Did you mean 'cursor'?"),
-        (["windsurf", "--project"], "no file for a project"),
-        (["cursor", "--hooks"], "no hooks that Slowwave knows"),
-        (["claude-code", "--hooks", "--file", "x.json"], "leave out --file"),
+        (["windsurf", "--project"], "no project file"),
+        (["cursor", "--hooks"], "no hooks that Slowwave supports"),
+        (["claude-code", "--hooks", "--file", "x.json"], "--hooks and --file exclude each other"),
         (["cursor", "--project", "--file", "x.json"], "not both"),
         (["cursor", "--name", "my memory"], "--name"),
         (["cursor", "-n", "../x"], "--namespace"),
@@ -244,7 +244,7 @@ def test_where_no_command_can_be_started_nothing_is_written(desk, monkeypatch):
     monkeypatch.setattr("slowwave.connect.command.shutil.which", lambda *_, **__: None)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     done = desk.run("connect", "cursor")
-    assert (done.returncode, "not on the PATH" in done.stderr) == (1, True)
+    assert (done.returncode, "neither on the PATH" in done.stderr) == (1, True)
     assert not desk.file(BY_NAME["cursor"]).exists()
 
 

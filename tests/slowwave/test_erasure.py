@@ -381,7 +381,7 @@ def look(guarded, tmp_path):
         seen = journal.read(kinds=["save", "forget"])["seq"].max() or 0
         found = vault.scan(journal, source, guarded.settings.notes, as_of=at)
         new = journal.read(kinds=["save", "forget"], after_seq=seen)["event_id"].to_list()
-        guarded._take_in([one for one in journal.entries(new).values() if one.kind == "save"])
+        guarded._apply([one for one in journal.entries(new).values() if one.kind == "save"])
         return found
 
     scan.file = folder / f"{CANARY}.md"

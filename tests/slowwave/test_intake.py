@@ -214,7 +214,7 @@ def abandoned(memory: Memory, *notes: dict[str, Any]) -> list[str]:
         memory.journal.queue.join(kept, rules)
         return []
 
-    memory._take_in = killed  # type: ignore[method-assign]
+    memory._apply = killed  # type: ignore[method-assign]
     memory.save_many(notes)
     return kept
 
@@ -235,7 +235,7 @@ def test_what_a_killed_turn_had_done_is_done_and_told_as_it_was(open_memory, con
     memory.save(text(2))
     first = memory.save(content, key="k")
     before = memory.store.table("memories").version, memory.store.count("quarantine")
-    again = memory._take_in(memory.journal.about("ada", "k"))
+    again = memory._apply(memory.journal.about("ada", "k"))
     assert again == [first]
     assert (memory.store.table("memories").version, memory.store.count("quarantine")) == before
 

@@ -615,13 +615,13 @@ def test_a_save_that_races_a_newer_one_does_not_win(open_memory):
     """Both were journalled; the older act reaches the store last."""
     first, second = open_memory(), open_memory()
     held = {}
-    take_in = first._take_in
+    take_in = first._apply
 
     def late(entries):
         held["entries"] = entries
         return []
 
-    first._take_in = late
+    first._apply = late
     with pytest.raises(IndexError):
         first.save(DEPLOY, key="k")
     second.save(BATTERY, key="k")

@@ -309,7 +309,7 @@ def test_a_rebuild_gives_the_same_after_refusals(strict):
 def unsettled(memory, *notes: dict[str, Any]) -> None:
     """What a process has written to the journal that was killed before it took it in."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(memory, "_take_in", lambda _: [])
+        patched.setattr(memory, "_apply", lambda _: [])
         memory.save_many(notes)
 
 

@@ -440,7 +440,7 @@ def test_what_was_learned_is_taken_back_after_a_look(ready, make_site):
     ready.learning.approve(who="ann")
     night(ready.home)
     told = person.words("/learning/roll-back?principal=ann")
-    assert "lessons would be taken back (principal ann)" in told
+    assert "lessons would be rolled back (principal ann)" in told
     assert "was taught by principal nobody" in person.words("/learning/roll-back?principal=nobody")
     assert "Rolled back by Ida" in person.done("/learning/roll-back", principal="ann", who="Ida")
     assert "was taught by principal ann" in person.words("/learning/roll-back?principal=ann")
