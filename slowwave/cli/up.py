@@ -169,7 +169,7 @@ def _make_ready(warm: WorkspacePool, settings: Settings) -> None:
             with opened(settings, "") as memory:
                 memory.prepare()
                 make_ready(memory.home, memory.namespace)
-        except Exception as error:  # whatever it is
+        except Exception as error:  # commands report it
             warn(f"the memory is not ready: {error}")
 
 

@@ -19,7 +19,7 @@ from slowwave.scoring.measures import NDCG
 Figures = dict[str, int | float]
 
 STORED: Final = "memories ever stored"
-NOTES: Final = "notes that came in"
+NOTES: Final = "notes received"
 REFUSED: Final = "notes refused"
 WOULD: Final = "notes that would be refused"
 SEARCHES: Final = "searches"
@@ -33,9 +33,9 @@ LIVE: Final = "memories now"
 HELD: Final = "notes in quarantine"
 DECISIONS: Final = "decisions that wait"
 WAITS: Final = "waits for a person"
-LATE: Final = "past days that are not done"
-FAULTS: Final = "parts that failed"
-RUNS: Final = "failed runs that nobody mended"
+LATE: Final = "unprocessed past days"
+FAULTS: Final = "failed stages"
+RUNS: Final = "unresolved failed runs"
 NOW: Final = (LIVE, HELD, DECISIONS, WAITS, LATE, FAULTS, RUNS)
 
 _DAY = "day"
