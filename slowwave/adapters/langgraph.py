@@ -180,9 +180,8 @@ class SlowwaveStore(BaseStore):
             namespace, key = item_of(note["key"])
             raise RefusedError(
                 f"The save gate refused {key!r} of {namespace}: {'; '.join(reason_lines(outcome.reasons))}. "
-                f"The note "
-                f"is in quarantine as {outcome.memory_id}; the key keeps its previous value. Put whole "
-                f"sentences, or "
+                f"The note is in quarantine as {outcome.memory_id}; the key keeps its previous value. Put "
+                f"whole sentences, or "
                 f'open the store with refused="keep".{more}'
             )
 

@@ -60,8 +60,7 @@ def _print_settings(rows: list[InForce], *, everything: bool) -> None:
     if len(shown) < len(rows):
         out.print(
             f"[dim]{counted(len(rows) - len(shown), 'more setting')} at their default: slowwave settings "
-            f"--all; "
-            f"slowwave settings NAME explains one.[/]",
+            f"--all; slowwave settings NAME explains one.[/]",
             highlight=False,
         )
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from slowwave.lifecycle.reconsolidate import Reconsolidated
     from slowwave.memory import Memory
 
-quarantines = typer.Typer(
-    no_args_is_help=True, help="List, show and release notes that the save gate refused."
-)
+quarantines = typer.Typer(no_args_is_help=True, help="List, show and release refused notes.")
 app.add_typer(quarantines, name="quarantine")
 
 _SHOWN = 40
@@ -128,9 +126,7 @@ def decisions(
             help="Id of a decision or of a memory; or accept / decline and ids of waiting decisions.",
         ),
     ] = None,
-    waiting: Annotated[
-        bool, typer.Option("--waiting", help="Only decisions that wait for a person.")
-    ] = False,
+    waiting: Annotated[bool, typer.Option("--waiting", help="Only decisions that wait.")] = False,
     outcome: Annotated[
         str,
         typer.Option(help="duplicate, merge, supersede, related, complement or any; default: changes only."),
@@ -214,10 +210,7 @@ _WORDS = ("accept", "decline")
 
 def _settle(word: str, decision_ids: list[str], namespace: str) -> Output:
     if not decision_ids:
-        fail(
-            f"Missing ID. Run slowwave decisions {word} ID, with an id from slowwave decisions --waiting.",
-            code=2,
-        )
+        fail(f"Missing ID. slowwave decisions --waiting lists the ids to {word}.", code=2)
     with open_namespace(namespace) as memory:
         named = [reference(memory, "decision", decision_id) for decision_id in decision_ids]
         done = [getattr(memory, word)(decision_id) for decision_id in named]
@@ -238,8 +231,7 @@ def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
     if not rows:
         out.print(
             "No decision waits for a person. Decisions wait if reconsolidation is on and a note that is "
-            "critical, "
-            "or a source of truth, is nearly the same as another."
+            "critical, or a source of truth, is nearly the same as another."
         )
         return
     from slowwave.home.id_resolution import short_ids
@@ -315,8 +307,7 @@ def undo(
     return Output(
         row,
         f"Undone: {escape(row['outcome'])} of [bold]{escape(row['memory_id'])}[/] and "
-        f"[bold]{escape(row['other_memory'])}[/]. "
-        f"They are not merged or superseded by each other again.",
+        f"[bold]{escape(row['other_memory'])}[/]. They are not merged or superseded by each other again.",
     )
 
 
@@ -338,9 +329,7 @@ def remember(
 @app.command()
 @prints_output
 def reconsolidate(
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show the decisions; change nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the decisions.")] = False,
     policy: Annotated[str, typer.Option(help="guarded or literal; default: the setting.")] = "",
     limit: Limit = 50,
     namespace: Namespace = "",

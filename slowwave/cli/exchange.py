@@ -111,9 +111,8 @@ def export(
         )
     if report.withheld:
         warn(
-            f"{counted(report.withheld, 'search', 'searches')} asked for or returned secret memories. "
-            f"They and "
-            f"their feedback were left out; --secret includes them."
+            f"{counted(report.withheld, 'search', 'searches')} asked for or returned secret memories. They "
+            f"and their feedback were left out; --secret includes them."
         )
     if report.left_out:
         warn(

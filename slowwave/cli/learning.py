@@ -61,8 +61,8 @@ def learning_status(namespace: Namespace = "") -> Output:
                 say(f"Selections: {', '.join(f'{count:,} {reason}' for reason, count in reasons.items())}")
             if gate.awaits_only_approval:
                 out.print(
-                    f"Only a person's approval is missing: "
-                    f"[bold]slowwave learning approve --who NAME --kind {escape(gate.kind)}[/]"
+                    f"Only a person's approval is missing: [bold]slowwave learning approve --who NAME "
+                    f"--kind {escape(gate.kind)}[/]"
                 )
 
     return Output(of_words | {"search_keys": of_keys}, show)

@@ -301,8 +301,8 @@ def _print_breakdown(result: Result, account: Explanation) -> None:
     if account.recall is not None:
         took = account.recall.displaced or "a free place"
         caption += (
-            f"\nplaced here because it is short and very near "
-            f"(distance {account.recall.distance:.3f}, {account.recall.reason}), instead of {took}"
+            f"\nplaced here because it is short and very near (distance {account.recall.distance:.3f}, "
+            f"{account.recall.reason}), instead of {took}"
         )
     title = f"{result.rank}. {' '.join(result.title.split())}  {result.memory_id}"
     print_table(title, ["source", "field", "term", "contribution"], cells, caption=caption)

@@ -20,8 +20,7 @@ PATIENCE_S: Final = 5.0
 STOPPED: Final = 130
 _CHECK: Final = (
     "Check before you run it again: `slowwave search` finds a note; `slowwave stats ID` and `slowwave "
-    "history "
-    "ID` show its feedback and events."
+    "history ID` show its feedback and events."
 )
 
 

@@ -103,10 +103,9 @@ def _variants(report: CycleReport, width: int) -> Iterator[Part]:
         "needed",
     )  # fmt: skip
     explained = Paragraph(
-        "judged@10 is the share of judged results among the first ten. Unjudged results count as "
-        "not relevant, so a policy with a lower share is undervalued. Needed: additional queries until a "
-        "verdict, "
-        "if mean and spread stay the same. A baseline is a trivial ranking without Slowwave.",
+        "judged@10 is the share of judged results among the first ten. Unjudged results count as not "
+        "relevant, so a policy with a lower share is undervalued. Needed: additional queries until a "
+        "verdict, if mean and spread stay the same. A baseline is a trivial ranking without Slowwave.",
         "faint",
     )
     picture = Picture(

@@ -159,8 +159,7 @@ def since(report: CycleReport) -> list[str]:
     pairs = changed.judgments
     lines = [
         f"Judgments since cycle {changed.number}: {pairs['added']:,} pairs added, {pairs['removed']:,} "
-        f"removed, "
-        f"{pairs['regraded']:,} regraded."
+        f"removed, {pairs['regraded']:,} regraded."
     ]
     if changed.same_queries is None:
         return [*lines, "The two cycles have no query in common."]
@@ -170,8 +169,7 @@ def since(report: CycleReport) -> list[str]:
     return [
         *lines,
         f"On the {counted(changed.shared, 'query', 'queries')} that both have, {TITLE} of the returned "
-        f"results "
-        f"went from {number(comparison.baseline)} to {number(comparison.candidate)} ({difference}): "
+        f"results went from {number(comparison.baseline)} to {number(comparison.candidate)} ({difference}): "
         f"{comparison.verdict}.",
         f"{changed.moved.height - fell:,} of them rose, {fell:,} fell.",
     ]

@@ -87,8 +87,7 @@ def comparisons(trend: Trend) -> list[str]:
         ends = f"{signed(row['low'])} to {signed(row['high'])}"
         texts.append(
             f"compared with a memory without feedback, searches{group} are {_VERDICTS[row['verdict']]}: "
-            f"{MRR} "
-            f"{signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
+            f"{MRR} {signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
         )
     return texts
 
