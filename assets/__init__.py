@@ -1,4 +1,4 @@
-"""The stages of the night as Dagster assets: read, call a pure function, write, report.
+"""Stages of the nightly job as Dagster assets: read, call a pure function, write, report.
 
 No module here postpones annotations: Dagster reads them when an asset is defined.
 """
@@ -7,5 +7,5 @@ import warnings
 
 import dagster as dg
 
-# Range backfills in one run are what the night rests on; that their API may still change is known.
+# The nightly job needs range backfills in one run; their API is marked as beta.
 warnings.filterwarnings("ignore", message="Parameter `backfill_policy`", category=dg.BetaWarning)

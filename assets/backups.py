@@ -1,4 +1,4 @@
-"""The home -> a backup of it, at the place that the settings name."""
+"""Asset of the backup: home -> backup at the place that the settings name."""
 
 import dagster as dg
 
@@ -11,9 +11,11 @@ RULES["backup"] = ("backup/making.py",)
 
 @dg.asset(group_name=GROUP, kinds={"lancedb", "storage"}, code_version="1", config_schema={})
 def backup(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """One state of the whole home, made while it is in use; what has not changed is not sent again.
+    """Consistent backup of the whole home, made while the home is in use.
 
-    It has no days: each run makes one of how things are then.
+    Incremental: unchanged data is not sent again.
+
+    Not partitioned: each run backs up the current state.
     """
     from slowwave.backup.locations import backup_location
     from slowwave.backup.making import make
@@ -22,19 +24,19 @@ def backup(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.
     own = space.settings.backup
     at = backup_location(space.settings, make=True)
     made = make(space, at.place, at.key, keep=own.keep, forget_erased=own.forget_erased, spared=at.spared)
-    one = made.backup
-    context.log.info("Backup %s is at %s.", one.name, made.place)
+    archived = made.backup
+    context.log.info("Wrote backup %s to %s.", archived.name, made.place)
     return dg.MaterializeResult(
         metadata={
             "dagster/uri": made.place,
-            "backup": one.name,
-            "acts": one.journal.rows,
-            "tables": len(one.tables),
-            "bytes": one.size,
-            "new bytes": one.sent,
-            "seconds": dg.MetadataValue.float(one.seconds),
+            "backup": archived.name,
+            "journal entries": archived.journal.rows,
+            "tables": len(archived.tables),
+            "bytes": archived.size,
+            "new bytes": archived.sent,
+            "seconds": dg.MetadataValue.float(archived.seconds),
             "backups": made.backups,
-            "taken away": len(made.removed),
+            "backups removed": len(made.removed),
             "freed bytes": made.freed,
             "encrypted": made.encrypted,
         }
@@ -44,40 +46,44 @@ def backup(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.
 @dg.asset_check(
     asset=backup,
     name="restorable",
-    description="Every piece of the last backup is there and is what was written. If not: slowwave verify "
-    "says what is wrong; slowwave verify --mend, and the next backup sends it again.",
+    description="Every piece of the latest backup is present and unchanged. If not: `slowwave verify` "
+    "lists the faults; after `slowwave verify --mend` the next backup sends them again.",
 )
 def restorable(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Read the last backup and see whether it could be restored."""
+    """Verify every piece of the latest backup."""
     from slowwave.backup import catalog
     from slowwave.backup.locations import backup_location
     from slowwave.backup.verifying import verify
 
     space = slowwave.space
     archive = backup_location(space.settings).archive()
-    found = verify(archive, archive.names()[-1] if archive.names() else "")
-    if found.sound:
-        catalog.note_verified(space.settings.home, found.place, space.now())
-    wrong = "; ".join(f"{fault.where} {fault.problem} ({fault.what})" for fault in found.faults[:10])
+    verification = verify(archive, archive.names()[-1] if archive.names() else "")
+    if verification.sound:
+        catalog.note_verified(space.settings.home, verification.place, space.now())
+    wrong = "; ".join(f"{fault.where} {fault.problem} ({fault.what})" for fault in verification.faults[:10])
     return dg.AssetCheckResult(
-        passed=found.sound,
-        metadata={"pieces": found.pieces, "bytes": found.bytes_read, "wrong": wrong or "nothing"},
+        passed=verification.sound,
+        metadata={
+            "pieces": verification.pieces,
+            "bytes": verification.bytes_read,
+            "wrong": wrong or "nothing",
+        },
     )
 
 
 @dg.asset_check(
     asset=backup,
     name="fresh",
-    description="The last backup is younger than backup.stale_days. If not: look at the runs of the job "
+    description="The latest backup is younger than backup.stale_days. If not: check the runs of the job "
     "backup, or run `slowwave backup`.",
 )
 def fresh(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Whether there is a backup that is young enough."""
+    """Whether the latest backup is younger than `backup.stale_days`."""
     from slowwave.backup import catalog
 
-    standing = catalog.backup_statuses(slowwave.space.settings, slowwave.clock())[0]
+    status = catalog.backup_statuses(slowwave.space.settings, slowwave.clock())[0]
     return dg.AssetCheckResult(
-        passed=standing.fresh, severity=dg.AssetCheckSeverity.WARN, description=standing.words
+        passed=status.fresh, severity=dg.AssetCheckSeverity.WARN, description=status.words
     )
 
 

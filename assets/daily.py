@@ -1,8 +1,9 @@
-"""What the assets of the night have in common: how they are defined, and how their days are written.
+"""Definition and partition writer of the daily assets.
 
-The days of a run, one or a whole range, are replaced in **one** commit of the asset's LanceDB table: rows
-are upserted by key, and what the new rows no longer contain is deleted with them. So a rerun, a backfill, an
-empty day and a crash at any point leave the table that one clean run leaves.
+The days of a run, one or a whole range, are replaced in **one** commit of the asset's LanceDB table. Rows are
+upserted by key; rows that the new ones no longer contain are deleted in the same commit. So writes are
+idempotent: a rerun, a backfill, an empty day and a crash at any point leave the table that one clean run
+leaves.
 """
 
 from collections import Counter
@@ -29,17 +30,17 @@ from slowwave.store.database import Written
 from slowwave.store.reading import compact, matching, parts
 
 DAILY_FRESH = dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=26), fail_window=timedelta(hours=50))
-"""What every night makes: a warning when one was left out, a failure when two were."""
+"""Freshness of nightly assets: warn after one missed night, fail after two."""
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = frozenset({"python", "polars", "lancedb"})
 DAYS_AT_ONCE = 90
-"""Days of a range that are in memory together; each such part is one commit and rests on the one before."""
+"""Days of a range held in memory together. Each such batch is one commit and builds on the previous one."""
 ROWS_AT_ONCE = 300_000
-"""Rows that such a part is made of, where their number is known, in the place of days: a day is never cut."""
+"""Input rows per batch, used instead of days where row counts are known. A day is never split."""
 ROWS = "dagster/partition_row_count"
-"""Name under which the page looks for the rows of a partition."""
+"""Metadata key under which Dagster's page shows the rows of a partition."""
 SCANNED_FROM = 8
-"""Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""
+"""Minimum days (count) from which a table is scanned: LanceDB's lookup row by row is slow for many rows."""
 
 Made = Callable[[Callable[..., Any]], dg.AssetsDefinition]
 
@@ -50,20 +51,20 @@ def daily_asset(
     rules: Sequence[str] = (),
     kinds: Collection[str] = KINDS,
     on_day_before: bool = False,
-    **more: Any,  # noqa: ANN401 - as of Dagster
+    **more: Any,  # noqa: ANN401 - passed to Dagster
 ) -> Made:
-    """An asset with a partition a day, a range of which is one run.
+    """Define an asset with daily partitions; a range of days is one run.
 
-    A run reads in one step what it wrote in another, so an asset that writes takes the resource `one_night`:
-    no other run writes between.
+    A run reads in one step what it wrote in another. So an asset that writes takes the resource `one_night`,
+    which keeps other runs from writing in between.
 
     Args:
-        group: in which the page shows it.
-        deps: what it rests on.
-        rules: files and folders of the package that what it makes follows from; its code version is theirs.
-        kinds: technologies that the page names.
-        on_day_before: it goes on from what it left on the day before, and so depends on itself.
-        more: as of `dg.asset`.
+        group: Asset group on Dagster's page.
+        deps: Upstream assets.
+        rules: Files and folders of the package that determine the result; their digest is its code version.
+        kinds: Technologies that the page names.
+        on_day_before: It continues from its state of the previous day, and so depends on itself.
+        more: Passed to `dg.asset`.
     """
 
     def declare(work: Callable[..., Any]) -> dg.AssetsDefinition:
@@ -84,9 +85,9 @@ def whole_asset(
     *deps: dg.AssetsDefinition | dg.AssetKey,
     rules: Sequence[str] = (),
     kinds: Collection[str] = KINDS,
-    **more: Any,  # noqa: ANN401 - as of Dagster
+    **more: Any,  # noqa: ANN401 - passed to Dagster
 ) -> Made:
-    """An asset without days, which is made anew from all that there is; see `daily_asset` for the rest."""
+    """Define an asset without partitions, recomputed from all data. See `daily_asset` for the arguments."""
 
     def declare(work: Callable[..., Any]) -> dg.AssetsDefinition:
         RULES[work.__name__] = tuple(rules)
@@ -108,17 +109,17 @@ def defined_in(module: Mapping[str, object]) -> list[dg.AssetsDefinition]:
 
 
 def names_of(assets: Iterable[dg.AssetsDefinition]) -> tuple[str, ...]:
-    """Return the names of some assets, which are those of their tables."""
+    """Return the names of some assets, which are also the names of their tables."""
     return tuple(asset.key.path[-1] for asset in assets)
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Metadata of what a run made: numbers of each of its days, and what is of all of them together.
+    """Metadata of a run: numbers per day, and values for all its days together.
 
     Attributes:
-        numbers: by day and name.
-        whole: by name.
+        numbers: By day and name.
+        whole: By name.
     """
 
     numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -132,16 +133,16 @@ def materialized(
     *,
     as_of_end: Mapping[str, Any] = MappingProxyType({}),
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """The result of an asset: each partition has its own numbers, and no other's.
+    """Return the result of an asset, with each partition's own numbers.
 
-    A run of one day has all of it in its partition. What is of several days together is an observation of the
-    asset, of no partition.
+    A run of one day puts all metadata into its partition. For several days, values of the whole range become
+    an observation of the asset, of no partition.
 
     Args:
-        context: of the asset.
-        written: what it wrote.
-        more: more metadata of the whole run, by name.
-        as_of_end: how things stand when the last day is done, by name: it belongs to that day's partition.
+        context: Of the asset.
+        written: Metadata of the rows that it wrote.
+        more: More metadata of the whole run, by name.
+        as_of_end: State at the end of the last day, by name. It belongs to that day's partition.
     """
     days, whole = list(context.partition_keys), {**written.whole, **more}
     if len(days) == 1:
@@ -150,8 +151,8 @@ def materialized(
         own = {**written.numbers.get(day, {}), **(as_of_end if day == days[-1] else {})}
         context.add_asset_metadata(own, partition_key=day)
     if whole:
-        about = f"{days[0]} to {days[-1]} together, {len(days)} days in one run."
-        context.log_event(dg.AssetObservation(context.asset_key, description=about, metadata=whole))
+        description = f"{days[0]} to {days[-1]} together, {len(days)} days in one run."
+        context.log_event(dg.AssetObservation(context.asset_key, description=description, metadata=whole))
     return dg.MaterializeResult()
 
 
@@ -164,22 +165,22 @@ def write_days(
     sizes: Mapping[str, int] | None = None,
     numbers: Mapping[str, pl.Expr] | None = None,
 ) -> tuple[pl.DataFrame, Metadata]:
-    """Make the asset's table hold what the days of the run come to, part by part.
+    """Replace the rows of the run's days in the asset's table, batch by batch.
 
-    Where that fails, it is done namespace by namespace: what a faulty one has in the table stays.
+    If a batch fails, each namespace runs alone. A failed namespace keeps its rows.
 
     Args:
-        context: of the asset.
-        space: the home.
-        make: rows of some days that follow one another, of all namespaces or of the one that the home it is
-            given has.
-        shown: what the asset's metadata needs of each row.
-        kept: what it needs of the rows of each part, where that is less.
-        sizes: rows that each day is made of, where that is known (count).
-        numbers: sums over the rows of a day, by the name that the page shows.
+        context: Of the asset.
+        space: The home.
+        make: Computes the rows of consecutive days, of all namespaces or of the one that its workspace is
+            scoped to.
+        shown: Columns that the asset's metadata needs of each row.
+        kept: Reduces the rows of a batch to what the metadata needs.
+        sizes: Input rows per day, where known (count).
+        numbers: Sums over the rows of a day, by metadata label.
 
     Returns:
-        That of all rows, and metadata of what was written.
+        The columns `shown` of all rows (or what `kept` returned), and metadata of the write.
     """
     name, days = context.asset_key.path[-1], list(context.partition_keys)
     frames, counts, faults = list[pl.DataFrame](), Counter[str](), list[NamespaceFault]()
@@ -187,14 +188,14 @@ def write_days(
 
     def write(own: Workspace, part: list[str]) -> tuple[pl.DataFrame, Counter[str]]:
         rows = make(own, part)
-        alone = isinstance(own.store, Store)  # and not a namespace of it, which has rows of its days there
+        alone = isinstance(own.store, Store)  # not scoped to a namespace, whose days have rows of others too
         replace = partial(fill_or_replace, own.store) if alone else own.store.replace_partition
         done = _counted(replace(name, rows, part))
-        for day, told in day_numbers(rows, numbers).items():
-            by_day[day].update(told)
+        for day, figures in day_numbers(rows, numbers).items():
+            by_day[day].update(figures)
         return compact(kept(rows)) if kept else rows.select(shown), done
 
-    with task(f"folding {name}", len(days)) as advance:
+    with task(f"computing {name}", len(days)) as advance:
         for part in _parts(days, sizes or {}):
             written, failed = run_per_namespace(space, partial(write, part=part))
             faults += failed
@@ -202,28 +203,28 @@ def write_days(
                 frames.append(rows)
                 counts.update(done)
             advance(len(part))
-    told = failure_metadata(context, space.store, faults)
-    for found in by_day.values():
-        found.update(dict.fromkeys((ROWS, *(numbers or {})), 0))
-    return pl.concat(frames), Metadata(by_day, {**_described(space.store, name, counts), **told})
+    failures = failure_metadata(context, space.store, faults)
+    for day_counts in by_day.values():
+        day_counts.update(dict.fromkeys((ROWS, *(numbers or {})), 0))
+    return pl.concat(frames), Metadata(by_day, {**_described(space.store, name, counts), **failures})
 
 
 def day_numbers(
     rows: pl.DataFrame, numbers: Mapping[str, pl.Expr] | None = None
 ) -> dict[str, dict[str, float]]:
-    """Rows of each day that has any, and sums over them.
+    """Count the rows of each day that has any, with sums over them.
 
     Args:
         rows: with their day.
         numbers: the sums, by name.
     """
     sums = (expression.alias(name) for name, expression in (numbers or {}).items())
-    found = rows.group_by("day").agg(pl.len().alias(ROWS), *sums)
-    return {str(row.pop("day")): row for row in found.iter_rows(named=True)}
+    totals = rows.group_by("day").agg(pl.len().alias(ROWS), *sums)
+    return {str(row.pop("day")): row for row in totals.iter_rows(named=True)}
 
 
 def _parts(days: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """The days in order, so many together as are in memory at once."""
+    """Yield the days in order, in batches that fit in memory."""
     part, size = list[str](), 0
     for day in days:
         more = sizes.get(day, 0)
@@ -239,18 +240,18 @@ def _parts(days: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]
 def sizes_of(
     store: Store, name: str, days: Sequence[str], each: float = 1.0, also: str = "true"
 ) -> dict[str, int]:
-    """How many rows some days of a table have (count).
+    """Count the rows of some days of a table.
 
     Args:
-        store: the memory.
-        name: of the table.
-        days: those meant.
-        each: rows that each of them counts for.
-        also: a filter that they pass.
+        store: Of all namespaces.
+        name: Table.
+        days: YYYY-MM-DD.
+        each: Weight of a row: rows that it counts for.
+        also: SQL filter.
     """
     where = also if len(days) >= SCANNED_FROM else f"{one_of('day', days)} AND {also}"
-    found = [part.group_by("day").len() for part in parts(store, name, where, columns=["day"])]
-    summed = pl.concat(found).group_by("day").agg(pl.col("len").sum())
+    batches = [part.group_by("day").len() for part in parts(store, name, where, columns=["day"])]
+    summed = pl.concat(batches).group_by("day").agg(pl.col("len").sum())
     return dict.fromkeys(days, 0) | {day: int(count * each) for day, count in summed.iter_rows()}
 
 
@@ -260,21 +261,21 @@ def write_rows(
     rows: pl.DataFrame,
     numbers: Mapping[str, pl.Expr] | None = None,
 ) -> Metadata:
-    """Make these rows all that the asset's table holds of the days of the run; metadata of it.
+    """Replace all rows of the run's days in the asset's table. Return metadata of the write.
 
     Args:
-        context: of the asset.
-        store: the memory.
-        rows: of any days of the run.
-        numbers: sums over the rows of a day, by the name that the page shows.
+        context: Of the asset.
+        store: Of all namespaces.
+        rows: Of any days of the run.
+        numbers: Sums over the rows of a day, by metadata label.
 
     Raises:
-        ValueError: a row belongs to none of these days.
+        ValueError: A row belongs to none of these days.
     """
     name, days = context.asset_key.path[-1], list(context.partition_keys)
     done = store.replace_partition(name, rows, days)
-    none, found = dict.fromkeys((ROWS, *(numbers or {})), 0), day_numbers(rows, numbers)
-    by_day = {day: none | found.get(day, {}) for day in days}
+    none, day_counts = dict.fromkeys((ROWS, *(numbers or {})), 0), day_numbers(rows, numbers)
+    by_day = {day: none | day_counts.get(day, {}) for day in days}
     return Metadata(by_day, {**_described(store, name, _counted(done)), "lance_version": done.version})
 
 
@@ -283,18 +284,18 @@ def _counted(done: Written) -> Counter[str]:
 
 
 def _described(store: Store, name: str, counts: Counter[str]) -> dict[str, Any]:
-    """Where a table is, and what was written; each count is there, 0 where nothing was."""
+    """Return metadata of a write: the table's location and every count, also where 0."""
     return {"dagster/uri": f"{store.uri}/{store.physical(name)}.lance", **counts}
 
 
 def rows_of(
     store: Store, name: str, days: Sequence[str], columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Rows of some days of a table, in no order."""
+    """Read the rows of some days of a table, in no order."""
     read = partial(matching, store) if len(days) >= SCANNED_FROM else store.read
     return read(name, one_of("day", days), columns=columns)
 
 
 def rows_of_run(context: dg.AssetExecutionContext, store: Store, name: str) -> pl.DataFrame:
-    """Rows of the days of a run, in key order."""
+    """Read the rows of the run's days, in key order."""
     return rows_of(store, name, list(context.partition_keys)).sort(store.specs[name].key)

@@ -1,4 +1,4 @@
-"""searches, usage_signals -> judgments -> evaluation_scores, shadow_scores, channel_attribution -> cycles."""
+"""Assets of evaluation: searches, usage_signals -> judgments -> scores, attribution -> evaluation_cycles."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -31,14 +31,14 @@ from slowwave.views.cycle_sections import cycle_page
 
 GROUP = "evaluation"
 REPORTS = "reports"
-"""Folder of the pages, in the home."""
+"""Folder of the cycle reports, in the home."""
 
 
 asset = partial(daily_asset, GROUP)
 TRIED = ("scoring", "evaluation/scores.py", "evaluation/variants.py", "evaluation/judgments.py")
 
 
-# and on notes, which signals rest on
+# Signals depend on notes: that dependency is left out to keep the graph readable.
 @asset(
     feedback.searches, feedback.usage_signals,
     rules=("evaluation/derived_judgments.py", "evaluation/judgments.py", "scoring/evaluation/judgments.py"),
@@ -46,10 +46,10 @@ TRIED = ("scoring", "evaluation/scores.py", "evaluation/variants.py", "evaluatio
 def judgments(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """How well memories answer queries, as each day said: by people, a judge, use, and trigger phrases.
+    """Relevance judgments of each day: ratings by users, a judge, use and trigger phrases.
 
-    The judge is asked about some pairs of each day that have no grade yet; what it says is in the journal, so
-    running the day again asks nothing twice.
+    The judge grades a sample of each day's ungraded pairs. Its grades are in the journal, so running the day
+    again asks nothing twice.
     """
     space, days = slowwave.space, list(context.partition_keys)
     problem = _judge(context, slowwave, days)
@@ -57,10 +57,10 @@ def judgments(
     unreadable: set[str] = set()
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        said = drain_judgments(own.journal, part)
-        unreadable.update(said.unreadable)
+        drained = drain_judgments(own.journal, part)
+        unreadable.update(drained.unreadable)
         triggers = derived_judgments.trigger_judgments(own.store, part)
-        return pl.concat([said.rows, triggers, derived_judgments.selection_judgments(own.store, part)])
+        return pl.concat([drained.rows, triggers, derived_judgments.selection_judgments(own.store, part)])
 
     rows, written = write_days(context, space, made, "source", "state", "grade", "namespace", "query_id")
     by_source = rows.group_by("source", "state").agg(
@@ -79,47 +79,47 @@ def judgments(
     )
 
 
-def _contradictions(space: Workspace, day: str, about: pl.DataFrame) -> dict[str, Any]:
-    """Where sources contradict each other on these queries, and how far each judge agrees with people."""
-    said, bar = judgments_until(space.store, day), space.settings.judge.agreement
-    conflicts = judgment_list(said, bar, about).conflicts
+def _contradictions(space: Workspace, day: str, queries: pl.DataFrame) -> dict[str, Any]:
+    """Return metadata of conflicting sources on these queries, and each judge's agreement with people."""
+    known_judgments, bar = judgments_until(space.store, day), space.settings.judge.agreement
+    conflicts = judgment_list(known_judgments, bar, queries).conflicts
     judges = [
-        {"namespace": namespace, "judge": judge, "pairs": found.n, "exact": found.exact.value,
-         "at least": found.exact.low, "kappa": found.kappa.value, "is heard": found.meets(bar)}
-        for (namespace, judge), found in sorted(agreements(said, n_draws=1).items())
+        {"namespace": namespace, "judge": judge, "pairs": agreement.n, "exact": agreement.exact.value,
+         "at least": agreement.exact.low, "kappa": agreement.kappa.value, "counts": agreement.meets(bar)}
+        for (namespace, judge), agreement in sorted(agreements(known_judgments, n_draws=1).items())
     ]  # fmt: skip
     return {
         "pairs in conflict": conflicts.height,
         "conflicts (examples)": table(conflicts.drop("query_id")),
-        "judges beside people": table(pl.DataFrame(judges)),
+        "agreement of judges with people": table(pl.DataFrame(judges)),
     }
 
 
 def _judge(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, days: Sequence[str]
 ) -> dict[str, Any]:
-    """Ask the judge; that it is off or cannot be asked is told and stops no night."""
+    """Grade pairs with the judge. If it is off or unavailable, report that and continue."""
     if slowwave.space.settings.judge.kind == "off":
         return {"judge": "off"}
     try:
-        found, faults = run_per_namespace(
+        graded, faults = run_per_namespace(
             slowwave.space, lambda own: grading.grade_days(own, days, slowwave.clock())
         )
     except (JudgeError, ModelError) as error:
-        # What a server said of a request may quote it, and is not kept here; what is wrong here is.
+        # The server's error may quote the request, so it is not recorded. Errors of our own are.
         why = (
             str(error)
             if error.__cause__ is None
-            else f"`slowwave judge run` says why ({type(error).__name__})"
+            else f"{type(error).__name__}; run `slowwave judge run` for details"
         )
-        context.log.warning(f"The judge could not grade: {why}")
+        context.log.warning(f"The judge cannot grade: {why}")
         return {"judge": why}
-    reports = [one for some in found for one in some]
+    reports = [report for batch in graded for report in batch]
     counted = {
-        f"judge {name}": sum(getattr(one, name) for one in reports)
+        f"judge {name}": sum(getattr(report, name) for report in reports)
         for name in ("graded", "failed", "skipped", "left", "tokens")
     }
-    problems = "; ".join(f"{one.namespace}: {one.error}" for one in faults[:10])
+    problems = "; ".join(f"{fault.namespace}: {fault.error}" for fault in faults[:10])
     return counted | ({"judge problems": problems} if problems else {})
 
 
@@ -127,10 +127,10 @@ def _judge(
 def evaluation_scores(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """How good each search was: as it was shown, and as every other ranking that is tried would have been.
+    """Quality of each search: of the returned results, and of every shadow policy.
 
-    By the judgments known at the end of its day. Searches of queries without a relevant judgment are not
-    counted; one that showed nothing counts as 0.
+    Uses the judgments known at the end of its day. Searches of queries without a relevant judgment are not
+    counted; a search that returned nothing counts as 0.
     """
     space, tried = slowwave.space, _tried(slowwave.space)
     rows, written = write_days(
@@ -151,7 +151,7 @@ def _means(rows: pl.DataFrame) -> pl.DataFrame:
 def shadow_scores(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """How far the results of other rankings are from what was shown: tried on what each search considered."""
+    """Distance between returned results and those of shadow policies, by replay of logged candidates."""
     space, tried = slowwave.space, _tried(slowwave.space)
     rows, written = write_days(
         context, space, lambda own, days: scores.compare_days(own, days, tried),
@@ -164,12 +164,12 @@ def shadow_scores(
 def channel_attribution(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Which channels found the results of each search, and which results only one channel found."""
+    """Channels that found the results of each search, and results that only one channel found."""
     space = slowwave.space
     counts = ["results", "covered", "exclusive"]
     rows, written = write_days(context, space, scores.attribute_days, "channel", *counts)
-    found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
-    shares = found.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
+    by_channel = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
+    shares = by_channel.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
     return materialized(context, written, {"channels": table(shares)})
 
 
@@ -180,12 +180,12 @@ def channel_attribution(
 def interleavings(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Searches that showed two rankings in turn, and how many results of each were used."""
+    """Interleaved searches of two policies, and how many results of each were used."""
     space = slowwave.space
     counts = ["credit_a", "credit_b"]
     rows, written = write_days(context, space, interleaved.interleaved_days, "policy_b", *counts)
-    found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
-    return materialized(context, written, {"credit": table(found.sort("policy_b"))})
+    by_policy = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
+    return materialized(context, written, {"credit": table(by_policy.sort("policy_b"))})
 
 
 @asset(
@@ -195,20 +195,20 @@ def interleavings(
 def evaluation_cycles(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Closes the cycles that are due by the end of the last day, and notes how far the open ones are.
+    """Evaluation cycles: closes those that are complete by the last day, records the progress of open ones.
 
-    A cycle of a namespace takes at least 100 queries with a relevant judgment, each counted once a day and
-    three times at most, and 14 days. What it
-    came to is written down with its judgments, policies and code version, and never changed.
+    A cycle of a namespace takes at least 14 days and 100 queries with a relevant judgment; each query counts
+    once a day and three times at most. Its result is recorded with its judgments, policies and code version,
+    and never changes.
     """
     space, days = slowwave.space, list(context.partition_keys)
     found, faults = run_per_namespace(
         space, lambda own: cycles.advance(own, days[-1], _tried(space), slowwave.clock())
     )
     closed = [name for some in found for name in some]
-    told = failure_metadata(context, space.store, faults)
+    failed_metadata = failure_metadata(context, space.store, faults)
     rows = space.store.read("evaluation_cycles").sort("namespace", "number")
-    # One that a killed run has closed has no page yet.
+    # A cycle that a killed run closed has no page yet.
     wanted = [
         name
         for name in rows.filter(pl.col("status") == cycles.CLOSED)["cycle_id"]
@@ -226,24 +226,24 @@ def evaluation_cycles(
             "cycles closed": len(closed),
             "cycles": table(shown),
             **pages,
-            **told,
+            **failed_metadata,
         },
     )
 
 
 def _write_page(space: Workspace, cycle: str) -> Path:
-    """The report of a cycle as a page in the home; it can be written again with `slowwave eval report`."""
+    """Write the report of a cycle as a page in the home. `slowwave eval report` rewrites it."""
     page = cycle_page(cycle_report(space.store, cycle, margin=space.settings.evaluation.margin))
     path = _page(space, cycle)
     path.parent.mkdir(exist_ok=True)
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(page, encoding="utf-8")
-    beside.replace(path)
+    partial_file = path.with_name(path.name + ".part")
+    partial_file.write_text(page, encoding="utf-8")
+    partial_file.replace(path)
     return path
 
 
 def _page(space: Workspace, cycle: str) -> Path:
-    """Where the page of a cycle is; no two cycles have the same name in it."""
+    """Return the path of a cycle's page. Names are unique across namespaces."""
     namespace, _, number = cycle.rpartition("#")
     return space.settings.home / REPORTS / f"cycle-{namespace.replace('/', '~')}-{number}.html"
 

@@ -1,4 +1,4 @@
-"""What went wrong with the part of one namespace, in assets: the others are done, and it is told."""
+"""Per-namespace failures in assets: the other namespaces are processed, the failure is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 def run_per_namespace(
     space: Workspace, work: Callable[[Workspace], T]
 ) -> tuple[list[T], list[NamespaceFault]]:
-    """Do work on the home; where that fails, on each of its namespaces (`slowwave.home.fault_isolation`)."""
+    """Run work on the whole home; if it fails, on each namespace (`slowwave.home.fault_isolation`)."""
 
     def namespaces() -> list[str]:
         vaults = [source.namespace for source in space.journal.sources()]
@@ -31,10 +31,12 @@ def run_per_namespace(
 def failure_metadata(
     context: dg.AssetExecutionContext, store: Store, faults: Sequence[NamespaceFault]
 ) -> dict[str, str]:
-    """Remember and tell what went wrong at an asset on the days of its run; metadata of it."""
-    found = {one.namespace: one for one in faults}
-    for one in found.values():
-        context.log.error(f"{one.namespace} is left as it was, and due again: {one.error}")
-    note_faults(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
-    told = "; ".join(f"{one.namespace}: {one.error}" for one in found.values())
-    return {"failed namespaces": told or "none"}
+    """Record and log the failures of an asset on the days of its run. Return metadata of them."""
+    by_namespace = {fault.namespace: fault for fault in faults}
+    for fault in by_namespace.values():
+        context.log.error(
+            f"Namespace {fault.namespace} failed and keeps its rows; the next run retries it: {fault.error}"
+        )
+    note_faults(store, context.asset_key.path[-1], list(context.partition_keys), list(by_namespace.values()))
+    reasons = "; ".join(f"{fault.namespace}: {fault.error}" for fault in by_namespace.values())
+    return {"failed namespaces": reasons or "none"}

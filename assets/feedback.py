@@ -1,4 +1,4 @@
-"""searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
+"""Assets of feedback: searches, events -> usage_signals -> effectiveness, strength -> memory_state."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -39,12 +39,12 @@ from slowwave.views import counts
 
 GROUP = "feedback"
 RESULTS, EVIDENCE, VOTES = 5.0, 3.0, 0.3
-"""Rows of the size of a signal that a search counts for, an act of feedback, and a vote on a promotion."""
+"""Memory use of a search, a feedback event and a promotion vote, in rows of ``usage_signals``."""
 asset = partial(daily_asset, GROUP)
 
 
 class _FromJournal:
-    """Rows that the journal has of some days.
+    """Reader of the journal's rows of some days.
 
     Args:
         drain: Reads them.
@@ -64,11 +64,9 @@ class _FromJournal:
         return done.rows
 
     def set_aside(self, context: dg.AssetExecutionContext) -> dict[str, int]:
-        """Warn of entries that cannot be read; metadata of them."""
+        """Warn of unreadable journal entries, and return metadata of them."""
         for event_id in sorted(self._unreadable)[:10]:
-            context.log.warning(
-                f"Entry {event_id} of the journal says nothing that can be used; it is left out."
-            )
+            context.log.warning(f"Journal entry {event_id} cannot be read and is skipped.")
         return {"unreadable": len(self._unreadable)}
 
 
@@ -76,13 +74,13 @@ class _FromJournal:
 def searches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Every search of each day and what it showed, from the journal."""
+    """Searches of each day with their returned results, from the journal."""
     space, made = slowwave.space, _FromJournal(projections.drain_searches)
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
     rows, written = write_days(
         context, space, made, "namespace", "imported_from", "abstained", nothing,
         sizes=_entries(space, SEARCHES, RESULTS),
-        numbers={"abstained": pl.col("abstained").sum(), "showed nothing": nothing.sum()},
+        numbers={"abstained": pl.col("abstained").sum(), "without results": nothing.sum()},
     )  # fmt: skip
     processing_watermarks.FEEDBACK.look(space.store, run_key(context), "searches", made.last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
@@ -92,7 +90,7 @@ def searches(
         {
             "searches": table(by_source),
             "abstained": int(rows["abstained"].sum()),
-            "showed nothing": int(rows["nothing"].sum()),
+            "without results": int(rows["nothing"].sum()),
             **made.set_aside(context),
         },
     )
@@ -102,7 +100,7 @@ def searches(
 def events(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
+    """Feedback events of each day, from the journal: ratings, observed answers, outcomes."""
     space, made = slowwave.space, _FromJournal(projections.drain_events)
     kinds = "day", "tier", "verdict", "imported_from", "principal"
     rows, written = write_days(
@@ -122,7 +120,7 @@ def events(
 
 
 def _entries(space: Workspace, kinds: Sequence[str], each: float) -> dict[str, int]:
-    """How many entries of some kinds the journal has of each day, each counting for so many rows."""
+    """Count the journal entries of some kinds by day, times the rows that each counts for."""
     by_day = space.journal.days(kinds).group_by("day").agg(pl.col("entries").sum())
     return {day: int(count * each) for day, count in by_day.iter_rows()}
 
@@ -134,10 +132,10 @@ def _entries(space: Workspace, kinds: Sequence[str], each: float) -> dict[str, i
 def usage_signals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """What each act says of each memory: used or ignored, a vote, or a share of a project's outcome.
+    """Signals of each event about each memory: used or ignored, a rating, or a share of a project's outcome.
 
-    The outcome of a project is credited to what its searches brought, on this day or earlier. The vectors of
-    the questions are kept in ``question_vectors``, where they are not yet.
+    The outcome of a project is credited to the results of its searches, on this day or earlier. Vectors of
+    the questions are cached in ``question_vectors``.
     """
     space, days = slowwave.space, list(context.partition_keys)
     store, ratio = space.store, space.usage_policy.used_ratio
@@ -153,7 +151,7 @@ def usage_signals(
     begin(store, run_key(context), last_of(*seen), days[0])
 
     by_query = (pl.col("tier") == "implicit") & (pl.col("verdict") == "used") & (pl.col("weight") == 0)
-    about: set[str] = set()
+    memory_ids: set[str] = set()
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         events = rows_of(own.store, "events", part)
@@ -162,7 +160,7 @@ def usage_signals(
         return rows
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
-        about.update(ids_in(rows))
+        memory_ids.update(ids_in(rows))
         return counts.counted(rows, "day", "tier", "verdict", "evidence", by_query.alias("by_query"))
 
     rows, written = write_days(
@@ -180,7 +178,7 @@ def usage_signals(
         written,
         {
             "verdicts": table(verdicts),
-            "memories": len(about),
+            "memories": len(memory_ids),
             "used only by words of the query": int(rows.filter("by_query")["rows"].sum()),
             **pictures.of_signals(rows, days),
         },
@@ -190,13 +188,16 @@ def usage_signals(
 def _from_signals(
     context: dg.AssetExecutionContext, space: Workspace, rule: Callable[..., pl.DataFrame]
 ) -> Callable[[Workspace, list[str]], pl.DataFrame]:
-    """Fold the signals of some days into a rule's state, from where the days before left it."""
+    """Return a function that folds the signals of some days into a rule's state.
+
+    It starts from the state that the previous days left.
+    """
     carried = CarryOverState(context.partition_keys[0])
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         signals = rows_of(own.store, "usage_signals", part, FOLDED)
-        left = carried.of(whole=own is space)
-        return rule(own.store, signals, part[0], space.feedback_policy, left, space.engine)
+        previous = carried.of(whole=own is space)
+        return rule(own.store, signals, part[0], space.feedback_policy, previous, space.engine)
 
     return made
 
@@ -209,10 +210,10 @@ def _from_signals(
 def effectiveness(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """How well each chunk and memory served, as of the end of each day that changed it.
+    """Effectiveness of each chunk and memory, as of the end of each day that changed it (rule 4.3).
 
-    A weighted mean with a neutral beginning, from the state that the days before left. Votes lose half of
-    their weight every three months; of one principal on one memory the newest few count.
+    A weighted mean of ratings with a neutral prior, updated from the state of the previous days. Ratings lose
+    half of their weight every three months; of one user on one memory only the newest few count.
     """
     space = slowwave.space
 
@@ -238,9 +239,9 @@ def effectiveness(
 def strength(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """How firmly use has set each memory, after the last verdict of each day that has one.
+    """Memory strength, after the last signal of each day that has one (rule 4.2).
 
-    It is shown, and says which memories fade; it has no weight in a ranking and deletes nothing.
+    For display: it says which memories fade. It has no weight in ranking and deletes nothing.
     """
     space = slowwave.space
 
@@ -259,7 +260,7 @@ def strength(
     return materialized(context, written, {**pictures.of_strength(rows, end)})
 
 
-# and on notes, which signals rest on: its graph stays in view
+# Signals depend on notes: that dependency is left out to keep the graph readable.
 @asset(
     usage_signals, on_day_before=True,
     rules=("scoring/feedback/promotion.py", "scoring/feedback/votes.py", "scoring/feedback/policy.py",
@@ -268,10 +269,11 @@ def strength(
 def promotions(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Which memories useful votes promote, and why others were not: decided at the end of each day.
+    """Promotions by useful ratings, decided at the end of each day, with reasons (rule 4.4).
 
-    Five useful votes make a normal memory important, ten an important one critical. Its authors' votes do not
-    count, unless its namespace has no other principal; it has at most three promotions in eight hours.
+    Five useful ratings make a normal memory important, ten an important one critical. Ratings by its authors
+    do not count, unless its namespace has no other user. A memory has at most three promotions in eight
+    hours.
     """
     policy = slowwave.space.feedback_policy
 
@@ -297,19 +299,22 @@ def promotions(
 def memory_state(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """What use has taught of each memory: the newest of all that the days came to. Ranking reads it."""
+    """Latest feedback state per memory: effectiveness, strength, tier.
+
+    One row per memory. Read by ranking.
+    """
     space = slowwave.space
     days = list(context.partition_keys)
     changed, faults = run_per_namespace(
         space, lambda own: apply_state.apply_state(own.store, days, space.feedback_policy, texts_in(own))
     )
-    told = failure_metadata(context, space.store, faults)
-    if not processing_watermarks.faulty_days(space.store, FOLDS) & set(days):  # else they are due again
+    failed_metadata = failure_metadata(context, space.store, faults)
+    if not processing_watermarks.faulty_days(space.store, FOLDS) & set(days):  # else they stay stale
         finish(space.store, run_key(context))
     return materialized(
         context,
         Metadata(),
-        {"memories changed": sum(changed), **told},
+        {"memories changed": sum(changed), **failed_metadata},
         as_of_end={"dagster/row_count": space.store.count("memory_state")},
     )
 

@@ -1,4 +1,4 @@
-"""staged_notes -> gate_verdicts -> embedded_chunks -> memories -> search_index."""
+"""Assets of ingest: staged_notes -> gate_verdicts -> embedded_chunks -> memories -> search_index."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -53,8 +53,8 @@ JOURNAL = dg.AssetSpec(
     group_name=GROUP,
     kinds={"sqlite"},
     tags={"stage": GROUP},
-    description="Every act of each day, as it happened: saves, searches, feedback, judgments, decisions.\n\n"
-    "All tables are made from it. Applications write it, not the night.",
+    description="Append-only log of all events: saves, searches, feedback, judgments, decisions.\n\n"
+    "All tables are derived from it. Applications write it, not the nightly job.",
 )
 
 
@@ -62,10 +62,10 @@ JOURNAL = dg.AssetSpec(
 def staged_notes(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """What each day brought: saved, changed, deleted and unreadable notes, one row per memory and day.
+    """Notes saved, changed or deleted each day, and unreadable ones: one row per memory and day.
 
-    Looks at every watched vault first (only when the run includes today or yesterday: a folder can only be
-    seen as it is now) and puts what changed into the journal; the journal's acts of the day are the rows.
+    Scans every watched vault first and appends changes to the journal; the day's journal entries are the
+    rows. Vaults are scanned only if the run includes today or yesterday, because a folder has no history.
     """
     days = list(context.partition_keys)
     scans = _look_at_vaults(slowwave, days[-1])
@@ -86,19 +86,22 @@ def staged_notes(
         {
             "vaults": table(vault.scan_summary(scans)),
             "acts": table(rows.group_by("namespace", "act").len("notes").sort("namespace", "act")),
-            "warnings": dg.MetadataValue.md("\n".join(f"- {one}" for one in warnings) or "*none*"),
+            "warnings": dg.MetadataValue.md("\n".join(f"- {warning}" for warning in warnings) or "*none*"),
             "lance_version": int(space.store.table("staged_notes").version),
         },
     )
 
 
 def _last(rows: pl.DataFrame) -> pl.DataFrame:
-    """The last seq of each day."""
+    """Return the last seq of each day."""
     return rows.group_by("day").agg(pl.col("seq").max())
 
 
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.ScanResult]:
-    """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
+    """Scan the watched vaults and append changes to the journal.
+
+    They are dated in `last_day` if that is today or yesterday; else no vault is scanned.
+    """
     now, end = slowwave.clock(), day_end(last_day)
     if not end - DAY <= now < end + DAY:
         return []
@@ -112,11 +115,11 @@ def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Sca
 def gate_verdicts(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """The save gate's verdict on each staged note by itself: pass or refuse, with every reason and its score.
+    """Save gate's verdict on each staged note: pass or refuse, with all reasons and its content score.
 
-    Structure (L1), content (L2) and the named kinds of junk. While the gate only warns, a note with faults
-    passes and its reasons say what the gate would refuse. Refused and unreadable notes go to quarantine,
-    whole. Duplicates (L3) are decided by `memories`, one note after the other.
+    Checks structure (L1), content (L2) and the named kinds of junk. While the gate only warns, a faulty note
+    passes with the reasons for which the gate would refuse it. Refused and unreadable notes go to quarantine
+    unchanged. Duplicates (L3) are decided by `memories`, one note after the other.
     """
     space = slowwave.space
     staged = rows_of_run(context, space.store, "staged_notes")
@@ -130,7 +133,7 @@ def gate_verdicts(
         how="horizontal",
     ).with_columns(verdict_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
     refused = verdicts.filter(pl.col("verdict") == "refuse")
-    held = hold(space.store, staged, refused)
+    quarantined = hold(space.store, staged, refused)
     faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
     examples = faulty.select("memory_id", "verdict", "score", "reasons")
     scores = verdicts["score"].drop_nulls()
@@ -143,7 +146,7 @@ def gate_verdicts(
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
             "reasons": table(_by_reason(faulty)),
             "would refuse": faulty.height - refused.height,
-            "quarantined": held,
+            "quarantined": quarantined,
             "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
             "faulty notes (examples)": table(examples.sort("memory_id")),
         },
@@ -151,7 +154,7 @@ def gate_verdicts(
 
 
 def _gate_state(policy: GatePolicy, mode: str) -> str:
-    """State of the gate in words that stay true; the check `save_gate` says how it is now."""
+    """Describe the gate by its dates, which stay true; the check `save_gate` shows its current state."""
     start = policy.enforces_from
     return mode if start is None else f"warns until {start:%Y-%m-%d %H:%M} UTC, enforces from then on"
 
@@ -167,19 +170,19 @@ def embedded_chunks(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks and vectors of the notes that passed.
 
-    Text that was ever embedded is not embedded again. Finished chunks are kept as the work goes on, so a
-    run that is killed goes on where it was.
+    Cached texts are not embedded again. Finished chunks are stored as the work proceeds, so a killed run
+    resumes where it was.
     """
     space = slowwave.space
     days, notes = list(context.partition_keys), passed(*_judged(context, space.store))
-    found, faults = run_per_namespace(
+    reports, faults = run_per_namespace(
         space,
         lambda own: ingest_pipeline.embed_days(
             own.store, own.embedder, own.chunker, rows_in_scope(own, notes), days
         ),
     )
     numbers = {day: {ROWS: rows} for day, rows in sizes_of(space.store, "embedded_chunks", days).items()}
-    chunks, computed = (sum(getattr(one, name) for one in found) for name in ("chunks", "computed"))
+    chunks, computed = (sum(getattr(report, name) for report in reports) for name in ("chunks", "computed"))
     return materialized(
         context,
         Metadata(numbers),
@@ -188,19 +191,19 @@ def embedded_chunks(
             "vectors computed": computed,
             "vectors reused": chunks - computed,
             "embedding model": space.embedder.name,
-            "seconds in the model": round(sum(one.seconds for one in found), 2),
+            "seconds in the model": round(sum(report.seconds for report in reports), 2),
             **failure_metadata(context, space.store, faults),
         },
     )
 
 
 def _judged(context: dg.AssetExecutionContext, store: Store) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The staged notes of the run's days, and the verdicts on them."""
+    """Return the staged notes of the run's days, and the verdicts on them."""
     return rows_of_run(context, store, "staged_notes"), rows_of_run(context, store, "gate_verdicts")
 
 
 def passed(staged: pl.DataFrame, verdicts: pl.DataFrame, verdict: str = "pass") -> pl.DataFrame:
-    """Staged notes with this verdict, with the score and the parts that it was made with."""
+    """Return staged notes with this verdict, with their score and its parts."""
     wanted = verdicts.filter(pl.col("verdict") == verdict).select("day", "memory_id", "score", "parts")
     return staged.join(wanted, on=["day", "memory_id"], how="inner", maintain_order="left")
 
@@ -209,10 +212,10 @@ def passed(staged: pl.DataFrame, verdicts: pl.DataFrame, verdict: str = "pass") 
 def memories(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Notes that passed enter one after the other: stored, merged, superseding, or refused as duplicates.
+    """Memories after reconsolidation: each passed note is stored, merged, superseding or refused.
 
-    Also retires what was forgotten and takes back what a person undid. Every decision is in the log, with
-    its reason; nothing is ever erased.
+    Notes enter one after the other. Also hides forgotten memories and applies decisions that a person
+    reversed. Every decision is logged with its reason; nothing is erased.
     """
     space = slowwave.space
     judged = _judged(context, space.store)
@@ -222,25 +225,25 @@ def memories(
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    parted = unmerge_cross_sensitivity(space, slowwave.clock())
+    unmerged = unmerge_cross_sensitivity(space, slowwave.clock())
 
-    def taken_in(own: Workspace) -> dict[str, AdmissionReport]:
+    def ingest_days(own: Workspace) -> dict[str, AdmissionReport]:
         done: dict[str, AdmissionReport] = {}
-        for (day,), mine in rows_in_scope(own, acts).sort("day").group_by("day", maintain_order=True):
-            done[str(day)] = admit_batch(own, mine, embedded, again=True)
+        for (day,), day_rows in rows_in_scope(own, acts).sort("day").group_by("day", maintain_order=True):
+            done[str(day)] = admit_batch(own, day_rows, embedded, again=True)
             lost = lost_originals(own.store, until=str(day))
-            if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
-                back = own.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
-                back = back.join(lost, on=["memory_id", "revision"], how="semi")
-                done[str(day)] += admit_batch(own, back, embedded, again=True)
+            if not lost.is_empty():  # their original was forgotten or changed: decide again
+                retried = own.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
+                retried = retried.join(lost, on=["memory_id", "revision"], how="semi")
+                done[str(day)] += admit_batch(own, retried, embedded, again=True)
         return done
 
-    found, faults = run_per_namespace(space, taken_in)
+    by_namespace, faults = run_per_namespace(space, ingest_days)
     done, numbers = AdmissionReport(), {}
     for day in context.partition_keys:
-        mine = sum((some[day] for some in found if day in some), start=AdmissionReport())
-        numbers[day] = {name: getattr(mine, name) for name in COUNTED}
-        done += mine
+        report = sum((by_day[day] for by_day in by_namespace if day in by_day), start=AdmissionReport())
+        numbers[day] = {name: getattr(report, name) for name in COUNTED}
+        done += report
     for warning in done.warnings:
         context.log.warning(warning)
     return materialized(
@@ -249,7 +252,7 @@ def memories(
         {
             "reconsolidation": space.admission()[0].reconsolidation,
             **{name: getattr(done, name) for name in COUNTED},
-            **({"parted by sensitivity": parted} if parted else {}),
+            **({"unmerged by sensitivity": unmerged} if unmerged else {}),
             "decisions": table(_by_outcome(done.decisions)),
             "decisions (examples)": table(_examples(done.decisions)),
             **failure_metadata(context, space.store, faults),
@@ -268,7 +271,7 @@ COUNTED = (
 
 
 def _waiting(slowwave: SlowwaveResource) -> dict[str, int]:
-    """How many decisions wait for a person; 0 is told, too, so that the page draws a history without gaps."""
+    """Count the decisions that wait for a person, also 0: Dagster plots a history without gaps."""
     return {f"waiting for a person ({COMMAND})": waiting(slowwave.space.store).height}
 
 
@@ -279,7 +282,7 @@ def _by_outcome(decisions: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(decisions: pl.DataFrame) -> pl.DataFrame:
-    """The decisions that changed something; `slowwave decisions` has the titles and the evidence."""
+    """Return decisions that changed something; `slowwave decisions` has titles and evidence."""
     if decisions.is_empty():
         return decisions
     shown = decisions.filter(pl.col("outcome") != "complement").sort("similarity").head(20)
@@ -298,20 +301,22 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
 def search_index(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Chunks brought into agreement with the memories, indexes brought up to date, old files removed.
+    """Chunks synchronised with the memories, updated indexes, and a snapshot file per namespace.
 
-    And of each namespace its snapshot is left in a file, which all processes that search it map.
+    Old table versions are removed. Processes that search a namespace map its snapshot file.
     """
     space = slowwave.space
     store = space.store
     with space.writing():
-        mended, faults = run_per_namespace(space, lambda own: reconcile(own.store, own.chunker, own.embedder))
-    told = failure_metadata(context, store, faults)
+        reconciled, faults = run_per_namespace(
+            space, lambda own: reconcile(own.store, own.chunker, own.embedder)
+        )
+    failed_metadata = failure_metadata(context, store, faults)
     settings = space.settings.store
-    most_bytes = int(settings.snapshot_mb * 2**20)
+    max_bytes = int(settings.snapshot_mb * 2**20)
     with task("indexing"):
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
-        large = searched_in_table(store, most_bytes)
+        large = searched_in_table(store, max_bytes)
         index = refresh_vector_index(
             store,
             minimum_rows=settings.ann_min_chunks,
@@ -319,19 +324,21 @@ def search_index(
             needed=bool(large),
         )
         kept = maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))
-        left = leave_files(
+        snapshots = leave_files(
             store,
-            most_bytes,
+            max_bytes,
             erasures=lambda name: space.journal.count(name, ERASURE),
             parted_from=settings.ann_min_chunks,
             wanted_recall=settings.vector_index_recall,
         )
-    for name, why in left.failed.items():
-        context.log.warning(f"Processes make the snapshot of {name} themselves: {why}")
-    faulty = faulty_days(store, TAKEN_IN)  # they are due again
-    looked = NOTES.seen(store, run_key(context), "staged_notes")
+    for name, why in snapshots.failed.items():
+        context.log.warning(
+            f"Cannot write the snapshot file of {name}: {why}. Each process builds its own copy."
+        )
+    faulty = faulty_days(store, TAKEN_IN)  # they stay stale
+    scanned = NOTES.seen(store, run_key(context), "staged_notes")
     staged = rows_of(store, "staged_notes", list(context.partition_keys), ["day", "seq"])
-    seen = _last(pl.concat([staged, looked]))
+    seen = _last(pl.concat([staged, scanned]))
     NOTES.finish(store, {day: {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
     return materialized(
         context,
@@ -345,15 +352,15 @@ def search_index(
             else f"none: exact search below {settings.ann_min_chunks:,} chunks"
             if large
             else "none: each namespace is searched in its snapshot",
-            "stale chunks removed": sum(one.stale_chunks for one in mended),
-            "memories mended": sum(one.remade_memories for one in mended),
-            "snapshots left for all processes": len(left.rows),
+            "stale chunks removed": sum(report.stale_chunks for report in reconciled),
+            "memories fixed": sum(report.remade_memories for report in reconciled),
+            "snapshot files": len(snapshots.rows),
             "tables": table(pl.DataFrame(kept)),
-            **told,
+            **failed_metadata,
         },
     )
 
 
 ASSETS = defined_in(globals())
 TAKEN_IN = names_of(ASSETS)
-"""Assets that the record of a day whose notes were taken in rests on."""
+"""Assets that must succeed before a day's notes count as ingested."""

@@ -1,4 +1,4 @@
-"""What those see who watch the nights: a span, a measurement and a log line of each run and each asset."""
+"""Telemetry of nightly runs: a span, a measurement and a log line per run and asset."""
 
 import functools
 import inspect
@@ -20,15 +20,15 @@ from slowwave.telemetry.recording import STATE
 P = ParamSpec("P")
 R = TypeVar("R")
 _RUNNING: Final[dict[str, "NightSpan"]] = {}
-"""Runs of this process that are watched, by their ids."""
+"""Instrumented runs of this process, by id."""
 
 
 class NightSpan:
-    """A run of a job, from the moment that its resources are there until they are given back.
+    """Span of a run, from the set-up of its resources to their teardown.
 
     Args:
-        run: of Dagster.
-        home: where what it came to is noted for `/metrics`; None: nowhere.
+        run: Of Dagster.
+        home: Home whose `/metrics` gets the result; None: not recorded.
     """
 
     def __init__(self, run: dg.DagsterRun, home: Path | None) -> None:
@@ -41,7 +41,7 @@ class NightSpan:
         self.span.__enter__()
 
     def end(self) -> None:
-        """The run is over."""
+        """End the span and record the outcome."""
         _RUNNING.pop(self._run.run_id, None)
         outcome = "failed" if self.failed else "ok"
         seconds = time.perf_counter() - self._start
@@ -57,55 +57,55 @@ class NightSpan:
 
 
 def start_night(space: Workspace, run: dg.DagsterRun) -> NightSpan | None:
-    """Watch a run that begins; None where nobody watches."""
+    """Start the span of a run; None where telemetry is off."""
     home = space.settings.home if space.settings.telemetry.metrics_port else None
     if run.run_id in _RUNNING or (not STATE.on and home is None):
-        return None  # one resource of a run watches it, of those that open the home for it
+        return None  # several resources of a run open the home; the first instruments it
     _RUNNING[run.run_id] = night = NightSpan(run, home)
     return night
 
 
 def instrumented(work: Callable[P, R]) -> Callable[P, R]:
-    """An asset whose runs are seen by those who watch; where nobody does it is called as it is."""
+    """Wrap an asset with telemetry; where that is off, call it unchanged."""
     name = work.__name__
 
     def context_of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of Dagster
         if arguments or "context" in named:
             return arguments[0] if arguments else named["context"]
-        return dg.AssetExecutionContext.get()  # an asset that asks for none has one all the same
+        return dg.AssetExecutionContext.get()  # an asset without a context parameter has one all the same
 
     if inspect.isgeneratorfunction(work):
 
         @functools.wraps(work)
-        def seen_in_parts(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as the asset's
+        def measured_generator(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as the asset's
             if not (_RUNNING or STATE.on):
                 yield from work(*arguments, **named)
                 return
-            with _seeing(name, context_of(arguments, named)):
+            with _asset_span(name, context_of(arguments, named)):
                 yield from work(*arguments, **named)
 
-        return cast("Callable[P, R]", seen_in_parts)
+        return cast("Callable[P, R]", measured_generator)
 
     @functools.wraps(work)
-    def seen(*arguments: P.args, **named: P.kwargs) -> R:
+    def measured(*arguments: P.args, **named: P.kwargs) -> R:
         if not (_RUNNING or STATE.on):
             return work(*arguments, **named)
-        with _seeing(name, context_of(arguments, named)):
+        with _asset_span(name, context_of(arguments, named)):
             return work(*arguments, **named)
 
-    return seen
+    return measured
 
 
 def _days_of(tags: Mapping[str, str]) -> dict[str, str]:
-    """First and last day of a run by its tags; nothing of a run without days."""
+    """Return first and last day of a run by its tags; empty for a run without days."""
     first = tags.get(PARTITION_TAG) or tags.get(RANGE_START_TAG)
     last = tags.get(PARTITION_TAG) or tags.get(RANGE_END_TAG)
     return {"first_day": first, "last_day": last} if first and last else {}
 
 
 @contextmanager
-def _seeing(name: str, context: Any) -> Iterator[None]:  # noqa: ANN401 - of Dagster
-    """The time of an asset in a run."""
+def _asset_span(name: str, context: Any) -> Iterator[None]:  # noqa: ANN401 - of Dagster
+    """Measure an asset in a run."""
     night = _RUNNING.get(context.run.run_id)
     about = {"asset": name, "run_id": context.run.run_id, **_days_of(context.run.tags)}
     start, outcome = time.perf_counter(), "failed"

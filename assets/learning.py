@@ -1,4 +1,4 @@
-"""learned_proposals, search_views -> learning_gate -> (where open) learned_triggers, search_keys."""
+"""Assets of learning: proposals, search_views -> learning_gate -> learned_triggers, search_keys."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -37,7 +37,7 @@ from slowwave.store import one_of
 
 GROUP = "learning"
 REFUSED = "slowwave/refused"
-"""Tag of a run in which the gate let nothing be learned, and why."""
+"""Tag of a run that the learning gate refused; its value is the reason."""
 GateOf = Mapping[tuple[str, str], GateDecision]
 _Of = tuple[str, str, Kind]
 """Day, namespace and kind of learning."""
@@ -47,40 +47,44 @@ asset = partial(daily_asset, GROUP)
 RULES = ("scoring/feedback", "scoring/nearness.py", "learning")
 
 
-@asset(feedback.searches, feedback.usage_signals, rules=RULES)  # and on notes, which signals rest on
+@asset(
+    feedback.searches, feedback.usage_signals, rules=RULES
+)  # signals depend on notes: left out to keep the graph readable
 def learned_proposals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """What each selection of a day could teach the memory that was selected, and why most teach nothing.
+    """Learned terms that each selection of a day proposes, or the reason why it proposes none.
 
-    A proposal has no effect on any search. Results that the search ranked among the first three, memories
-    younger than three days, words that are frequent or on the list of those that say nothing: none teaches.
+    A proposal has no effect on any search. Nothing is proposed from results ranked among the first three, for
+    memories younger than three days, or from frequent and listed filler words.
     """
     space = slowwave.space
     rows, written = write_days(context, space, proposals.proposal_days, "proposal_id", "namespace")
-    became = _became(rows, Evidence(space, context.partition_keys[-1]).decided.reasons)
-    return materialized(context, written, {"selections": rows.height, "what became of them": became})
+    outcomes = _outcomes(rows, Evidence(space, context.partition_keys[-1]).decided.reasons)
+    return materialized(context, written, {"selections": rows.height, "outcomes": outcomes})
 
 
-@asset(learned_proposals, rules=RULES)  # of the same searches, signals and notes: its graph stays in view
+@asset(
+    learned_proposals, rules=RULES
+)  # searches, signals and notes are upstream too: left out to keep the graph readable
 def search_views(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """What each search of which anything was said showed, and what was taken: a past question could be a key.
+    """Impressions and selections of each search with feedback: the input of search keys.
 
-    Nothing here has an effect on any search. What was shown and not taken counts against a memory, as far as
-    it was looked at. Orders to an assistant and memories younger than three days teach nothing, and of one
-    memory no more than three selections in eight hours.
+    It has no effect on any search. An impression that was not selected counts against a memory, weighted by
+    the probability that it was examined. Instructions to an assistant and memories younger than three days
+    are left out; one memory counts for at most three selections in eight hours.
     """
     space = slowwave.space
     rows, written = write_days(context, space, impressions.view_days, "view_id", "namespace", "query_id")
-    became = _became(rows, Evidence(space, context.partition_keys[-1]).decided_views.reasons)
-    more = {"questions": rows["query_id"].n_unique(), "what became of selections": became}
+    outcomes = _outcomes(rows, Evidence(space, context.partition_keys[-1]).seen.reasons)
+    more = {"questions": rows["query_id"].n_unique(), "outcomes of selections": outcomes}
     return materialized(context, written, more)
 
 
-def _became(rows: pl.DataFrame, reasons: pl.DataFrame) -> dg.MarkdownMetadataValue:
-    """Counts of selections by namespace and reason."""
+def _outcomes(rows: pl.DataFrame, reasons: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Count selections by namespace and reason."""
     by = ["namespace", "reason"]
     counted = rows.join(reasons, on=reasons.columns[0]).group_by(by).len("selections")
     return table(counted.sort(by), rows=40)
@@ -90,15 +94,15 @@ def _became(rows: pl.DataFrame, reasons: pl.DataFrame) -> dg.MarkdownMetadataVal
 def learned_matches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Whether memories were wanted where a term or a past question brings them to mind, or would.
+    """Matches of learned terms and search keys, with the relevance of the memories they lead to.
 
-    By what was known before the day of the search. It says how much noise learning makes.
+    Uses only what was known before the day of the search. It measures the noise that learning adds.
     """
     space = slowwave.space
-    of = ["namespace", "kind", "evidence", "relevant"]
-    rows, written = write_days(context, space, boost_effect.match_days, *of)
-    counted = rows.group_by(of).len("matches")
-    return materialized(context, written, {"matches": table(counted.sort(of))})
+    columns = ["namespace", "kind", "evidence", "relevant"]
+    rows, written = write_days(context, space, boost_effect.match_days, *columns)
+    counted = rows.group_by(columns).len("matches")
+    return materialized(context, written, {"matches": table(counted.sort(columns))})
 
 
 @asset(
@@ -108,17 +112,17 @@ def learned_matches(
 def learned_effect(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """How good each judged search is without what was learned before its day, and with it.
+    """Quality of each judged search without and with what was learned before its day.
 
-    Where nothing is applied yet, with it is what it would be: tried on what the search considered.
+    Where nothing is applied yet, the effect is predicted by replay of the logged candidates.
     """
     space = slowwave.space
-    of, flags = ["namespace", "kind"], ["moved", "live"]
-    rows, written = write_days(context, space, boost_effect.effect_days, *of, *flags, *EFFECT_COLUMNS)
-    found = rows.group_by(of).agg(
+    groups, flags = ["namespace", "kind"], ["moved", "live"]
+    rows, written = write_days(context, space, boost_effect.effect_days, *groups, *flags, *EFFECT_COLUMNS)
+    effects = rows.group_by(groups).agg(
         pl.len().alias("searches"), pl.col(flags).sum(), pl.col(EFFECT_COLUMNS).mean()
     )
-    return materialized(context, written, {"means": table(found.sort("namespace", "kind"))})
+    return materialized(context, written, {"means": table(effects.sort("namespace", "kind"))})
 
 
 @asset(
@@ -128,22 +132,22 @@ def learned_effect(
 def learning_gate(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Whether what use taught may be applied: every condition at the end of each day, by what was known then.
+    """Learning gate: every condition at the end of each day, by what was known then (rule 6.7).
 
-    Of words and of search keys, each by its own evidence and with its own approval. Where what was applied
-    makes results worse, all of it is taken back and the gate is closed until a person approves again. What
-    has expired is removed. Nothing is ever learned here.
+    Learned terms and search keys each have their own evidence and approval. If applied learning makes results
+    worse, all of it is rolled back and the gate stays closed until a person approves again. Expired entries
+    are removed. Nothing is learned here.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    found, faults = run_per_namespace(space, lambda own: _decided(own, days))
-    decided = {key: gate for one, _ in found for key, gate in one.items()}
-    regressions = {namespace: why for _, one in found for namespace, why in one.items()}
-    keep = {one.namespace for one in faults}
+    decisions, faults = run_per_namespace(space, lambda own: _decided(own, days))
+    decided = {key: gate for gates_of, _ in decisions for key, gate in gates_of.items()}
+    regressions = {namespace: why for _, worse in decisions for namespace, why in worse.items()}
+    keep = {fault.namespace for fault in faults}
 
     def rows_of_gates(own: Workspace, part: list[str]) -> pl.DataFrame:
-        held = own.store.read("learning_gate", one_of("day", part))
+        previous = own.store.read("learning_gate", one_of("day", part))
         rows = rows_in_scope(own, _rows(own, decided, part))
-        return pl.concat([rows, held.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
+        return pl.concat([rows, previous.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
 
     _, written = write_days(context, space, rows_of_gates, "day", "namespace", "kind", "condition")
     if faults:
@@ -152,11 +156,11 @@ def learning_gate(
         )
     malformed = malformed_events(space.journal)
     for event_id in malformed[:10]:
-        context.log.warning(f"Entry {event_id} of the journal is no act of learning; it is left out.")
+        context.log.warning(f"Journal entry {event_id} is not a valid learning decision and is skipped.")
     for namespace, why in regressions.items():
-        context.log.error(f"What use taught in {namespace} made results worse and is switched off: {why}")
+        context.log.error(f"Learning made results worse in {namespace} and was rolled back: {why}")
     expired = applied_terms.expired_terms(space.store, space.now())
-    faulty = faulty_days(space.store, MEASURED)  # they are due again
+    faulty = faulty_days(space.store, MEASURED)  # they stay stale
     stale_days.finish(space.store, run_key(context), [day for day in days if day not in faulty])
     last = [gate for (day, *_), gate in decided.items() if day == days[-1]]
     return materialized(
@@ -175,35 +179,38 @@ def learning_gate(
 
 
 def _decided(space: Workspace, days: list[str]) -> tuple[dict[_Of, GateDecision], dict[str, str]]:
-    """The gates at the end of some days, and where learning was taken back; what they refuse is logged."""
-    evidence, found = Evidence(space, days[-1]), dict[_Of, GateDecision]()
+    """Return the gates at the end of some days, and the namespaces rolled back with the reason.
+
+    Refusals are logged.
+    """
+    evidence, decisions = Evidence(space, days[-1]), dict[_Of, GateDecision]()
     for kind in KINDS:
         decided = gates(evidence, days, kind, open_cycle=False)  # so that a range and its days agree
-        refused = {key: one.reason for key, one in decided.items() if not one.open}
+        refused = {key: gate.reason for key, gate in decided.items() if not gate.open}
         log.log_refusals(space.store, evidence, refused, days, kind)
-        found |= {(day, namespace, kind): one for (day, namespace), one in decided.items()}
-    return found, close_where_worse(space, days[-1])
+        decisions |= {(day, namespace, kind): gate for (day, namespace), gate in decided.items()}
+    return decisions, close_where_worse(space, days[-1])
 
 
 def conditions(gates: Iterable[GateDecision]) -> pl.DataFrame:
-    """Every condition of some gates, a row each."""
+    """Return every condition of some gates, one row each."""
     schema = dict.fromkeys(COLUMNS, pl.String) | {"number": pl.Float64}
     return pl.DataFrame([row for gate in gates for row in gate.rows], schema=schema, orient="row")
 
 
 def conditions_table(gates: Iterable[GateDecision]) -> dg.MarkdownMetadataValue:
-    """The same as a table for people."""
+    """Return the conditions as a Markdown table."""
     return table(conditions(gates).drop("number"), rows=60)
 
 
 def _states(decided: Iterable[GateDecision]) -> pl.DataFrame:
-    mine = [(gate.namespace, gate.kind, gate.state, gate.describe()) for gate in decided]
+    rows = [(gate.namespace, gate.kind, gate.state, gate.describe()) for gate in decided]
     names = ("namespace", "kind", "gate", "says")
-    return pl.DataFrame(mine, schema=dict.fromkeys(names, pl.String), orient="row")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
 def _rows(space: Workspace, decided: Mapping[_Of, GateDecision], days: Sequence[str]) -> pl.DataFrame:
-    """Rows of ``learning_gate`` of some days."""
+    """Return the rows of ``learning_gate`` of some days."""
     by_day = [
         conditions(gate for (on, *_), gate in decided.items() if on == day).with_columns(day=pl.lit(day))
         for day in days
@@ -217,7 +224,7 @@ def _rows(space: Workspace, decided: Mapping[_Of, GateDecision], days: Sequence[
 
 
 def refusal(decided: GateOf, days: Sequence[str], kind: Kind = WORDS) -> dg.AssetObservation | None:
-    """What is told where every gate is closed on one of some days, with the evidence; None: they are open."""
+    """Return the observation of a refused run, with the evidence; None if a gate is open each day."""
     opened = {day for (day, _), gate in decided.items() if gate.open}
     closed = [day for day in days if day not in opened]
     if not closed:
@@ -227,7 +234,7 @@ def refusal(decided: GateOf, days: Sequence[str], kind: Kind = WORDS) -> dg.Asse
         TABLES[kind],
         partition=days[0] if len(days) == 1 else None,
         description="\n".join(
-            [f"The learning gate is closed at the end of {last}: nothing was learned.", *_lacking(refused)]
+            [f"The learning gate is closed at the end of {last}: nothing was learned.", *_missing(refused)]
         ),
         metadata={
             "evidence": conditions_table(refused),
@@ -238,7 +245,7 @@ def refusal(decided: GateOf, days: Sequence[str], kind: Kind = WORDS) -> dg.Asse
 
 
 def _closed(asset: dg.AssetKey, refused: dg.AssetObservation) -> dg.AssetCheckEvaluation:
-    """The check `learning_gate` as a refused run leaves it, with the same table of conditions."""
+    """Return the failed check `learning_gate` of a refused run, with the same table of conditions."""
     return dg.AssetCheckEvaluation(
         asset_key=asset,
         check_name="learning_gate",
@@ -249,15 +256,17 @@ def _closed(asset: dg.AssetKey, refused: dg.AssetObservation) -> dg.AssetCheckEv
     )
 
 
-def _lacking(refused: Sequence[GateDecision]) -> Iterator[str]:
-    """What each namespace lacks, a condition a line."""
+def _missing(refused: Sequence[GateDecision]) -> Iterator[str]:
+    """Yield the missing conditions of each namespace, one per line."""
     for gate in refused:
-        yield f"{gate.name} lacks:"
-        yield from (f"- {one.name}: {one.value} (needs {one.bound})" for one in gate.missing)
+        yield f"{gate.name} is missing:"
+        yield from (
+            f"- {condition.name}: {condition.value} (needs {condition.bound})" for condition in gate.missing
+        )
     if not refused:
-        yield "Nothing was ever searched."
+        yield "No search was ever recorded."
     yield ""
-    yield "The check learning_gate, or `slowwave learning status`, says how it is now."
+    yield "Current state: the check learning_gate, or `slowwave learning status`."
 
 
 def _span(days: Sequence[str]) -> str:
@@ -268,16 +277,18 @@ def _span(days: Sequence[str]) -> str:
 def learned_triggers(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """What was learned on each day: words of questions that bring a memory to mind from then on.
+    """Learned terms of each day: words of questions that lead to a memory from then on (rule 5).
 
-    Refused, before anything is written, unless the learning gate was open at the end of each day by the
-    evidence of that day: two closed cycles of evaluation (200 queries, 28 days), a week of proposals that had
-    no effect, noise below 5 %, results not worse, the table in no full-text index, a person's approval. The
-    sensor `learning_gate_opens` asks for it; run by hand or as a backfill it is refused just the same: the
-    run ends without having made it, an observation says what is missing, and the run has the tag
+    Refused before anything is written, unless the learning gate was open at the end of each day by the
+    evidence of that day. The gate needs two closed evaluation cycles (200 queries, 28 days) and a week of
+    proposals without effect. It also needs noise below 5 %, results not worse, a table in no full-text index,
+    and a person's approval.
+
+    The sensor `learning_gate_opens` starts runs. Runs by hand and backfills are refused just the same: the
+    run ends without materializing, an observation lists what is missing, and the run gets the tag
     `slowwave/refused`.
 
-    The check `learning_gate` shows every condition as it is now. The jobs `approve_learning`,
+    The check `learning_gate` shows every condition as of now. The jobs `approve_learning`,
     `withdraw_learning` and `rollback_learning` are for people (Jobs, Launchpad).
     """
     yield from _applied(context, slowwave.space, WORDS)
@@ -287,11 +298,11 @@ def learned_triggers(
 def search_keys(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """What was learned of past questions: a new one near them is led to what was taken from them.
+    """Search keys: vectors of past questions with the results selected for them (rule 7).
 
-    Refused as `learned_triggers` is, by the same conditions of its own evidence, and with an approval of its
-    own. What was proposed before the gate opened comes in when it opens: it is what the evidence was measured
-    with. From the day after on it lifts.
+    A new question near a key boosts what was selected then, from the day after on. Refused like
+    `learned_triggers`, by the same conditions on its own evidence and with its own approval. When the gate
+    opens, proposals from before are applied too: the evidence was measured with them.
     """
     yield from _applied(context, slowwave.space, KEYS)
 
@@ -299,7 +310,7 @@ def search_keys(
 def _applied(
     context: dg.AssetExecutionContext, space: Workspace, kind: Kind
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Apply what was learned of a kind on the days of the run, unless the gate refuses it."""
+    """Apply learned terms or keys on the run's days, unless the gate refuses."""
     days = list(context.partition_keys)
     evidence = Evidence(space, days[-1] if kind == WORDS else "")
     decided = applied_terms.opened(evidence, days, kind)
@@ -307,26 +318,24 @@ def _applied(
         context.log_event(refused)
         context.log.warning(refused.description)
         context.instance.add_run_tags(context.run.run_id, {REFUSED: "the learning gate is closed"})
-        if kind == WORDS:  # Dagster runs no check of what was not made
+        if kind == WORDS:  # Dagster runs no check of an asset that was not materialized
             context.instance.report_runless_asset_event(_closed(context.asset_key, refused))
         return
-    opened = [key for key, gate in decided.items() if gate.open]
+    opened = [day_namespace for day_namespace, gate in decided.items() if gate.open]
     applied_terms.expired_terms(space.store, evidence.now)
     before, key = space.store.read(TABLES[kind]), applied_terms.KEY[kind]
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         rows = rows_in_scope(
-            own, applied_terms.applied(evidence, [one for one in opened if one[0] in part], kind)
+            own, applied_terms.applied(evidence, [at for at in opened if at[0] in part], kind)
         )
         log.log_taught(own.store, rows, before, kind)
-        held = rows_in_scope(own, before.filter(pl.col("day").is_in(part)))
-        if (
-            kind == KEYS
-        ):  # what was applied stands where a gate has closed since: others' days touch none of it
+        existing = rows_in_scope(own, before.filter(pl.col("day").is_in(part)))
+        if kind == KEYS:  # keys of namespaces whose gate has closed since stay applied
             open_now = pl.DataFrame(opened, schema={"day": pl.String, "namespace": pl.String}, orient="row")
-            kept = held.join(open_now, on=["day", "namespace"], how="anti")
+            kept = existing.join(open_now, on=["day", "namespace"], how="anti")
             rows = pl.concat([rows, kept.select(rows.columns)])
-        log.log_untaught(own.store, held.join(rows, on=key, how="anti"), evidence.now, kind)
+        log.log_untaught(own.store, existing.join(rows, on=key, how="anti"), evidence.now, kind)
         return rows
 
     term = "term" if kind == WORDS else "query_id"
@@ -334,26 +343,26 @@ def _applied(
         context, space, made, "namespace", "memory_id", term, *(["taken"] if kind == KEYS else [])
     )
     if kind == WORDS:
-        what, so_far, reasons = "lessons", "proposals so far", evidence.decided.reasons
+        label, so_far, reasons = "learned terms", "proposals so far", evidence.decided.reasons
     else:
-        what, so_far, reasons = "keys", "selections so far", evidence.decided_views.reasons
+        label, so_far, reasons = "keys", "selections so far", evidence.seen.reasons
         rows = rows.filter(pl.col("taken") > 0).rename({term: "questions"})
     counted = rows.group_by("namespace").agg(
-        pl.len().alias(what),
+        pl.len().alias(label),
         pl.col("memory_id").n_unique().alias("memories"),
         pl.col("term" if kind == WORDS else "questions").n_unique(),
     )
-    told = {
-        what: table(counted.sort("namespace")),
+    metadata = {
+        label: table(counted.sort("namespace")),
         so_far: reasons.filter(pl.col("reason") == PROPOSED).height,
         "gates": table(_states([gate for (day, _), gate in decided.items() if day == days[-1]])),
     }
-    yield materialized(context, written, told)
+    yield materialized(context, written, metadata)
 
 
 ASSETS = defined_in(globals())
 GATED_ASSETS = [learned_triggers, search_keys]
 PROPOSED_ASSETS = [asset for asset in ASSETS if asset not in GATED_ASSETS]
-"""Those that anybody may run: they have no effect on a search."""
+"""Assets that anybody may run: they have no effect on a search."""
 MEASURED = names_of([*evaluation.ASSETS, *PROPOSED_ASSETS])
-"""Assets that the record of an evaluated day rests on."""
+"""Assets that must succeed before a day counts as evaluated."""

@@ -1,4 +1,4 @@
-"""The control room: what each day brought and how things stand now, as numbers that the page draws."""
+"""Overview asset: numbers of each day and the current state, plotted by Dagster."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -25,12 +25,12 @@ from slowwave.views import overview
 
 GROUP = "at_a_glance"
 LINE = "in a line"
-"""Name of what is told of how things stand."""
+"""Metadata label of the one-line summary."""
 LOOKED_BACK = timedelta(days=7)
-"""For runs that failed."""
-_RUNS = 1_000  # that are looked at, at most (count)
-_NOTED = 5  # of the newest materializations of a day that are (count)
-Told = dict[str, dg.MetadataValue]
+"""Window in which failed runs are reported."""
+_RUNS = 1_000  # maximum checked (count)
+_NOTED = 5  # maximum of the latest materializations of a day that are read (count)
+Figures = dict[str, dg.MetadataValue]
 
 
 @daily_asset(
@@ -39,59 +39,57 @@ Told = dict[str, dg.MetadataValue]
     rules=("views/overview.py",),
 )  # fmt: skip
 def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Start here: how many memories, what was refused, how good searches were, what waits, what failed.
+    """Start here: memories, refusals, search quality, pending decisions and failures.
 
-    Metadata, below, has the numbers of the newest day, and *Plots* beside it their history. *what to do*
-    names each thing that waits, and where. The sensor `standing` reports the numbers of today whenever they
+    Metadata below has the numbers of the latest day, and *Plots* beside it their history. *what to do* lists
+    each pending item and where to decide it. The sensor `standing` reports today's numbers whenever they
     change.
 
-    Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment,
-    so only today and yesterday get it; a day that is run again keeps what was noted then.
+    A backfilled day gets the numbers that its tables have. Pending items and failures are known only as of
+    now, so only today and yesterday get them; a rerun of an older day keeps the values recorded then.
     """
     days = list(context.partition_keys)
-    for day, told in by_day(slowwave.space, days, slowwave.clock(), context.instance).items():
-        context.add_asset_metadata(told, partition_key=day)
+    for day, figures in by_day(slowwave.space, days, slowwave.clock(), context.instance).items():
+        context.add_asset_metadata(figures, partition_key=day)
     return dg.MaterializeResult()
 
 
 def by_day(
     space: Workspace, days: Sequence[str], now: datetime, instance: dg.DagsterInstance
-) -> dict[str, Told]:
-    """Metadata of each of some days that follow one another.
+) -> dict[str, Figures]:
+    """Compute the metadata of consecutive days.
 
     Args:
-        space: the home.
+        space: The home.
         days: YYYY-MM-DD, in order.
-        now: the moment; how things stand belongs to the last day if that is its day or the one before.
-        instance: has the runs, and what was noted of these days before.
+        now: The current state belongs to the last day if `now` is in that day or the next.
+        instance: Has the runs, and the values recorded for these days before.
     """
-    told, last = _by_day(space, days), days[-1]
-    stood = _noted(instance, at_a_glance.key, days)
+    figures_by_day, last = _by_day(space, days), days[-1]
+    recorded = _recorded(instance, at_a_glance.key, days)
     if day_end(last) - DAY <= now < day_end(last) + DAY:
-        standing = _standing(space, now, int(told[last][overview.APPROVALS]), instance)
-        stood[last] = {
-            LINE: dg.MetadataValue.text(standing.words),
-            "what to do": dg.MetadataValue.text(
-                "; ".join(standing.todo) or "nothing"
-            ),  # seen without a click
-            **_numbers(standing.figures),
+        status = _status(space, now, int(figures_by_day[last][overview.APPROVALS]), instance)
+        recorded[last] = {
+            LINE: dg.MetadataValue.text(status.words),
+            "what to do": dg.MetadataValue.text("; ".join(status.todo) or "nothing"),  # seen without a click
+            **_numbers(status.figures),
         }
-    return {day: {**stood.get(day, {}), **_numbers(figures)} for day, figures in told.items()}
+    return {day: {**recorded.get(day, {}), **_numbers(figures)} for day, figures in figures_by_day.items()}
 
 
-def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, days: Sequence[str]) -> dict[str, Told]:
-    """How things stood on some days, as a run of then noted it: a later one cannot know it, and keeps it."""
-    found: dict[str, Told] = {}
+def _recorded(instance: dg.DagsterInstance, key: dg.AssetKey, days: Sequence[str]) -> dict[str, Figures]:
+    """Read the state that earlier runs recorded for some days; a later run cannot recompute it."""
+    recorded: dict[str, Figures] = {}
     for day in days:
         wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=[day])
         for record in reversed(instance.fetch_materializations(wanted, limit=_NOTED).records):
             made = record.asset_materialization
             if made is not None and overview.LIVE in made.metadata:
-                found[day] = {name: made.metadata[name] for name in overview.NOW if name in made.metadata}
-    return found
+                recorded[day] = {name: made.metadata[name] for name in overview.NOW if name in made.metadata}
+    return recorded
 
 
-def _numbers(figures: overview.Figures) -> Told:
+def _numbers(figures: overview.Figures) -> Figures:
     return {
         name: dg.MetadataValue.float(value) if isinstance(value, float) else dg.MetadataValue.int(value)
         for name, value in figures.items()
@@ -99,10 +97,10 @@ def _numbers(figures: overview.Figures) -> Told:
 
 
 def _by_day(space: Workspace, days: Sequence[str]) -> dict[str, overview.Figures]:
-    """What is known of some days."""
+    """Compute the figures of some days from their tables."""
     store = space.store
     last = day_end(days[-1]) - MICROSECOND
-    # Notes of a namespace that cannot be judged are not counted; the asset that judges them tells why.
+    # Namespaces whose notes cannot be judged are left out; the asset that judges them reports why.
     notes, _ = run_per_namespace(space, lambda home: judged_notes(home, None, days[0], last))
     scores = rows_of(store, "evaluation_scores", days, ["day", "variant", NDCG.column])
     return overview.by_day(
@@ -117,7 +115,7 @@ def _by_day(space: Workspace, days: Sequence[str]) -> dict[str, overview.Figures
     )
 
 
-def _standing(
+def _status(
     space: Workspace, now: datetime, approvals: int, instance: dg.DagsterInstance
 ) -> overview.HomeStatus:
     store, settings = space.store, space.settings
@@ -127,13 +125,13 @@ def _standing(
         decisions=waiting(store).height,
         approvals=approvals,
         late=len(over(partitions(stale_partitions(space.journal, store).days, settings, now), settings, now)),
-        faults=sum(len(told) for at in faults(store).values() for told in at.values()),
+        faults=sum(len(namespaces) for by_day in faults(store).values() for namespaces in by_day.values()),
         failed=overview.open_problems(_runs(instance, now)),
     )
 
 
 def _runs(instance: dg.DagsterInstance, now: datetime) -> list[dict[str, object]]:
-    """Finished runs of the last week, the oldest first, for `slowwave.views.overview.open_problems`."""
+    """Return finished runs of the last week, oldest first, for `slowwave.views.overview.open_problems`."""
     over = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
     wanted = dg.RunsFilter(statuses=over, created_after=now - LOOKED_BACK)
     return [

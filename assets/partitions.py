@@ -1,4 +1,4 @@
-"""The calendar: one partition per UTC day, up to and including today."""
+"""Daily partitions: one per UTC day, up to and including today."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slowwave.journal.entry import OF_TENANTS
 from slowwave.settings import Settings
 
 PARTITION_TAG = "dagster/partition"
-"""Tag of a run of one day, as Dagster documents it; of a range of days it has the two below."""
+"""Dagster's tag of a run of one day. A run of several days has the two tags below."""
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"
 RUN_KEY_TAG = "dagster/run_key"
@@ -22,23 +22,23 @@ BACKFILL_TAG = "dagster/backfill"
 
 
 def daily(first_day: str) -> dg.DailyPartitionsDefinition:
-    """The days from one on (YYYY-MM-DD), up to and including today."""
+    """Return the partitions from a day on (YYYY-MM-DD), up to and including today."""
     return dg.DailyPartitionsDefinition(start_date=first_day, end_offset=1)
 
 
 DAILY = daily("2024-01-01")
-"""Of assets as they are declared; `slowwave.orchestration.definitions` gives them the days of the home."""
+"""Placeholder at declaration. `slowwave.orchestration.definitions` sets the days of the home."""
 
 
 def day_before(asset: str) -> dg.AssetDep:
-    """The dependency of an asset on itself: each day goes on from what the day before it left."""
+    """Return an asset's dependency on itself: each day continues from the previous one."""
     return dg.AssetDep(asset, partition_mapping=dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1))
 
 
 def run_key(context: dg.AssetExecutionContext) -> str:
-    """Name of the work that a run is part of, which later runs of it go on from.
+    """Return the id of the work that a run belongs to: retries resume it.
 
-    A run of a backfill is part of all that the backfill does with the same days; any other run is alone.
+    Runs of a backfill with the same days share an id; any other run has its own.
     """
     backfill = context.run.tags.get(BACKFILL_TAG)
     if backfill is None:
@@ -48,16 +48,16 @@ def run_key(context: dg.AssetExecutionContext) -> str:
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:
-    """Tags of a run of some days (YYYY-MM-DD): that of a partition where it is one day."""
+    """Return the tags of a run of some days (YYYY-MM-DD); one day is a partition."""
     if first == last:
         return {PARTITION_TAG: first}
     return {RANGE_START_TAG: first, RANGE_END_TAG: last}
 
 
 def home_first_day(settings: Settings) -> str:
-    """The day on which a home begins: that of its first act which a partition can have; today without any.
+    """Return the first day of a home: of its first event that can have a partition, else today.
 
-    Nothing is made where there is no home.
+    It creates no home.
     """
     today = datetime.now(UTC).date().isoformat()
     if not (settings.journal.url or settings.journal_file.exists()):

@@ -1,6 +1,6 @@
-"""What the feedback assets show of the days that they made: pictures, and the numbers behind them.
+"""Pictures in the metadata of feedback assets, and the numbers behind them.
 
-Each function takes the rows that an asset has at hand, of any number of days and namespaces.
+Each function takes rows that an asset has at hand, of any number of days and namespaces.
 """
 
 from __future__ import annotations
@@ -18,48 +18,48 @@ Metadata = dict[str, dg.MetadataValue]
 
 
 def of_events(events: pl.DataFrame, days: Sequence[str] = ()) -> Metadata:
-    """Acts of feedback by tier and day.
+    """Plot feedback events by tier and day.
 
     Args:
-        events: rows of ``events``.
-        days: the partitions, the quiet ones with them; default: those from the first to the last of the rows.
+        events: Rows of ``events``.
+        days: Partitions, also those without rows; default: from the first to the last day of the rows.
     """
     acts = counts.acts(events)
     by_verdict = acts.group_by("tier", "verdict").agg(pl.col("acts", "imported").sum())
     return {
-        "acts of feedback": dg.MetadataValue.int(int(acts["acts"].sum())),
-        "by tier and day": picture(plots.acts_by_day(acts, days), "Acts of feedback by tier and day"),
+        "feedback events": dg.MetadataValue.int(int(acts["acts"].sum())),
+        "by tier and day": picture(plots.acts_by_day(acts, days), "Feedback events by tier and day"),
         "by verdict": table(by_verdict.sort("tier", "acts", "verdict", descending=[False, True, False])),
     }
 
 
 def of_signals(signals: pl.DataFrame, days: Sequence[str] = ()) -> Metadata:
-    """Which share of shown memories answers used, cited and ignored.
+    """Plot the share of returned memories that answers used, cited and ignored.
 
     Args:
-        signals: rows of ``usage_signals``.
-        days: as of `of_events`.
+        signals: Rows of ``usage_signals``.
+        days: As in `of_events`.
     """
     daily = counts.verdicts(signals)
     rates = counts.rates(daily)
     known = rates.drop_nulls("rate")
-    told = {
+    means = {
         f"{what} rate": dg.MetadataValue.float(rate) for what, rate in known.select("what", "rate").rows()
     }
     return {
-        **told,
+        **means,
         "used and ignored by day": picture(
-            plots.rates_by_day(daily, days), "Shown memories used, cited and ignored by day"
+            plots.rates_by_day(daily, days), "Returned memories used, cited and ignored by day"
         ),
         "rates (95 % interval)": table(rates),
     }
 
 
 def of_effectiveness(effectiveness: pl.DataFrame) -> Metadata:
-    """How effective the memories are that these days changed, as of the last day that did.
+    """Plot the effectiveness of the memories that changed on these days, as of the last change.
 
     Args:
-        effectiveness: rows of ``effectiveness``, of chunks and of whole memories.
+        effectiveness: Rows of ``effectiveness``, of chunks and of whole memories.
     """
     whole = counts.newest(effectiveness.filter(pl.col("chunk_id").is_null()))
     shown = counts.distribution(whole["effectiveness"])
@@ -70,11 +70,11 @@ def of_effectiveness(effectiveness: pl.DataFrame) -> Metadata:
 
 
 def of_strength(strength: pl.DataFrame, as_of: datetime) -> Metadata:
-    """What is left at `as_of` of the strength of the memories that these days changed.
+    """Plot the strength at `as_of` of the memories that changed on these days.
 
     Args:
-        strength: rows of ``strength``.
-        as_of: aware; the end of the last day.
+        strength: Rows of ``strength``.
+        as_of: Aware; the end of the last day.
     """
     now = counts.strength_at(counts.newest(strength), as_of)
     return {
@@ -84,20 +84,18 @@ def of_strength(strength: pl.DataFrame, as_of: datetime) -> Metadata:
 
 
 def of_promotions(promotions: pl.DataFrame, days: Sequence[str] = ()) -> Metadata:
-    """Decisions about promotion, with their reasons.
+    """Plot promotion decisions, with their reasons.
 
     Args:
-        promotions: rows of ``promotions``.
-        days: as of `of_events`.
+        promotions: Rows of ``promotions``.
+        days: As in `of_events`.
     """
     reasons = counts.reasons(promotions)
     columns = ("day", "namespace", "memory_id", "from_tier", "to_tier", "reason", "useful", "voters")
     first = promotions.sort(counts.REASON_ORDER, "day", "memory_id", descending=[False, True, False])
     return {
         "promoted": dg.MetadataValue.int(promotions.filter(pl.col("reason") == "promoted").height),
-        "by reason and day": picture(
-            plots.promotions_by_day(reasons, days), "Decisions about promotion by day"
-        ),
+        "by reason and day": picture(plots.promotions_by_day(reasons, days), "Promotion decisions by day"),
         "by reason": table(
             reasons.group_by("reason").agg(pl.col("decisions").sum()).sort(counts.REASON_ORDER, "reason")
         ),

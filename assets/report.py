@@ -1,4 +1,4 @@
-"""What assets tell people: tables, counts and pictures as Dagster metadata."""
+"""Dagster metadata from tables, counts and pictures."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ PICTURE_BYTES = 60_000  # of one picture in the event log
 
 
 def table(frame: pl.DataFrame, *, rows: int = _ROWS) -> dg.MarkdownMetadataValue:
-    """A frame as a table that the page shows; the first `rows` rows, long texts cut."""
+    """Return a frame as Markdown: the first `rows` rows, with long texts cut."""
     return dg.MetadataValue.md(markdown.table(Table.of(frame, rows)))
 
 
 def picture(image: bytes, alt: str) -> dg.MarkdownMetadataValue:
-    """An SVG or PNG that the page shows when its entry is opened; its dialog has room for 730 pixels.
+    """Return an SVG or PNG as Markdown; Dagster's dialog is 730 pixels wide.
 
-    The image lies in the event log, so what is larger than `PICTURE_BYTES` is left out.
+    The image is stored in the event log, so one larger than `PICTURE_BYTES` is left out.
 
     Args:
-        image: the file's bytes.
-        alt: what it shows, for those who cannot see it.
+        image: The file's bytes.
+        alt: Text for those who cannot see it.
 
     Raises:
-        ValueError: the bytes are neither of the two.
+        ValueError: The bytes are neither SVG nor PNG.
     """
     return dg.MetadataValue.md(markdown.picture(Picture(lambda: image, alt), PICTURE_BYTES))

@@ -1,4 +1,4 @@
-"""The home that the assets work on, as a Dagster resource."""
+"""Dagster resources of the home that assets work on."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,19 +16,19 @@ from slowwave.home.workspace import Workspace
 from slowwave.settings import Settings, has_home, load
 from slowwave.vaults.vault import watch
 
-WAITING = "waiting for another night"
+WAITING = "waiting for another nightly run"
 
 
 class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Store, journal, model and policies of one Slowwave home.
 
     Attributes:
-        home: the home folder; empty: SLOWWAVE_HOME, else the nearest ``.slowwave``.
-        now: the moment to take for the present (ISO, UTC); empty: the clock. For replays and tests.
-        first_day: of the partitions that are loaded (UTC); empty: `night.first_day`.
-        namespace: in place of that of the settings; empty: that of the settings.
-        vault: a folder of notes that the namespace watches; empty: those that were added by command.
-        hour: of the night (UTC), in place of `night.hour`; negative: that of the settings.
+        home: Home folder; empty: SLOWWAVE_HOME, else the nearest ``.slowwave``.
+        now: Fixed current time (ISO, UTC) for replays and tests; empty: the clock.
+        first_day: First partition that is loaded (UTC); empty: `night.first_day`.
+        namespace: Overrides the namespace of the settings; empty: no override.
+        vault: Folder of notes that the namespace watches; empty: the vaults that were added by command.
+        hour: Overrides `night.hour` (UTC); negative: no override.
     """
 
     home: str = ""
@@ -42,45 +42,45 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @property
     def space(self) -> Workspace:
-        """The opened home; its parts open when they are first used."""
+        """The opened home; its parts open on first use."""
         if self._space is None:
             self._space = Workspace(self.settings(), clock=self.clock)
         return self._space
 
     def settings(self) -> Settings:
-        """The settings of the home, with what is set here in place of theirs.
+        """Return the settings of the home, with the overrides of this resource.
 
         Raises:
-            SettingsError: a value is not allowed.
+            SettingsError: A value is not allowed.
         """
-        given: dict[str, Any] = {}
+        overrides: dict[str, Any] = {}
         if self.namespace:
-            given["namespace"] = self.namespace
+            overrides["namespace"] = self.namespace
         if self.hour >= 0:
-            given["night"] = {"hour": self.hour}
-        return load(self.home or None, **given)
+            overrides["night"] = {"hour": self.hour}
+        return load(self.home or None, **overrides)
 
     def no_home(self) -> dg.SkipReason | None:
-        """Reason to skip where there is no home and no vault is declared; None: there is a home."""
+        """Return the reason to skip if there is no home and no declared vault, else None."""
         settings = self.settings()
         if self.vault or has_home(settings):
             return None
-        makes = "`slowwave init` or `slowwave ingest FOLDER` makes one."
-        return dg.SkipReason(f"There is no home at {settings.home}. {makes}")
+        advice = "Create it with `slowwave init` or `slowwave ingest FOLDER`."
+        return dg.SkipReason(f"There is no home at {settings.home}. {advice}")
 
     def watch_vault(self) -> None:
         """Add the folder of `vault` to the watched vaults.
 
-        One that was added before and is away now stays as it is: the look at the vaults says so.
+        A known vault whose folder is missing stays watched; the scan reports it.
 
         Raises:
-            FileNotFoundError: no such folder, and there never was.
-            NotADirectoryError: it is a file.
+            FileNotFoundError: The folder does not exist and was never watched.
+            NotADirectoryError: It is a file.
         """
         if not self.vault:
             return
         space, folder = self.space, Path(self.vault).expanduser().resolve()
-        if not any(one.uri == str(folder) for one in space.journal.sources()):
+        if not any(source.uri == str(folder) for source in space.journal.sources()):
             watch(
                 space.journal, space.settings.namespace, Path(self.vault), name="", as_of=self.clock(),
                 principal="vault",
@@ -88,15 +88,15 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @property
     def first_partition(self) -> str:
-        """The first day that may be asked for."""
+        """First day that may be requested."""
         return max(self.first_day, self.space.settings.night.first_day)
 
     def clock(self) -> datetime:
-        """The present moment, in UTC."""
+        """Return the current time, in UTC."""
         return datetime.fromisoformat(self.now).astimezone(UTC) if self.now else datetime.now(UTC)
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Begin to watch the run, where somebody does, and note its process: others see whether it lives."""
+        """Start the run's span, and tag the run with its process so that others can detect its death."""
         if context.run is not None and context.instance is not None:
             context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
         self._night = None if context.run is None else start_night(self.space, context.run)
@@ -112,29 +112,29 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
 
 def of_the_home(resource: dg.ConfigurableResource, about: str) -> dg.ResourceDefinition:  # type: ignore[type-arg]
-    """A resource as it is set up, with no field that a run could set: who starts one needs to know of none.
+    """Return a resource without configurable fields, so that whoever starts a run sees none.
 
-    Where the home is, and which moment is the present, is for the process to say, and no business of a form.
+    The process decides the home and the clock, not the Launchpad.
 
     Args:
-        resource: set up.
-        about: what the page says of it.
+        resource: Configured resource.
+        about: Description on Dagster's page.
     """
-    as_it_is = resource.get_resource_definition().resource_fn
-    return dg.ResourceDefinition(as_it_is, config_schema={}, description=about)
+    resource_fn = resource.get_resource_definition().resource_fn
+    return dg.ResourceDefinition(resource_fn, config_schema={}, description=about)
 
 
 class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Lets one run at a time fold the days of a home; another one waits until it is over.
+    """Lock that lets one run at a time process the days of a home; another run waits.
 
-    The steps of a run are in one process, so it is held from its first step to its last.
+    The steps of a run are in one process, so the run holds the lock from its first step to its last.
     """
 
     slowwave: dg.ResourceDependency[SlowwaveResource]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
-        """Hold the home's night."""
+        """Hold the nightly lock of the home."""
         with self.slowwave.space.one_night(_waiting(context)):
             yield self
 
@@ -142,6 +142,6 @@ class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
 @contextmanager
 def _waiting(context: dg.InitResourceContext) -> Iterator[None]:
     if context.log is not None:
-        context.log.info("Another run is folding days of this home; this one begins when that is done.")
+        context.log.info("Another run is processing days of this home. This run starts when it ends.")
     with task(WAITING):
         yield

@@ -1,4 +1,4 @@
-"""Which process a run of Dagster is in: so that one that was killed does not count as running for ever."""
+"""Process tags of Dagster runs, used to end the records of killed runs."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pathlib import Path
 import dagster as dg
 
 PROCESS_TAG = "slowwave/process"
-"""Tag of a run: host, number and start of its process."""
+"""Tag of a run: host, pid and start time of its process."""
 
-_START_FIELD = 22  # of /proc/PID/stat: when the process began, in ticks since the machine did
-_AFTER_NAME = 3  # the first field behind the name, which may have spaces and brackets
+_START_FIELD = 22  # of /proc/PID/stat: start time of the process, in ticks since boot
+_AFTER_NAME = 3  # first field after the name, which may contain spaces and brackets
 
 
 def process() -> str:
-    """What tells this process from all others: host, number, and when it began where the system says so.
+    """Return a unique id of this process: host, pid, and start time where the system has it.
 
-    In containers numbers come again: the program of each is number 1.
+    In containers pids repeat: each container's program has pid 1.
     """
     return f"{socket.gethostname()}:{os.getpid()}:{_began(os.getpid())}"
 
 
-def is_dead(told: str) -> bool:
-    """Whether a process of this machine is no more; False of other machines, and where nothing is told.
+def is_dead(tag: str) -> bool:
+    """Whether a process of this machine has ended; False for other machines and empty tags.
 
     Args:
-        told: what `process` said in it.
+        tag: Value of `process` in that process.
     """
-    host, _, rest = told.partition(":")
+    host, _, rest = tag.partition(":")
     number, _, began = rest.partition(":")
     if host != socket.gethostname() or not number:
         return False
@@ -38,7 +38,7 @@ def is_dead(told: str) -> bool:
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
-    """Mark runs whose process is no more as failed, or as canceled where that was asked for; their ids."""
+    """Mark runs whose process has ended as failed, or canceled if requested. Return their ids."""
     ended = []
     for run in _under_way(instance):
         if not is_dead(run.tags.get(PROCESS_TAG, "")):
@@ -52,20 +52,20 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
 
 
 def cancel_runs(instance: dg.DagsterInstance, group: int) -> list[str]:
-    """Mark the runs in a group of processes that is about to be ended as canceling; their ids.
+    """Mark runs of a process group that is about to end as canceling. Return their ids.
 
-    So their end is no failure: what was not done is due, and asked for again.
+    So Dagster does not record a failure; unfinished days stay stale and are requested again.
 
     Args:
-        instance: of Dagster.
-        group: number of the group.
+        instance: Of Dagster.
+        group: Id of the process group.
     """
     canceled = []
     for run in _under_way(instance):
         host, _, rest = run.tags.get(PROCESS_TAG, "").partition(":")
         number = rest.partition(":")[0]
         if host == socket.gethostname() and number and _group_of(int(number)) == group:
-            instance.report_run_canceling(run, "Slowwave was asked to end.")
+            instance.report_run_canceling(run, "Slowwave was stopped.")
             canceled.append(run.run_id)
     return canceled
 
@@ -83,7 +83,7 @@ def _group_of(number: int) -> int | None:
 
 
 def _began(number: int) -> str:
-    """When a process began, in ticks; empty where it is no more, and where the system does not say."""
+    """Return the start time of a process in ticks; empty if it has ended or the system has none."""
     try:
         behind_name = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
     except (OSError, UnicodeDecodeError):

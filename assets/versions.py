@@ -1,7 +1,7 @@
-"""Code versions of assets: digests of the rules that each is computed by.
+"""Code versions of assets: digests of the code that computes them.
 
-The page shows what is stale since a rule changed. Words about a rule, and the layout of its lines, change no
-version (see `slowwave.evaluation.code`).
+Dagster shows what is stale since a rule changed. Comments, docstrings and formatting change no version (see
+`slowwave.evaluation.code`).
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ from slowwave.evaluation.code import digest_of
 
 _PACKAGE: Final = Path(evaluation.__file__).parents[1]
 RULES: Final[dict[str, tuple[str, ...]]] = {}
-"""Files and folders of the package that each asset's rules stand in, by the name of the asset."""
+"""Files and folders of the package with each asset's rules, by asset name."""
 
 
 @cache
 def code_version(asset: str) -> str | None:
-    """Digest of an asset's rules, as 12 hex digits; None of one that declares none.
-
-    Args:
-        asset: its name.
-    """
+    """Return the digest of an asset's rules, as 12 hex digits; None if it declares none."""
     return _digest(RULES[asset]) if asset in RULES else None
 
 
@@ -33,4 +29,4 @@ def code_version(asset: str) -> str | None:
 def _digest(places: tuple[str, ...]) -> str:
     if len(places) == 1:
         return digest_of([_PACKAGE / places[0]])
-    return blake2b("".join(_digest((one,)) for one in places).encode(), digest_size=6).hexdigest()
+    return blake2b("".join(_digest((place,)) for place in places).encode(), digest_size=6).hexdigest()

@@ -1,4 +1,4 @@
-"""Everything the night knows -> warehouse.duckdb, for people and the tools that draw charts."""
+"""Asset of the warehouse: all tables -> warehouse.duckdb, for people and chart tools."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 GROUP = "at_a_glance"
-# What is no asset of its own is written by one: the decision log and quarantine with the memories.
+# Two tables are no assets: the decision log and quarantine are written with the memories.
 _WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
 READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE)}))
 
@@ -32,23 +32,22 @@ READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE
 def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Small documented tables for people and chart tools, in one DuckDB file.
 
-    It has no days: it is made anew from all of the memory's tables and takes the old one's place at once; who
-    reads the old one keeps reading it. Without a `database` in the resource it is
-    warehouse.duckdb in the home folder.
+    Not partitioned: recreated from all tables and replaced atomically; open connections keep reading the old
+    file. Without a `database` in the resource it is warehouse.duckdb in the home.
     """
     space = slowwave.space
     path = Path(duckdb.database) if duckdb.database else space.settings.home / FILE
 
     @contextmanager
     def connect(new: Path) -> Iterator["DuckDBPyConnection"]:
-        beside = DuckDBResource(database=str(new), connection_config=duckdb.connection_config)
-        with beside.get_connection() as connection:
+        resource = DuckDBResource(database=str(new), connection_config=duckdb.connection_config)
+        with resource.get_connection() as connection:
             yield connection
 
     done = build_home(space, path, connect=connect)
-    told = described(path)
+    table_infos = described(path)
     tables = pl.DataFrame(
-        [(one.name, one.rows, one.about) for one in told],
+        [(info.name, info.rows, info.about) for info in table_infos],
         schema={"table": pl.String, "rows": pl.Int64, "a row is": pl.String},
         orient="row",
     )

@@ -1,1 +1,1 @@
-"""Dagster: definitions, the job, the schedule, sensors, checks, the commands."""
+"""Dagster code location: definitions, the job, the schedule, sensors, checks, the commands."""

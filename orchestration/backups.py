@@ -1,4 +1,4 @@
-"""The job that backs a home up and its schedule: only where the settings say where to."""
+"""Job and schedule of the backup, defined if the settings name a location."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from slowwave.settings import Settings
 
 
 def of(settings: Settings) -> dg.Definitions:
-    """The asset, its checks, its job and its schedule; nothing where no place is set."""
+    """Return the asset, its checks, its job and its schedule; nothing if no location is set."""
     if not settings.backup.uri:
         return dg.Definitions()
     job = dg.define_asset_job(
         "backup",
         selection=dg.AssetSelection.assets(*backups.ASSETS),
-        description="Back the home up as it is now, and read the backup to see whether it could be restored. "
-        "Launch it whenever you like.",
+        description="Back up the current state of the home and verify that the backup can be restored. "
+        "Can be launched at any time.",
     )
     daily = dg.ScheduleDefinition(
         name="backed_up",
@@ -24,6 +24,6 @@ def of(settings: Settings) -> dg.Definitions:
         cron_schedule=f"15 {settings.backup.hour} * * *",
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description=f"Every day: a backup of the home to {settings.backup.uri}.",
+        description=f"Every day: back up the home to {settings.backup.uri}.",
     )
     return dg.Definitions(assets=backups.ASSETS, asset_checks=backups.CHECKS, jobs=[job], schedules=[daily])

@@ -1,4 +1,4 @@
-"""Blocking checks: what has to hold before the next stage may read."""
+"""Asset checks; blocking ones must pass before the next stage reads."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ _warning = partial(dg.AssetCheckResult, severity=dg.AssetCheckSeverity.WARN)
 
 
 def days_of(context: dg.AssetCheckExecutionContext) -> list[str]:
-    """The partitions of the run; none where a check is run by itself."""
+    """Return the partitions of the run; empty if a check runs alone."""
     tags = context.run.tags
     return list(context.partition_keys) if {PARTITION_TAG, RANGE_START_TAG} & set(tags) else []
 
@@ -40,25 +40,25 @@ def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition
         asset=asset,
         name="unique_key",
         blocking=True,
-        description=f"No two rows of {name} have the same key: a doubled key means a lost update.",
+        description=f"No two rows of {name} have the same key: a duplicate key means a lost update.",
     )
     def unique_key(context: dg.AssetCheckExecutionContext, slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         store = slowwave.space.store
         spec, days = store.specs[name], days_of(context)
-        # A key of a partitioned table names its day or an act of it, so no other partition can have it.
+        # A key of a partitioned table contains its day or an event of it, so no other partition can have it.
         where = one_of(spec.partition, days) if spec.partition and days else None
         key = spec.key
-        # Of millions of keys their hashes are a tenth; where two of them are equal the keys are looked at.
+        # Hashes of millions of keys take a tenth of the memory. Only if two are equal are the keys compared.
         hashes = pl.concat([part[key].hash() for part in parts(store, name, where, columns=[key])])
-        sure = hashes.n_unique() == hashes.len()
-        rows = store.empty(name, [key]) if sure else store.read(name, where, columns=[key])
-        doubled = rows.group_by(key).len("rows").filter(pl.col("rows") > 1)
-        # A key of what was learned has a word of a question.
-        shown = doubled.sort(key).select(pl.exclude("trigger_id"))
-        examples = {} if doubled.is_empty() else {"examples": table(shown)}
+        unique = hashes.n_unique() == hashes.len()
+        rows = store.empty(name, [key]) if unique else store.read(name, where, columns=[key])
+        duplicates = rows.group_by(key).len("rows").filter(pl.col("rows") > 1)
+        # A key of a learned term contains a word of a question, so it is not shown.
+        shown = duplicates.sort(key).select(pl.exclude("trigger_id"))
+        examples = {} if duplicates.is_empty() else {"examples": table(shown)}
         return dg.AssetCheckResult(
-            passed=doubled.is_empty(),
-            metadata={"rows": hashes.len(), "doubled keys": doubled.height, **examples},
+            passed=duplicates.is_empty(),
+            metadata={"rows": hashes.len(), "duplicate keys": duplicates.height, **examples},
         )
 
     return unique_key
@@ -74,7 +74,7 @@ GATE_VERDICTS = dg.AssetKey("gate_verdicts")
             clause.name,
             asset=GATE_VERDICTS,
             blocking=True,
-            description=f"Of accepted notes: {clause.description}",
+            description=f"Accepted notes: {clause.description}",
         )
         for clause in CLAUSES
     ],
@@ -82,10 +82,10 @@ GATE_VERDICTS = dg.AssetKey("gate_verdicts")
 def gate_contract(
     context: dg.AssetCheckExecutionContext, slowwave: SlowwaveResource
 ) -> Iterable[dg.AssetCheckResult]:
-    """What every note that the gate let in keeps to, asked once for all days of the run.
+    """Check every accepted note against the gate's contract, once for all days of the run.
 
-    Notes that the gate only warned about, or that a person released, are asked apart from the others: what
-    they break is a warning.
+    Notes that the gate only warned about, or that a person released, are checked separately; their violations
+    are warnings.
     """
     space = slowwave.space
     policy = space.gate_policy
@@ -128,37 +128,37 @@ def _check_result(result: CheckResult, notes: int) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset=GATE_VERDICTS,
     name="save_gate",
-    description="When the save gate begins to refuse, and how many notes it refused or would have refused. A "
-    "warning where that is more than one in twenty: look at them before it begins, or put it off.",
+    description="Start of the save gate's refusals, and how many notes it refused or would have refused. "
+    "Warns above one in twenty: review them before the gate starts to refuse, or postpone it.",
 )
 def save_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """What people are told of the gate before it begins to refuse, and when it has begun."""
+    """Report the state of the save gate, before and after it starts to refuse."""
     try:
-        told = notice(slowwave.space, slowwave.clock())
-    except Exception as error:  # a fault of one namespace; the stage itself says whose
-        why = f"What the gate would refuse could not be counted: {type(error).__name__}: {error}"
+        gate = notice(slowwave.space, slowwave.clock())
+    except Exception as error:  # one namespace failed; the stage reports which
+        why = f"Cannot count what the gate would refuse: {type(error).__name__}: {error}"
         return _warning(passed=False, description=why)
-    begins = "not known" if told.begins is None else f"{told.begins:%F %H:%M} UTC"
+    begins = "not known" if gate.begins is None else f"{gate.begins:%F %H:%M} UTC"
     return _warning(
-        passed=not told.loud,
-        description=told.words,
+        passed=not gate.loud,
+        description=gate.words,
         metadata={
-            "mode": told.mode,
-            "refuses": told.enforced,
-            "begins to refuse": begins if told.mode == "warn" else "as set",
+            "mode": gate.mode,
+            "refuses": gate.enforced,
+            "begins to refuse": begins if gate.mode == "warn" else "as set",
             **(
                 {}
-                if told.enforced
+                if gate.enforced
                 else {
-                    "notes since it was activated": told.since.notes,
-                    "would have been refused": told.since.would,
+                    "notes since it was activated": gate.since.notes,
+                    "would have been refused": gate.since.would,
                 }
             ),
-            "notes of the last 7 days": told.lately.notes,
-            "would have been refused of the last 7 days": told.lately.would,
-            "refused of the last 7 days": told.lately.refused,
-            "reasons": ", ".join(f"{name} {count:,}" for name, count in told.reasons.items()) or "none",
-            "what to do": told.commands or "nothing",
+            "notes of the last 7 days": gate.lately.notes,
+            "would have been refused of the last 7 days": gate.lately.would,
+            "refused of the last 7 days": gate.lately.refused,
+            "reasons": ", ".join(f"{name} {count:,}" for name, count in gate.reasons.items()) or "none",
+            "what to do": gate.commands or "nothing",
         },
     )
 
@@ -166,23 +166,25 @@ def save_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset=dg.AssetKey("memories"),
     name="no_exact_duplicates",
-    description="No two live memories of a namespace say exactly the same. Possible while the gate is off or "
-    "only warns, and where a person released a duplicate.",
+    description="No two live memories of a namespace have the same text. Duplicates are possible while the "
+    "gate is off or only warns, and if a person released one.",
 )
 def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Whether the memory is free of exact duplicates."""
+    """Whether live memories are free of exact duplicates."""
     columns = ["namespace", "memory_id", "content_hash"]
     rows = slowwave.space.store.read("memories", "status = 'live'", columns=columns)
-    twins = (
+    duplicates = (
         rows.group_by("namespace", "content_hash")
         .agg(pl.len().alias("memories"), pl.col("memory_id").sort())
         .filter(pl.col("memories") > 1)
     )
     return _warning(
-        passed=twins.is_empty(),
+        passed=duplicates.is_empty(),
         metadata={
             "live memories": rows.height,
-            "examples": table(twins.drop("content_hash").sort("namespace", pl.col("memory_id").list.first())),
+            "examples": table(
+                duplicates.drop("content_hash").sort("namespace", pl.col("memory_id").list.first())
+            ),
         },
     )
 
@@ -190,17 +192,17 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset=dg.AssetKey("memory_state"),
     name="nothing_late",
-    description="Every folded day rests on all feedback up to it. If not, some came late, or a day was run "
-    "again by itself: the sensor late_feedback, or `slowwave night`, folds the days that are named.",
+    description="Every processed day includes all feedback up to it. If not, some arrived late or a day was "
+    "rerun alone: the sensor late_feedback or `slowwave night` processes the listed days again.",
 )
 def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Whether a folded day misses feedback of its own or of a day before it."""
+    """Whether no processed day is missing feedback of its own or of a day before it."""
     space = slowwave.space
     folded = processed_days(space.store)
     late = [day for day in stale_days(space.journal, space.store) if day in folded]
     return _warning(
         passed=not late,
-        metadata={"folded days": len(folded), "to fold again": ", ".join(late[:30]) or "none"},
+        metadata={"processed days": len(folded), "stale days": ", ".join(late[:30]) or "none"},
     )
 
 
@@ -208,22 +210,22 @@ def _every_namespace_check(asset: dg.AssetKey, stages: Sequence[str]) -> dg.Asse
     @dg.asset_check(
         asset=asset,
         name="every_namespace",
-        description="The part of every namespace is done. If not, one has something that its part fails at: "
-        "the others are done, what it had stays as it was, and its days are due again.",
+        description="Every namespace was processed. If not, one failed: the others are done, the failed one "
+        "keeps its rows, and the next run retries its days.",
     )
     def every_namespace(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         faults = [
             (stage, day, namespace, why)
             for stage, days in processing_watermarks.faults(slowwave.space.store).items()
             if stage in stages
-            for day, told in days.items()
-            for namespace, why in told.items()
+            for day, namespaces in days.items()
+            for namespace, why in namespaces.items()
         ]
         names = ("asset", "day", "namespace", "error")
         shown = pl.DataFrame(faults, schema=dict.fromkeys(names, pl.String), orient="row")
         return _warning(
             passed=not faults,
-            metadata={"faults": len(faults), "not done": table(shown)},
+            metadata={"failures": len(faults), "failed": table(shown)},
         )
 
     return every_namespace
@@ -233,38 +235,38 @@ def _every_namespace_check(asset: dg.AssetKey, stages: Sequence[str]) -> dg.Asse
     asset=dg.AssetKey("learned_triggers"),
     name="isolation",
     blocking=True,
-    description="No full-text index covers what was learned, and a term that only a learned trigger has is "
-    "not found by text. If it is, nothing learned is used; `slowwave doctor --repair` mends it.",
+    description="No full-text index covers learned terms, and a term that only a learned trigger has is not "
+    "found by text. If it is, nothing learned is used; run `slowwave doctor --repair` to fix it.",
 )
 def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Whether learned terms are out of reach of the full-text search (safeguard 4)."""
+    """Whether full-text search cannot reach learned terms (rule 5.4)."""
     store = slowwave.space.store
     leaks = prove(store)
-    found = pl.DataFrame({"way into the full-text search": leaks})
+    leaks_table = pl.DataFrame({"path into full-text search": leaks})
     return dg.AssetCheckResult(
         passed=not leaks,
-        description="; ".join(leaks) or "Proven: no full-text search reaches what was learned.",
-        metadata={"leaks": table(found) if leaks else "none", "tables looked at": len(store.specs)},
+        description="; ".join(leaks) or "Verified: full-text search cannot reach learned terms.",
+        metadata={"leaks": table(leaks_table) if leaks else "none", "tables checked": len(store.specs)},
     )
 
 
 @dg.asset_check(
     asset=dg.AssetKey("learned_triggers"),
     name="learning_gate",
-    description="Whether the learning gate is open now, and each condition. Closed is how it begins: nothing "
-    "is wrong, nothing is learned yet.",
+    description="Current state of the learning gate, and each condition. It starts closed: that is no fault, "
+    "only nothing is learned yet.",
 )
 def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """The gates of all namespaces as they are now."""
+    """Report the current gates of all namespaces."""
     now = gates_now(Evidence(slowwave.space))
     return _warning(
-        passed=any(one.open for one in now),
-        description=" | ".join(one.describe() for one in now) or "Nothing was ever searched.",
+        passed=any(gate.open for gate in now),
+        description=" | ".join(gate.describe() for gate in now) or "No search was ever recorded.",
         metadata={
             "evidence": learning.conditions_table(now),
-            "what to do": "; ".join(_next(one) for one in now) or "search, and say what was of use",
-            "open gates": sum(one.open for one in now),
-            "conditions that hold": sum(part.state == "open" for one in now for part in one.conditions),
+            "what to do": "; ".join(_next(gate) for gate in now) or "search, and rate results",
+            "open gates": sum(gate.open for gate in now),
+            "conditions met": sum(part.state == "open" for gate in now for part in gate.conditions),
         },
     )
 
@@ -272,35 +274,35 @@ def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset=dg.AssetKey("learned_effect"),
     name="beside_never_used",
-    description="Whether searches are surely worse than in a memory that nobody ever used. The regression "
+    description="Searches are not significantly worse than in a memory that nobody ever used. The regression "
     "guard switches ratings off where they are the cause; `slowwave learning ratings` shows the figures.",
 )
 def beside_never_used(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Compare the judged searches of all namespaces with the same ones without anything that use taught."""
+    """Compare judged searches of all namespaces with the same ones without anything learned from use."""
     space = slowwave.space
     compared = trend_until(space, space.now()).beside
     worse = compared.filter(pl.col("verdict") == "worse")
-    told = [
+    differences = [
         f"{row['namespace']}, {row['kind']}, answers {row['answers']}: {row['difference']:+.3f}"
         for row in worse.iter_rows(named=True)
     ]
     return _warning(
         passed=worse.is_empty(),
-        description="; ".join(told) or "Use has made no namespace surely worse.",
-        metadata={"compared": table(compared, rows=60), "surely worse": worse.height},
+        description="; ".join(differences) or "No namespace is significantly worse.",
+        metadata={"compared": table(compared, rows=60), "significantly worse": worse.height},
     )
 
 
 def _next(gate: GateDecision) -> str:
-    """What a person can do about a gate."""
+    """Return the next step that a person can take about a gate."""
     if gate.open:
-        return f"{gate.name}: nothing, the sensor learning_gate_opens asks for what is to be learned"
+        return f"{gate.name}: nothing, the sensor learning_gate_opens starts the runs"
     if gate.awaits_only_approval:
         return (
-            f"{gate.name}: look at the evidence, then approve (job approve_learning, or "
-            f"`slowwave learning approve -n {gate.namespace} --who NAME --kind {gate.kind}`), or not"
+            f"{gate.name}: review the evidence, then approve (job approve_learning, or "
+            f"`slowwave learning approve -n {gate.namespace} --who NAME --kind {gate.kind}`)"
         )
-    return f"{gate.name}: it still lacks {', '.join(one.name for one in gate.missing)}"
+    return f"{gate.name}: still missing {', '.join(condition.name for condition in gate.missing)}"
 
 
 CHECKS = [

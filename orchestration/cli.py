@@ -1,4 +1,4 @@
-"""The commands `slowwave night` and `slowwave ui`. Dagster is imported when they run, not before."""
+"""Commands `slowwave night`, `slowwave eval run` and `slowwave ui`. They import Dagster when they run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Since = Annotated[str, typer.Option("--from", help="First day of a range.")]
 Until = Annotated[str, typer.Option("--to", help="Last day of a range.")]
 
 _WARNINGS = "ignore:Function `dev_command` is superseded,ignore:Handling yaml-defined logging configuration"
-"""Warnings of Dagster about the command that is run here and its file: nothing that a person could change."""
+"""Warnings of Dagster about its own command and file, which users cannot change."""
 _DAGSTER = (sys.executable, "-m", "dagster", "dev")
 _WORKSPACE_YAML = """\
 load_from:
@@ -39,7 +39,7 @@ load_from:
 
 @prints_output
 def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
-    """Run the night now: without dates, every day that has something new, up to today."""
+    """Run the nightly job now: without dates, for every stale day up to today."""
     settings = required_settings()
     from slowwave.orchestration.run_nightly import choose_days, run_due, run_night
 
@@ -54,7 +54,7 @@ def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
 
 @prints_output
 def evaluate(date: Day = "", since: Since = "", until: Until = "") -> Output:
-    """Evaluate now: without dates, every day that rests on something new, up to today."""
+    """Evaluate now: without dates, every stale day up to today."""
     settings = required_settings()
     from slowwave.orchestration.run_nightly import choose_days, evaluate_due, run_night
 
@@ -65,12 +65,12 @@ def evaluate(date: Day = "", since: Since = "", until: Until = "") -> Output:
         else:
             reports = evaluate_due(settings)
     if not reports:
-        return Output(reports, "Every day is evaluated. Next: [bold]slowwave eval status[/]")
+        return Output(reports, "All days are evaluated. Next: [bold]slowwave eval status[/]")
     return _reported(reports, reports)
 
 
 def _reported(reports: list[dict[str, Any]], data: object) -> Output:
-    """Reports of runs; the last of them says whether all is done."""
+    """Return the output of several runs; the last one decides the exit code."""
 
     def show() -> None:
         for report in reports:
@@ -108,11 +108,11 @@ def ui(
         typer.Option(
             "--with-input",
             hidden=True,
-            help="Of `slowwave up`: also end when standard input does, and leave metrics to it.",
+            help="For `slowwave up`: also stop at the end of standard input, and serve no metrics.",
         ),
     ] = False,
 ) -> None:
-    """Open Dagster's web page, with its schedules and sensors running, until Ctrl-C or TERM."""
+    """Run Dagster's web page with its schedules and sensors, until Ctrl-C or TERM."""
     from slowwave.home.embedding_model import refuse_half_restored
     from slowwave.orchestration.process_groups import run_group
     from slowwave.serving.metrics import nights_served
@@ -124,18 +124,18 @@ def ui(
         metrics = ""
         if with_input:
             parts.enter_context(listening(host, port, "--ui-port")).close()
-        else:  # or its daemon would run without a page
+        else:  # else the daemon would run without a page
             parts.enter_context(reserved(host, port))
             metrics = parts.enter_context(nights_served(settings))
         folder = dagster_home(settings)
         end_killed(folder)
         where = f"http://{host_and_port(host, port)}"
-        if not with_input:  # or `slowwave up` has told it
+        if not with_input:  # `slowwave up` prints it itself
             out.print(
-                f"Web page: [bold]{escape(where)}[/]  (home {escape(str(settings.home))}; Ctrl-C ends it)"
+                f"Web page: [bold]{escape(where)}[/]  (home {escape(str(settings.home))}; Ctrl-C stops it)"
             )
         if metrics:
-            out.print(f"Metrics of the nights: {escape(metrics)}", highlight=False)
+            out.print(f"Metrics of nightly runs: {escape(metrics)}", highlight=False)
         colours = sys.stdout.isatty() and sys.stderr.isatty() and "NO_COLOR" not in os.environ
         code = run_group(
             [*_DAGSTER, "-w", str(_workspace(folder)), "-h", host, "-p", str(port), *_logging(settings)],
@@ -145,29 +145,29 @@ def ui(
             json=settings.telemetry.logs == "json",
             before_end=partial(cancel_runs_of, folder),
         )
-        end_killed(folder)  # runs that were too deep in their work to say that they were stopped
+        end_killed(folder)  # runs that could not record their own stop
     if code:
         raise SlowwaveError(
-            f"Dagster's page or its daemon ended by itself; what it said of it is above. "
-            f"Start it again, and if it ends again look into {folder}."
+            f"Dagster's web page or daemon exited unexpectedly; its output is above. "
+            f"Start it again. If it exits again, check the logs in {folder}."
         )
 
 
 def _workspace(folder: Path) -> Path:
-    """The file that says which code Dagster loads."""
+    """Write the workspace file, which names the code that Dagster loads, and return its path."""
     file = folder / "workspace.yaml"
     file.write_text(_WORKSPACE_YAML)
     return file
 
 
 def _environment(settings: Settings, folder: Path) -> dict[str, str]:
-    """Variables of Dagster's processes."""
+    """Return the variables of Dagster's processes."""
     own = {"SLOWWAVE_HOME": str(settings.home), "DAGSTER_HOME": str(folder)}
     own["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _WARNINGS]))
     return {**os.environ, **own}
 
 
 def _logging(settings: Settings) -> list[str]:
-    """Options by which Dagster says what people need, and runs say the rest themselves."""
+    """Return the log options: Dagster prints warnings only, runs log the rest."""
     form = ["--log-format", "json"] if settings.telemetry.logs == "json" else []
     return ["--log-level", "warning", *form]

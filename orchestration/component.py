@@ -1,4 +1,4 @@
-"""Dagster component that adds a Slowwave memory to a project by a ``defs.yaml``."""
+"""Dagster component that adds a Slowwave memory to a project's ``defs.yaml``."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class SlowwaveMemory(dg.Component, dg.Model, dg.Resolvable):
         examples=[4],
     )
 
-    # Validators and no constraints of the fields: those would refuse "{{ env.HOUR }}", too.
+    # Validators instead of field constraints: those would also refuse "{{ env.HOUR }}".
 
     @field_validator("namespace")
     @classmethod
     def _check_namespace(cls, namespace: str) -> str:
         if namespace and not re.search(NAMESPACE, namespace):
-            raise ValueError(f"{namespace!r} is no namespace. Use letters, digits and - _ . /")
+            raise ValueError(f"{namespace!r} is not a valid namespace. Use letters, digits and - _ . /")
         return namespace
 
     @field_validator("hour")
     @classmethod
     def _check_hour(cls, hour: int | None) -> int | None:
         if hour is not None and not 0 <= hour <= _LAST_HOUR:
-            raise ValueError(f"{hour} is no hour. Use 0 to {_LAST_HOUR} (UTC)")
+            raise ValueError(f"{hour} is not a valid hour. Use 0 to {_LAST_HOUR} (UTC)")
         return hour
 
     @classmethod
@@ -72,20 +72,20 @@ class SlowwaveMemory(dg.Component, dg.Model, dg.Resolvable):
         Raises:
             SettingsError: The settings of the home have a value that is not allowed.
         """
-        # Here and not above: a list of components needs no asset.
+        # Imported here: listing components needs no assets.
         from slowwave.assets.partitions import home_first_day
         from slowwave.orchestration.definitions import definitions
 
         folder = context.project_root
         home = _in(folder, self.home) if self.home else find_home(folder)
-        given = SlowwaveResource(
+        resource = SlowwaveResource(
             home=str(home),
             namespace=self.namespace,
             vault=str(_in(folder, self.vault)) if self.vault else "",
             hour=-1 if self.hour is None else self.hour,
         )
-        first_day = home_first_day(given.settings())
-        return definitions(given.model_copy(update={"first_day": first_day}))
+        first_day = home_first_day(resource.settings())
+        return definitions(resource.model_copy(update={"first_day": first_day}))
 
 
 def _in(folder: Path, path: str) -> Path:

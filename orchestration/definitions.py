@@ -1,4 +1,4 @@
-"""Everything Dagster knows of Slowwave."""
+"""Dagster definitions of Slowwave."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, s
 
 
 def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
-    """The code location for one home.
+    """Return the code location of one home.
 
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
 
     Args:
-        slowwave: the home; its settings say the hour, the owner, and where backups go.
+        slowwave: Resource of the home. Its settings have the hour, the owner and the backup location.
 
     Raises:
-        SettingsError: a setting is not allowed.
+        SettingsError: A setting is not allowed.
     """
     settings = slowwave.settings()
     first = slowwave.first_day or settings.night.first_day
-    kept = backups.of(settings)
+    backup = backups.of(settings)
     assets: list[Any] = [
         *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
-        *trend.ASSETS, *warehouse.ASSETS, *overview.ASSETS, ingest.JOURNAL, *(kept.assets or ()),
+        *trend.ASSETS, *warehouse.ASSETS, *overview.ASSETS, ingest.JOURNAL, *(backup.assets or ()),
     ]  # fmt: skip
     return dg.Definitions(
         assets=dg.map_asset_specs(
@@ -44,15 +44,15 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
             ),
             assets,
         ),
-        asset_checks=[*CHECKS, *(kept.asset_checks or ())],
-        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS, *(kept.jobs or ())],
-        schedules=[*schedules(settings), *(kept.schedules or ())],
+        asset_checks=[*CHECKS, *(backup.asset_checks or ())],
+        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS, *(backup.jobs or ())],
+        schedules=[*schedules(settings), *(backup.schedules or ())],
         sensors=[*sensors.sensors(settings), *alerts.sensors(settings)],
         resources={
-            "slowwave": of_the_home(slowwave, "The memory of this home. There is nothing to set."),
+            "slowwave": of_the_home(slowwave, "The memory of this home. Nothing to configure."),
             "one_night": OneNight(slowwave=slowwave),
             "duckdb": of_the_home(
-                DuckDBResource(database=""), "warehouse.duckdb in the home. There is nothing to set."
+                DuckDBResource(database=""), "warehouse.duckdb in the home. Nothing to configure."
             ),
         },
         executor=dg.in_process_executor,
@@ -61,7 +61,10 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Code location of the home of SLOWWAVE_HOME, else the nearest; its days begin with the home's."""
+    """Return the code location of the home in SLOWWAVE_HOME, else of the nearest home.
+
+    Partitions start with the first day of the home.
+    """
     home = os.environ.get("SLOWWAVE_HOME", "")
     first = home_first_day(SlowwaveResource(home=home).settings())
     return definitions(SlowwaveResource(home=home, first_day=first))

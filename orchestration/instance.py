@@ -1,7 +1,8 @@
-"""Dagster instance of a home: its folder, its ``dagster.yaml``, and the ``.env`` by which Dagster finds it.
+"""Dagster instance of a home: its folder, ``dagster.yaml`` and the ``.env`` that points Dagster to it.
 
-``python -m slowwave.orchestration.instance`` makes all three for the current folder. Dagster's commands read
-``.env`` there before they look for an instance. So ``dagster dev`` and ``dg dev`` use that of `slowwave ui`.
+``python -m slowwave.orchestration.instance`` creates all three for the current folder. Dagster's commands
+read ``.env`` there before they look for an instance. So ``dagster dev`` and ``dg dev`` use that of `slowwave
+ui`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ telemetry: {enabled: false}
 nux: {enabled: false}   # no invitation to Dagster's newsletter
 concurrency:
   runs: {max_concurrent_runs: 2}
-  pools: {default_limit: 1, granularity: op}   # of a project's own assets; the memory has a lock
+  pools: {default_limit: 1, granularity: op}   # for a project's own assets; Slowwave has a lock
 run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
 run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 """
@@ -38,9 +39,9 @@ python_logs:
 """
 _NUX = "nux:"
 _WAIT_S = 10
-"""For the database to answer (seconds), where its address does not say for how long."""
+"""Connection time-out of the database (seconds), if its address sets none."""
 URL_VARIABLE = "DAGSTER_POSTGRES_URL"
-"""Variable that has the address of Dagster's database: its file names it, and has no password."""
+"""Variable with the address of Dagster's database; ``dagster.yaml`` has its name, not the password."""
 _ON_POSTGRES = f"""\
 storage:
   postgres:
@@ -49,17 +50,16 @@ storage:
 
 
 def dagster_home(settings: Settings) -> Path:
-    """Make the folder of the home's Dagster instance, with its ``dagster.yaml``, and return it.
+    """Create the folder of the home's Dagster instance with its ``dagster.yaml``, and return it.
 
-    The address of its database, if it has one, is in this process's environment from now on.
+    Puts the address of its database, if any, into this process's environment.
 
     Args:
-        settings: Settings of the home; `night.dagster_url` puts Dagster's storage into PostgreSQL.
+        settings: `night.dagster_url` puts Dagster's storage into PostgreSQL.
 
     Raises:
-        SettingsError: Dagster's storage is to be in a database, and what that needs is not installed, or it
-            is no PostgreSQL.
-        SlowwaveError: that database does not let anybody in.
+        SettingsError: `night.dagster_url` is no PostgreSQL address, or dagster-postgres is not installed.
+        SlowwaveError: The database refuses the connection.
     """
     folder = settings.home / DAGSTER_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def dagster_home(settings: Settings) -> Path:
     written = before or _DAGSTER_YAML
     if "python_logs:" not in written:
         written = f"{written.rstrip()}\n{PYTHON_LOGS}"
-    if _NUX not in written:  # by a version that did not say it
+    if _NUX not in written:  # written by a version without this line
         written = f"{written.rstrip()}\n{_NUX} {{enabled: false}}\n"
     if settings.night.dagster_url:
         os.environ[URL_VARIABLE] = _for_dagster(settings.night.dagster_url)
@@ -83,7 +83,7 @@ def dagster_home(settings: Settings) -> Path:
 
 
 def _for_dagster(address: str) -> str:
-    """The address as Dagster's driver wants it."""
+    """Return the address in the form of Dagster's driver."""
     import sqlalchemy as sa
     from sqlalchemy.exc import ArgumentError
 
@@ -98,22 +98,22 @@ def _for_dagster(address: str) -> str:
         url = None
     if url is None or url.get_backend_name() != "postgresql":
         raise SettingsError(
-            "night.dagster_url is no address of PostgreSQL. Write for instance "
+            "night.dagster_url is not a PostgreSQL address. Use for example "
             "postgresql://user:password@host/dagster, as a variable SLOWWAVE_NIGHT__DAGSTER_URL."
         )
-    # By its name: what Dagster writes is for this driver, and SQLAlchemy's own choice is another one.
+    # Explicit driver: Dagster's SQL is for this one, SQLAlchemy's default is another.
     return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
 
 
-def _require_answer(address: str, given: str) -> None:
-    """See that the database lets us in, before Dagster tries for long and fails with a traceback.
+def _require_answer(address: str, shown: str) -> None:
+    """Check that the database accepts a connection, to replace Dagster's long retry and traceback.
 
     Args:
-        address: as Dagster's driver wants it.
-        given: the same, as the settings say it.
+        address: In the form of Dagster's driver.
+        shown: As in the settings.
 
     Raises:
-        SlowwaveError: it does not.
+        SlowwaveError: It refuses.
     """
     import sqlalchemy as sa
     from sqlalchemy.pool import NullPool
@@ -126,20 +126,22 @@ def _require_answer(address: str, given: str) -> None:
         with sa.create_engine(url, poolclass=NullPool, connect_args=waits).connect():
             pass
     except sa.exc.DBAPIError as error:
-        said = str(covered(str(error.orig).strip())).splitlines() or [type(error.orig).__name__]
+        lines = str(covered(str(error.orig).strip())).splitlines() or [type(error.orig).__name__]
         raise SlowwaveError(
-            f"night.dagster_url is {covered(given)}, and PostgreSQL does not let the night in there: "
-            f"{said[0].rstrip('.')}. See that it runs at that address, that the database is there "
-            f"(deploy/databases.sql makes it), and that user and password are right (PGPASSWORD, or a file "
-            f"that PGPASSFILE names)."
+            f"night.dagster_url is {covered(shown)}, and PostgreSQL refuses the connection: "
+            f"{lines[0].rstrip('.')}. Check that it runs at that address, that the database exists "
+            f"(deploy/databases.sql creates it), and that user and password are correct (PGPASSWORD, or a "
+            f"file that PGPASSFILE names)."
         ) from None
 
 
 def end_killed(folder: Path) -> list[str]:
-    """Close Dagster's records of runs whose process was killed, so that they hold nothing up; their ids.
+    """Close Dagster's records of runs whose process was killed. Return their ids.
+
+    Open records would block later runs.
 
     Args:
-        folder: of the instance, as `dagster_home` gives it.
+        folder: Of the instance, from `dagster_home`.
     """
     if not _ever_ran(folder):
         return []
@@ -152,11 +154,11 @@ def end_killed(folder: Path) -> list[str]:
 
 
 def cancel_runs_of(folder: Path, group: int) -> list[str]:
-    """Mark runs in a group of processes that is about to be ended as canceling; their ids.
+    """Mark runs of a process group that is about to end as canceling. Return their ids.
 
     Args:
-        folder: of the instance, as `dagster_home` gives it.
-        group: number of the group of processes.
+        folder: Of the instance, from `dagster_home`.
+        group: Id of the process group.
     """
     if not _ever_ran(folder):
         return []
@@ -177,7 +179,7 @@ _ENV_HEADER = "# Instance that `dagster dev` and `dg dev` use. `make instance` w
 _HOME_VARIABLE = f"{ENV_PREFIX}HOME"
 _OWN_LINES = re.compile(rf"{re.escape(_ENV_HEADER)}\n(?:{_HOME_VARIABLE}=.*\n)?(?:DAGSTER_HOME=.*\n)?")
 _NOT_IN_ENV_FILE = set("\"'\\${}\r\n")
-"""Characters of a path that ``.env`` would read as something else."""
+"""Characters of a path that ``.env`` would misread."""
 
 
 def env_file(existing: str, home: Path) -> str:
@@ -213,7 +215,7 @@ def _sets(variable: str, text: str) -> bool:
 
 
 def write_env_file(folder: Path) -> None:
-    """Write the ``.env`` of `folder` and the instance that it names, made where it is not there.
+    """Write the ``.env`` of `folder`, and create the instance that it names if missing.
 
     Args:
         folder: Folder in which `dagster dev` is typed: a checkout.

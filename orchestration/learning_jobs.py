@@ -1,4 +1,4 @@
-"""Jobs with which a person decides about learning from the web page (Launchpad)."""
+"""Jobs with which a person decides about learning on Dagster's page (Launchpad)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +16,11 @@ from slowwave.learning.review import ApprovalRefusedError, Learning
 from slowwave.scoring.feedback import learned as taught
 
 PRINCIPAL = "web page"
-_TAGS = {"dagster/max_retries": "0"}  # a person has decided once
+_TAGS = {"dagster/max_retries": "0"}  # a decision is not repeated
 
 
 class Scope(Enum):
-    """What a rollback takes back."""
+    """Scope of a rollback."""
 
     everything = "everything"
     memory = "memory"
@@ -30,7 +30,7 @@ class Scope(Enum):
 
 
 class Kind(Enum):
-    """What is learned."""
+    """Kind of learning: learned terms (words) or search keys."""
 
     words = "words"
     keys = "keys"
@@ -41,49 +41,51 @@ _SCOPES: dict[Scope, taught.Scope] = dict(zip(Scope, taught.SCOPES, strict=True)
 
 
 class DecisionConfig(dg.Config):
-    """Who decides about the learning of which namespace, and why."""
+    """Decision of a person about the learning of a namespace, with the reason."""
 
-    namespace: str = Field("", description="Whose learning; empty: the namespace of the settings.")
-    kind: Kind = Field(Kind.words, description="words, or keys: past questions that lead somewhere.")
-    who: str = Field("", description="Your name. It is recorded; without one nothing is decided.")
-    why: str = Field("", description="Why, in words. It is recorded.")
+    namespace: str = Field("", description="Namespace of the learning; empty: that of the settings.")
+    kind: Kind = Field(Kind.words, description="words: learned terms; keys: search keys (past questions).")
+    who: str = Field("", description="Your name. Required and recorded.")
+    why: str = Field("", description="Reason. It is recorded.")
 
     def learning(self, slowwave: SlowwaveResource) -> Learning:
-        """What there is to decide.
+        """Open the learning of the namespace.
 
         Raises:
-            LearningError: nobody was named.
+            LearningError: `who` is empty.
         """
         if not self.who.strip():
-            raise LearningError("Say who decides: fill in `who` with your name. It is recorded.")
+            raise LearningError("`who` is empty. Fill in your name; it is recorded with the decision.")
         space = slowwave.space
         return Learning(space, self.namespace or space.settings.namespace, PRINCIPAL)
 
 
 class RollbackDecision(DecisionConfig):
-    """And what is to be taken back."""
+    """Decision to roll back, with its scope."""
 
     scope: Scope = Field(
-        Scope.memory, description="What to take back: everything, memory, search, principal or since."
+        Scope.memory, description="Scope of the rollback: everything, memory, search, principal or since."
     )
     value: str = Field(
         "",
-        description="The memory's, search's or principal's id, or a moment (ISO, UTC) for since; empty for "
+        description="Id of the memory, search or principal, or a time (ISO, UTC) for since; empty for "
         "everything.",
     )
 
 
 def _form(op: str, decision: type[DecisionConfig]) -> dg.ConfigMapping:
-    """What the Launchpad asks: the fields of a decision, and nothing else."""
+    """Return the Launchpad form: the fields of a decision only."""
     return dg.ConfigMapping(
-        config_fn=lambda given: {"ops": {op: {"config": given}}},
+        config_fn=lambda values: {"ops": {op: {"config": values}}},
         config_schema=decision.to_config_schema().as_field().config_type,
     )
 
 
-@dg.op(description="Approve that selections teach from today on; refused while anything else is missing.")
+@dg.op(
+    description="Approve learning from selections from today on. Refused while another condition is missing."
+)
 def approve(context: dg.OpExecutionContext, config: DecisionConfig, slowwave: SlowwaveResource) -> None:
-    """Approve, with the evidence in the run's log."""
+    """Approve, and attach the evidence to the run."""
     with _refusal():
         learning = config.learning(slowwave)
         act = learning.approve(who=config.who, why=config.why, kind=_KINDS[config.kind])
@@ -91,17 +93,17 @@ def approve(context: dg.OpExecutionContext, config: DecisionConfig, slowwave: Sl
     context.add_output_metadata(_metadata(act) | {"evidence": conditions_table([now])})
 
 
-@dg.op(description="Withdraw the approval: nothing that was learned is used from now on.")
+@dg.op(description="Withdraw the approval: nothing learned is used from now on.")
 def withdraw(context: dg.OpExecutionContext, config: DecisionConfig, slowwave: SlowwaveResource) -> None:
-    """Withdraw."""
+    """Withdraw the approval."""
     with _refusal():
         act = config.learning(slowwave).withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
     context.add_output_metadata(_metadata(act))
 
 
-@dg.op(description="Take back what was learned, as if it had never been taught.")
+@dg.op(description="Roll back learning, as if it had never been applied.")
 def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave: SlowwaveResource) -> None:
-    """Take back."""
+    """Roll back learning."""
     with _refusal():
         done = config.learning(slowwave).roll_back(
             _SCOPES[config.scope], config.value, who=config.who, why=config.why, kind=_KINDS[config.kind]
@@ -110,10 +112,10 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
     context.add_output_metadata(
         _metadata(done.act)
         | {
-            "lessons": done.proposed.height,
+            "proposals": done.proposed.height,
             "deleted rows": done.applied.height,
-            f"{'terms' if done.kind == taught.WORDS else 'keys'} that lost their effect": done.live,
-            "taken back": table(done.proposed.drop("term"), rows=60),
+            f"{'terms' if done.kind == taught.WORDS else 'keys'} without effect now": done.live,
+            "rolled back": table(done.proposed.drop("term"), rows=60),
         }
     )
 
@@ -121,33 +123,33 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
 @dg.job(
     tags=_TAGS,
     config=_form("approve", DecisionConfig),
-    description="Approve what selections teach in a namespace. Look at the check learning_gate of "
-    "learned_triggers first, then say in the Launchpad who you are. It is recorded with your name.",
+    description="Approve learning from selections in a namespace. Review the check learning_gate of "
+    "learned_triggers first, then fill in your name in the Launchpad; it is recorded.",
 )
 def approve_learning() -> None:
-    """A person's approval."""
+    """Approve learning in a namespace."""
     approve()
 
 
 @dg.job(
     tags=_TAGS,
     config=_form("withdraw", DecisionConfig),
-    description="Withdraw the approval of a namespace: what was learned is kept, not used. Say in the "
-    "Launchpad who you are.",
+    description="Withdraw the approval of a namespace: learned terms and keys are kept but not used. Fill in "
+    "your name in the Launchpad.",
 )
 def withdraw_learning() -> None:
-    """A person's withdrawal."""
+    """Withdraw the approval of a namespace."""
     withdraw()
 
 
 @dg.job(
     tags=_TAGS,
     config=_form("roll_back", RollbackDecision),
-    description="Take back what was learned: everything, or of a memory, search or principal. Say in the "
-    "Launchpad who you are and what is to go.",
+    description="Roll back learning: everything, or that of a memory, search or principal. Fill in your name "
+    "and the scope in the Launchpad.",
 )
 def rollback_learning() -> None:
-    """A rollback."""
+    """Roll back learning in a namespace."""
     roll_back()
 
 
@@ -156,7 +158,7 @@ JOBS = [approve_learning, withdraw_learning, rollback_learning]
 
 @contextmanager
 def _refusal() -> Iterator[None]:
-    """Fail the run, with the evidence, where a decision is refused."""
+    """Fail the run with the evidence if a decision is refused."""
     try:
         yield
     except LearningError as error:
@@ -173,5 +175,5 @@ def _metadata(act: LearningEvent) -> dict[str, Any]:
         "namespace": act.namespace,
         "who": act.who,
         "at": act.at.isoformat(),
-        "why": act.why or "not said",
+        "why": act.why or "not given",
     }

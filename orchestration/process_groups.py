@@ -1,6 +1,7 @@
-"""Running a program that starts others: when it ends, or is asked to, nothing of it is left.
+"""Process groups: run a program with its children, and leave none of them behind.
 
-Nor if this process is killed: a small one beside it, whose standard input ends with this one, ends them then.
+Also if this process is killed: a small watchdog process, whose standard input closes with this one, ends the
+group then.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from typing import Final
 from slowwave.telemetry.logs import of_another
 
 GRACE: Final = 20.0
-"""For the program to end by itself after it was asked to (seconds); Dagster's services need up to ten."""
-_SHORT: Final = 5.0  # for what it left behind
+"""Grace period after the stop request (seconds); Dagster's services need up to ten."""
+_SHORT: Final = 5.0  # seconds for remaining children
 _LOOK: Final = 0.2
 _WATCH: Final = """
 import os, signal, sys, time
 
 if os.read(0, 1):
-    sys.exit()  # who was watched has ended its group itself
+    sys.exit()  # the parent has ended the group itself
 for ending, seconds in ((signal.SIGINT, float(sys.argv[2])), (signal.SIGTERM, 5), (signal.SIGKILL, 0)):
     limit = time.monotonic() + seconds
     try:
@@ -39,11 +40,11 @@ for ending, seconds in ((signal.SIGINT, float(sys.argv[2])), (signal.SIGTERM, 5)
 """
 _COLOURS: Final = re.compile(rb"\x1b\[[\d;]*m")
 _OURS: Final = re.compile(rb'[-0-9]{10} [:,0-9]+ [A-Z]+ slowwave\.|\{"at".*"logger": "slowwave\.')
-"""Lines of our log, as :mod:`slowwave.telemetry.logs` has them."""
+"""Pattern of our own log lines (:mod:`slowwave.telemetry.logs`)."""
 _OF_RUN: Final = re.compile(rb"[-0-9]{10} [:0-9]{8} \S+ - dagster - [A-Z]+ - ")
-"""The first line of an event of a run, as Dagster's console logger has it: they are all on its page."""
+"""Pattern of the first line of a run's event by Dagster's console logger; its page has them all."""
 _BEGINS: Final = re.compile(rb"[-0-9]{10} [:0-9]{8}|\{")
-"""Beginning of a line that does not continue the one before."""
+"""Pattern of a line that does not continue the previous one."""
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -57,33 +58,33 @@ def run_group(
     json: bool = False,
     before_end: Callable[[int], object] = lambda _: None,
 ) -> int:
-    """Run a program with all that it starts as one group of processes; end the group when the program ends.
+    """Run a program and its children as one process group; end the group with the program.
 
-    Ctrl-C, TERM and a closed terminal ask the program to end; what is still there when the time is up, or at
-    the second asking, is killed. Call it from the main thread. All that it prints comes on standard error. Of
-    what it prints after it was asked only our own lines do: the rest is how it takes a Ctrl-C, no fault.
+    Ctrl-C, TERM and a closed terminal request a stop. What still runs after the grace period, or at the
+    second request, is killed. Call it from the main thread. All output goes to standard error; after the stop
+    request only our own lines do, because the rest is noise of the interrupt.
 
     Args:
-        command: its words.
-        environment: its variables.
-        grace: seconds that it has for ending.
-        with_input: the end of standard input asks, too: whoever holds its other end was killed.
-        plain: without colours.
-        json: each line as an object, and so without colours.
-        before_end: called with the number of its group before the program is asked to end.
+        command: Its words.
+        environment: Its variables.
+        grace: Seconds from the stop request to the kill.
+        with_input: The end of standard input is a stop request too: the process at its other end has died.
+        plain: Strip colours.
+        json: Print each line as an object, without colours.
+        before_end: Called with the process group's id before the stop request.
 
     Returns:
-        0 where it ended because it was asked to; else the program's exit code, and 1 for its 0: it was to
-        run on.
+        0 if it ended by a stop request; else the program's exit code, or 1 for its 0, because it was to keep
+            running.
     """
-    asked, hurry = threading.Event(), threading.Event()
+    stopping, killing = threading.Event(), threading.Event()
 
     def note(*_: object) -> None:
-        (hurry if asked.is_set() else asked).set()
+        (killing if stopping.is_set() else stopping).set()
 
-    before = {ending: signal.signal(ending, note) for ending in _ENDINGS}
+    previous = {ending: signal.signal(ending, note) for ending in _ENDINGS}
     if with_input:
-        threading.Thread(target=_at_end_of_input, args=[asked], daemon=True).start()
+        threading.Thread(target=_at_end_of_input, args=[stopping], daemon=True).start()
     try:
         process = subprocess.Popen(  # noqa: S603 - our own
             command,
@@ -93,33 +94,33 @@ def run_group(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        watching = _watched(process.pid, grace)
+        watchdog = _watchdog(process.pid, grace)
         printing = threading.Thread(
-            target=_hand_on, args=[process.stdout or (), asked, plain, json], daemon=True
+            target=_forward, args=[process.stdout or (), stopping, plain, json], daemon=True
         )
         printing.start()
         try:
-            while process.poll() is None and not asked.wait(_LOOK):
+            while process.poll() is None and not stopping.wait(_LOOK):
                 pass
             if process.poll() is None:
-                with suppress(Exception):  # whatever it meets, the program is to end
+                with suppress(Exception):  # the program must end whatever this raises
                     before_end(process.pid)
                 process.send_signal(signal.SIGINT)
                 limit = time.monotonic() + grace
-                while process.poll() is None and time.monotonic() < limit and not hurry.wait(_LOOK):
+                while process.poll() is None and time.monotonic() < limit and not killing.wait(_LOOK):
                     pass
         finally:
             _end_group(process)
-            watching.communicate(b".")
-            printing.join(_SHORT)  # its last words are the reason why it ended
+            watchdog.communicate(b".")
+            printing.join(_SHORT)  # its last output says why it ended
     finally:
-        for ending, handler in before.items():
+        for ending, handler in previous.items():
             signal.signal(ending, handler)
-    return 0 if asked.is_set() else process.returncode or 1
+    return 0 if stopping.is_set() else process.returncode or 1
 
 
-def _watched(group: int, grace: float) -> subprocess.Popen[bytes]:
-    """A process that ends a group if this one is killed; a byte tells it that there is nothing to do."""
+def _watchdog(group: int, grace: float) -> subprocess.Popen[bytes]:
+    """Start the watchdog of a group, which ends it if this process is killed; a byte dismisses it."""
     return subprocess.Popen(  # noqa: S603 - our own
         [sys.executable, "-I", "-S", "-c", _WATCH, str(group), str(grace)],
         stdin=subprocess.PIPE,
@@ -129,42 +130,42 @@ def _watched(group: int, grace: float) -> subprocess.Popen[bytes]:
     )
 
 
-def _hand_on(printed: Iterable[bytes], asked: threading.Event, plain: bool, json: bool) -> None:
-    """Hand on what a program prints, line by line, but for what Dagster prints of each event of a run."""
+def _forward(printed: Iterable[bytes], stopping: threading.Event, plain: bool, json: bool) -> None:
+    """Forward a program's output line by line, without Dagster's lines about each event of a run."""
     of_run = False
     for line in printed:
         plain_line = _COLOURS.sub(b"", line)
         of_run = bool(_OF_RUN.match(plain_line)) or (of_run and not _BEGINS.match(plain_line))
-        if of_run or (asked.is_set() and not _OURS.match(line)):
+        if of_run or (stopping.is_set() and not _OURS.match(line)):
             continue
-        told = _COLOURS.sub(b"", line) if plain or json else line
+        output = _COLOURS.sub(b"", line) if plain or json else line
         if json:
-            told = of_another(told.decode(errors="replace"), "dagster").encode()
-        with suppress(OSError):  # nobody reads it any more; the program goes on
-            os.write(2, told)
+            output = of_another(output.decode(errors="replace"), "dagster").encode()
+        with suppress(OSError):  # standard error is closed; the program keeps running
+            os.write(2, output)
 
 
-def _at_end_of_input(asked: threading.Event) -> None:
+def _at_end_of_input(stopping: threading.Event) -> None:
     while os.read(0, 4_096):
         pass
-    asked.set()
+    stopping.set()
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ask all that is left of a program's group to end, then kill it."""
+    """Ask all remaining processes of a program's group to end, then kill them."""
     limit = time.monotonic() + _SHORT
     ending: int = signal.SIGTERM
-    while _told(process.pid, ending):
-        process.poll()  # else it stays as a zombie, and its group with it
+    while _signal_group(process.pid, ending):
+        process.poll()  # reap it, else a zombie keeps its group alive
         ending = signal.SIGKILL if time.monotonic() > limit else 0
         if time.monotonic() > limit + _SHORT:
-            break  # zombies that nobody collects
+            break  # zombies that nobody reaps
         time.sleep(_LOOK)
     process.wait()
 
 
-def _told(group: int, ending: int) -> bool:
-    """Send a signal to a group (0: none); whether there is anything in it."""
+def _signal_group(group: int, ending: int) -> bool:
+    """Send a signal to a group (0: none). Return whether the group has any process."""
     try:
         os.killpg(group, ending)
     except ProcessLookupError:

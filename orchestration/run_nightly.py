@@ -1,4 +1,4 @@
-"""Running the night without the web page, on the home's own Dagster instance."""
+"""Nightly runs without the web page, on the home's own Dagster instance."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def choose_days(settings: Settings, *, date: str = "", since: str = "", until: str = "") -> tuple[str, str]:
-    """First and last day to run: as asked, else from the oldest day with news up to today.
+    """Return the first and last day to run: as given, else from the oldest stale day up to today.
 
     Raises:
-        SlowwaveError: a day is malformed, before ``night.first_day``, in the future, or the range is empty.
+        SlowwaveError: A day is malformed, before ``night.first_day``, in the future, or the range is empty.
     """
     today = datetime.now(UTC).date().isoformat()
     if date and (since or until):
         raise SlowwaveError("Give --date, or --from and --to, not both.")
     if not (date or since or until):
-        waiting = pending_days(settings)
-        return min([*waiting, today]), today
+        pending = pending_days(settings)
+        return min([*pending, today]), today
     first = _day(date or since or until, settings)
     last = _day(date or until or today, settings)
     if first > last:
@@ -71,58 +71,64 @@ def _day(text: str, settings: Settings) -> str:
 
 
 def pending_days(settings: Settings) -> list[str]:
-    """Days with acts in the journal that no finished night has seen, or that rest on such a day."""
-    pending = _due(settings)
+    """Return the stale days.
+
+    A day is stale if it has journal entries that no finished run processed, or depends on such a day.
+    """
+    pending = _stale(settings)
     return sorted({*pending.notes, *pending.feedback})
 
 
 def left_out(settings: Settings) -> str:
-    """What to do about acts of days before the first partition, which no night takes in; empty: none."""
+    """Return a warning about journal entries before the first partition; empty if there are none.
+
+    The nightly job never processes them.
+    """
     with closing(Workspace(settings)) as space:
         days = space.journal.days(OF_TENANTS)["day"]
     first = min(days.to_list(), default=settings.night.first_day)
     if first >= settings.night.first_day:
         return ""
     return (
-        f"The journal has acts of {first}, before the first partition {settings.night.first_day}; they are "
-        f'left out. Set night.first_day = "{first}" in slowwave.toml, if that is when they were.'
+        f"The journal has entries of {first}, before the first partition {settings.night.first_day}. They "
+        "are "
+        f'not processed. If the date is right, set night.first_day = "{first}" in slowwave.toml.'
     )
 
 
-def _due(settings: Settings) -> StalePartitions:
-    """The days that are due and have a partition: one act with a wrong date stops no night."""
+def _stale(settings: Settings) -> StalePartitions:
+    """Return the stale days that have a partition: an entry with a wrong date stops no run."""
     with closing(Workspace(settings)) as space:
-        found = stale_partitions(space.journal, space.store)
+        stale = stale_partitions(space.journal, space.store)
     now = datetime.now(UTC)
-    stages = (found.notes, found.feedback, found.evaluation)
+    stages = (stale.notes, stale.feedback, stale.evaluation)
     return StalePartitions(*(tuple(partitions(days, settings, now)) for days in stages))
 
 
 def run_due(settings: Settings) -> list[dict[str, Any]]:
-    """Run all that is due up to today, in the order of the days; a report for each run.
+    """Process all stale days up to today, in order. Return a report per run.
 
-    Each stretch of days with news of notes is a night of its own, so a clock that was wrong once costs no
-    run over all the days in between. Feedback of other days, such as an imported history, is folded in runs
-    of its own.
+    Each range of days with new notes is a run of its own, so a clock that was wrong once costs no run over
+    all days in between. Feedback of other days, such as an imported history, gets runs of its own.
     """
     _finish_erasures(settings)
-    pending = _due(settings)
+    pending = _stale(settings)
     today = datetime.now(UTC).date().isoformat()
     nights = stretches(sorted({*pending.notes, today}))
     alone = [day for day in pending.feedback if not any(first <= day <= last for first, last in nights)]
     runs = [(*days, "night") for days in nights] + [(*days, "feedback") for days in _apart(alone, nights)]
     reports = _run_all(settings, sorted(runs))
-    if reports[-1]["success"] and len(nights) > 1:  # days that were folded before notes which are in by now
-        reports += _run_all(settings, [(*days, "feedback") for days in stretches(_due(settings).feedback)])
+    if reports[-1]["success"] and len(nights) > 1:  # days whose feedback was processed before their notes
+        reports += _run_all(settings, [(*days, "feedback") for days in stretches(_stale(settings).feedback)])
     return reports
 
 
 def _run_all(settings: Settings, runs: Iterable[tuple[str, str, str]]) -> list[dict[str, Any]]:
-    """Run jobs one after the other until one fails; a report for each that was begun.
+    """Run jobs in order until one fails. Return a report per started run.
 
     Args:
-        settings: of the home.
-        runs: first day, last day and job.
+        settings: Of the home.
+        runs: First day, last day and job.
     """
     reports: list[dict[str, Any]] = []
     for first, last, job in runs:
@@ -133,30 +139,30 @@ def _run_all(settings: Settings, runs: Iterable[tuple[str, str, str]]) -> list[d
 
 
 def _apart(days: list[str], nights: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Stretches of days that have no night in between."""
-    found: list[tuple[str, str]] = []
-    for before, after in pairwise(["", *(first for first, _ in nights), "~"]):
-        found += stretches([day for day in days if before < day < after])
-    return found
+    """Return ranges of days that have no nightly run in between."""
+    ranges: list[tuple[str, str]] = []
+    for previous, following in pairwise(["", *(first for first, _ in nights), "~"]):
+        ranges += stretches([day for day in days if previous < day < following])
+    return ranges
 
 
 def _finish_erasures(settings: Settings) -> None:
-    """Go on with erasures that were interrupted, before anything is made of what they have left."""
+    """Finish interrupted erasures before any table is computed from their remains."""
     with closing(Workspace(settings)) as space:
         if unfinished(space):
             finish(space)
 
 
 def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
-    """Evaluate all days that are due, a run for each stretch of days; a report for each run."""
-    reports = _run_all(settings, [(*days, "evaluation") for days in stretches(_due(settings).evaluation)])
-    if all(one["success"] for one in reports):
+    """Evaluate all stale days, one run per range of days. Return a report per run."""
+    reports = _run_all(settings, [(*days, "evaluation") for days in stretches(_stale(settings).evaluation)])
+    if all(report["success"] for report in reports):
         reports += learn_due(settings)
     return reports
 
 
 def learn_due(settings: Settings) -> list[dict[str, Any]]:
-    """Apply what is to be learned of the days behind an open gate; a report for each run."""
+    """Apply learning of the days behind an open gate. Return a report per run."""
     with closing(Workspace(settings)) as space:
         runs = applied_terms.due_runs(Evidence(space))
     now = datetime.now(UTC)
@@ -165,13 +171,13 @@ def learn_due(settings: Settings) -> list[dict[str, Any]]:
 
 
 def run_night(settings: Settings, first: str, last: str, *, job: str = "night") -> dict[str, Any]:
-    """Run a job for a range of days as one run; returns what people want to know of it.
+    """Run a job for a range of days as one run. Return its report.
 
     Args:
-        settings: of the home.
-        first: first day.
-        last: last day.
-        job: night, feedback for its assets alone, evaluation or learning.
+        settings: Of the home.
+        first: First day.
+        last: Last day.
+        job: night, feedback, evaluation or learning.
     """
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
     folder = dagster_home(settings)
@@ -180,7 +186,7 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
     for noisy in ("dagster", "alembic"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
     defs = definitions(SlowwaveResource(home=str(settings.home)))
-    RunLogHandler.silent = True  # the report says it
+    RunLogHandler.silent = True  # the report has it
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         end_dead_runs(instance)
         result = defs.resolve_job_def(job).execute_in_process(
@@ -193,11 +199,11 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
 
 
 def _gate(space: Workspace) -> tuple[Notice | None, list[str]]:
-    """How the save gate stands, and what of it a person should know."""
+    """Return the state of the save gate, and the warnings about it."""
     try:
         gate = notice(space, space.now())
-    except Exception as error:  # one namespace that cannot be read is no reason to report nothing
-        return None, [f"what the gate would refuse was not counted: {type(error).__name__}: {error}"]
+    except Exception as error:  # one unreadable namespace must not suppress the report
+        return None, [f"cannot count what the gate would refuse: {type(error).__name__}: {error}"]
     return gate, [gate.words] if gate.near or gate.loud else []
 
 
@@ -211,10 +217,10 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
             errors.append(_why(event))
     steps: dict[str, dict[str, Any]] = {
         name: {
-            "asset": name, "metadata": told, "seconds": seconds.get(name, 0.0),
-            "summary": _summary(name, told),
+            "asset": name, "metadata": metadata, "seconds": seconds.get(name, 0.0),
+            "summary": _summary(name, metadata),
         }
-        for name, told in metadata_of(result.all_events).items()
+        for name, metadata in metadata_of(result.all_events).items()
     }  # fmt: skip
     space = Workspace(settings)
     gate, notices = _gate(space) if result.job_def.name == "night" else (None, [])
@@ -225,12 +231,13 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
     ]
     worse = str(steps.get("learning_gate", {}).get("metadata", {}).get("made worse", "none"))
     if worse != "none":
-        notices.append(f"what was learned is taken back, it made results worse: {worse}")
+        notices.append(f"learning made results worse and was rolled back: {worse}")
     notices += filter(None, [left_out(settings)])
     for stage, days in faults(space.store).items():
-        for day, told in days.items():
+        for day, failures in days.items():
             notices += [
-                f"{stage} of {day} is not done for {one}, and due again: {why}" for one, why in told.items()
+                f"{stage} of {day} failed for {namespace}; the next run retries it: {why}"
+                for namespace, why in failures.items()
             ]
     return {
         "success": result.success,
@@ -247,12 +254,12 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
 
 
 def metadata_of(events: Iterable[dg.DagsterEvent]) -> dict[str, dict[str, Any]]:
-    """Metadata of each asset of a run, by name: of several days that of the last, and of all together.
+    """Return the metadata of each asset of a run: of the last day, and of all days together.
 
     Args:
         events: of the run, in order.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_asset: dict[str, dict[str, Any]] = {}
     whole: dict[str, dict[str, Any]] = {}
     for event in events:
         made: dg.AssetMaterialization | dg.AssetObservation
@@ -263,17 +270,17 @@ def metadata_of(events: Iterable[dg.DagsterEvent]) -> dict[str, dict[str, Any]]:
         else:
             continue
         name = made.asset_key.path[-1]
-        told = {key: value.value for key, value in made.metadata.items()}
+        values = {key: value.value for key, value in made.metadata.items()}
         if isinstance(made, dg.AssetObservation):
-            whole.setdefault(name, {}).update(told)
+            whole.setdefault(name, {}).update(values)
         else:
-            rows = found.setdefault(name, {}).get(ROWS, 0) + told.get(ROWS, 0)
-            found[name].update(told | ({ROWS: rows} if ROWS in told else {}))
-    return {name: told | whole.get(name, {}) for name, told in found.items()}
+            rows = by_asset.setdefault(name, {}).get(ROWS, 0) + values.get(ROWS, 0)
+            by_asset[name].update(values | ({ROWS: rows} if ROWS in values else {}))
+    return {name: values | whole.get(name, {}) for name, values in by_asset.items()}
 
 
 def _summary(name: str, metadata: dict[str, Any]) -> str:
-    """What an asset came to, in a line: its counts; where it says how all stands, what it says."""
+    """Summarise an asset in one line: its counts, or its own summary."""
     if name == overview.at_a_glance.key.path[-1]:
         return str(metadata.get(overview.LINE, ""))
     return ", ".join(f"{key} {value:,}" for key, value in metadata.items() if _is_count(key, value))
@@ -285,10 +292,10 @@ def _is_count(key: str, value: object) -> bool:
 
 
 def _why(event: dg.DagsterEvent) -> str:
-    """Why a step failed, or the run outside of its steps, in a line for people."""
+    """Return why a step, or the run outside its steps, failed, in one line."""
     step, error = event.step_key, getattr(event.event_specific_data, "error", None)
     if is_interruption(error):
         at = f" at {step}" if step else ""
-        return f"stopped{at}. What was finished is kept; the same command goes on from there."
-    said = str(event.message if error is None else cause_of(error).message).strip()
-    return f"{step}: {said}" if step else said
+        return f"stopped{at}. Finished steps are kept; run the same command to continue."
+    text = str(event.message if error is None else cause_of(error).message).strip()
+    return f"{step}: {text}" if step else text

@@ -1,4 +1,4 @@
-"""The sensors: a changed vault asks for today's partition, what comes late for the days that it changes."""
+"""Sensors: request runs for changed vaults, and for past days that became stale."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,13 +28,13 @@ from slowwave.settings import Settings
 from slowwave.vaults.vault import fingerprint, is_there
 
 PATIENCE = timedelta(hours=1)
-TOLD = 10
-"""Namespaces whose gate a tick tells about (count)."""
+MAX_NAMESPACES = 10
+"""Maximum namespaces whose gate a tick reports (count)."""
 Tick = dg.SensorResult | dg.SkipReason
 
 
 def watched_vaults(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-    """Ask for a run when a vault differs from what the last tick saw."""
+    """Request a run if a vault differs from the last tick."""
     slowwave.watch_vault()
     seen = json.loads(context.cursor) if context.cursor and not _ended(context) else {}
     sources = slowwave.space.journal.sources()
@@ -55,13 +55,13 @@ def watched_vaults(context: dg.SensorEvaluationContext, slowwave: SlowwaveResour
 
 
 def late_notes(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-    """Ask for the range of past days whose notes no night took in, once for each state of the journal."""
+    """Request the range of past days with unprocessed notes, once per journal state."""
     space = slowwave.space
-    found = stale_partitions(space.journal, space.store)
-    late = _past(slowwave, found).notes
+    stale = stale_partitions(space.journal, space.store)
+    late = _past(slowwave, stale).notes
     if not late:
-        return _before_first(slowwave, "news of notes", found.notes) or dg.SkipReason(
-            "All notes of past days are taken in."
+        return _before_first(slowwave, "notes", stale.notes) or dg.SkipReason(
+            "All notes of past days are ingested."
         )
     first, last = stretches(late)[0]
     entries = space.journal.days(ACTS)
@@ -70,29 +70,29 @@ def late_notes(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) 
 
 
 def late_feedback(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-    """Ask for the range of past days that late feedback changes, once for each state of the journal."""
+    """Request the range of past days that late feedback changes, once per journal state."""
     space = slowwave.space
-    found = stale_partitions(space.journal, space.store)
-    late = _past(slowwave, found)
-    if not late.feedback or _unloaded(slowwave, found.feedback):
-        return _before_first(slowwave, "feedback", found.feedback) or dg.SkipReason(
-            "All feedback of past days is taken up."
+    stale = stale_partitions(space.journal, space.store)
+    late = _past(slowwave, stale)
+    if not late.feedback or _unloaded(slowwave, stale.feedback):
+        return _before_first(slowwave, "feedback", stale.feedback) or dg.SkipReason(
+            "All feedback of past days is processed."
         )
     if set(late.notes) - faulty_days(space.store, TAKEN_IN):
-        return dg.SkipReason("There are notes of past days that no night took in; they come first.")
-    first, last = stretches(late.feedback)[0]  # a later one is asked for when this one is done
+        return dg.SkipReason("Past days have unprocessed notes; those come first.")
+    first, last = stretches(late.feedback)[0]  # a later one is requested when this one is done
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
     return _range(context, first, last, "late", str(seen), str(processed_days(space.store).get(first)))
 
 
 def late_evaluation(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-    """Ask for the range of past days that are due, once for each state of what they rest on."""
+    """Request the range of past days with stale evaluation, once per state of their inputs."""
     space = slowwave.space
     late = _past(slowwave, stale_partitions(space.journal, space.store))
     if set(late.feedback) - faulty_days(space.store, FOLDS):
-        return dg.SkipReason("There is feedback of past days that is not folded; that comes first.")
+        return dg.SkipReason("Past days have unprocessed feedback; that comes first.")
     if not late.evaluation:
-        return dg.SkipReason("All past days are evaluated as they are.")
+        return dg.SkipReason("All past days are evaluated.")
     ground = grounds(space.journal, space.store)
     first, last = stretches(late.evaluation)[0]
     rests_on = {day: ground[day] for day in late.evaluation if day <= last}
@@ -100,7 +100,7 @@ def late_evaluation(context: dg.SensorEvaluationContext, slowwave: SlowwaveResou
 
 
 def learning_gate_opens(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-    """Ask for each day that has something to learn behind an open gate, once for each state of it."""
+    """Request each day with learning behind an open gate, once per state of its evidence."""
     evidence = Evidence(slowwave.space)
     today = slowwave.clock().date().isoformat()
     pending = [
@@ -108,34 +108,34 @@ def learning_gate_opens(context: dg.SensorEvaluationContext, slowwave: SlowwaveR
         for first, last in applied_terms.due_runs(evidence)
     ]
     if pending := [(first, last) for first, last in pending if first <= last]:
-        state = ids.digest(*(act.event_id for act in evidence.acts), str(evidence.evaluated))
+        state = ids.digest(*(event.event_id for event in evidence.acts), str(evidence.evaluated))
         requests = [
             _request(context, first, last, "-".join(["learn", *dict.fromkeys((first, last)), state]))
             for first, last in pending
         ]
         return dg.SensorResult(run_requests=requests)
     if not evidence.evaluated:
-        return dg.SkipReason("Nothing was evaluated yet, so nothing can be learned.")
+        return dg.SkipReason("Nothing is evaluated yet, so nothing can be learned.")
     names = evidence.namespaces
     last = max(evidence.evaluated)
-    then = {kind: gates(evidence, [last], kind, among=names[:TOLD]) for kind in KINDS}
-    says = []
-    for now in gates_now(evidence, names[:TOLD]):
+    then = {kind: gates(evidence, [last], kind, among=names[:MAX_NAMESPACES]) for kind in KINDS}
+    states = []
+    for now in gates_now(evidence, names[:MAX_NAMESPACES]):
         before = then[now.kind][last, now.namespace]
-        also = "" if before.open or not now.open else f", but before: {before.describe()}"
-        says.append(now.describe() + also)
-    if len(names) > TOLD:
-        says.append(f"and {len(names) - TOLD} more namespaces, see the asset learning_gate")
-    told = " | ".join(says) or "nothing was ever searched"
-    return dg.SkipReason(f"{told} (evaluated up to {last})")
+        earlier = "" if before.open or not now.open else f", but before: {before.describe()}"
+        states.append(now.describe() + earlier)
+    if len(names) > MAX_NAMESPACES:
+        states.append(f"and {len(names) - MAX_NAMESPACES} more namespaces, see the asset learning_gate")
+    summary = " | ".join(states) or "no search was ever recorded"
+    return dg.SkipReason(f"{summary} (evaluated up to {last})")
 
 
 def standing(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-    """Report at_a_glance of today anew where its numbers are others by now; no run is needed for it."""
+    """Report the numbers of at_a_glance for today if they changed; it needs no run."""
     now = slowwave.clock()
     day = now.date().isoformat()
     metadata = overview.by_day(slowwave.space, [day], now, context.instance)[day]
-    state = ids.digest(*(f"{name} {one.value}" for name, one in metadata.items()))
+    state = ids.digest(*(f"{name} {entry.value}" for name, entry in metadata.items()))
     if state == context.cursor:
         return dg.SkipReason("Nothing has changed.")
     made = dg.AssetMaterialization(overview.at_a_glance.key, partition=day, metadata=metadata)
@@ -145,84 +145,83 @@ def standing(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) ->
 _SENSORS: list[tuple[Callable[..., Tick], Any, str]] = [
     (
         watched_vaults, NIGHT,
-        "Looks at names, sizes and times of the files in every watched vault; runs today's partition when "
+        "Checks names, sizes and times of the files in every watched vault; runs today's partition when "
         "something changed.",
     ),
     (
         late_notes, NIGHT,
-        "Looks for notes of past days that no night took in (a night that was missed); runs those days as "
+        "Checks for notes of past days that no nightly job processed (a missed night); runs those days as "
         "one run.",
     ),
     (
         late_feedback, FEEDBACK,
-        "Looks for searches and feedback of past days that no run has taken up (late, imported), and for "
-        "days that were folded before their notes; folds those days again, and all days after them, as one "
-        "run.",
+        "Checks for late or imported searches and feedback of past days, and for days whose feedback was "
+        "processed before their notes; processes those days and all later ones again, as one run.",
     ),
     (
         late_evaluation, EVALUATION,
-        "Looks for past days that were never evaluated, or rest on something else by now (late feedback, "
-        "late labels); evaluates them as one run.",
+        "Checks for past days whose evaluation is missing or stale (late feedback, late labels); evaluates "
+        "them as one run.",
     ),
     (
         learning_gate_opens, LEARNING,
-        "Asks for what was learned on days at whose end the learning gate is open; else says what is "
-        "missing. The asset asks the gate again.",
+        "Starts the learning of days at whose end the learning gate is open; else reports what is missing. "
+        "The asset checks the gate again.",
     ),
     (
         standing, None,
-        "Reports the numbers of at_a_glance for today whenever they change, so that they are as old as its "
+        "Reports the numbers of at_a_glance for today whenever they change, so they are as current as the "
         "last tick.",
     ),
 ]  # fmt: skip
 
 
 def sensors(settings: Settings) -> list[dg.SensorDefinition]:
-    """All of them, each looking every `night.vault_poll_seconds`."""
+    """Return all sensors, with the interval `night.vault_poll_seconds`."""
     return [
         dg.sensor(
-            name=look.__name__,
+            name=check.__name__,
             job=job,
             minimum_interval_seconds=settings.night.vault_poll_seconds,
             default_status=dg.DefaultSensorStatus.RUNNING,
-            description=about,
-        )(_at_home(look))
-        for look, job, about in _SENSORS
+            description=description,
+        )(_at_home(check))
+        for check, job, description in _SENSORS
     ]
 
 
-def _at_home(look: Callable[..., Tick]) -> Callable[..., Tick]:
-    """A sensor that makes no home where there is none; one whose vault is declared makes its own."""
+def _at_home(check: Callable[..., Tick]) -> Callable[..., Tick]:
+    """Wrap a sensor to skip if there is no home; a declared vault creates one."""
 
-    @wraps(look)
-    def looked(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
-        return slowwave.no_home() or look(context, slowwave)
+    @wraps(check)
+    def tick(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
+        return slowwave.no_home() or check(context, slowwave)
 
-    return looked
+    return tick
 
 
-def _past(slowwave: SlowwaveResource, found: StalePartitions) -> StalePartitions:
-    """Those whose night should be over by now (the run of a later one may be going on), of the partitions."""
+def _past(slowwave: SlowwaveResource, stale: StalePartitions) -> StalePartitions:
+    """Return the stale partitions whose nightly job should be over by now, including the grace time."""
     settings, now = slowwave.space.settings, slowwave.clock()
 
     def past(days: tuple[str, ...]) -> tuple[str, ...]:
-        mine = partitions(days, settings, now, slowwave.first_partition)
-        return tuple(over(mine, settings, now, PATIENCE))
+        stale_days = partitions(days, settings, now, slowwave.first_partition)
+        return tuple(over(stale_days, settings, now, PATIENCE))
 
-    return StalePartitions(past(found.notes), past(found.feedback), past(found.evaluation))
+    return StalePartitions(past(stale.notes), past(stale.feedback), past(stale.evaluation))
 
 
 def _unloaded(slowwave: SlowwaveResource, days: Sequence[str]) -> list[str]:
-    """Days that have a partition, and none in this code location, which was loaded before they had."""
+    """Return days whose partition this code location is missing, because it was loaded earlier."""
     limit = slowwave.space.settings.night.first_day
     return [day for day in days if limit <= day < slowwave.first_partition]
 
 
 def _before_first(slowwave: SlowwaveResource, what: str, days: Sequence[str]) -> dg.SkipReason | None:
-    """Reason to skip for days without a partition in this code location; None: there are none."""
+    """Return the reason to skip for days without a partition in this code location, or None."""
     if unloaded := _unloaded(slowwave, days):
         return dg.SkipReason(
-            f"There is {what} of {min(unloaded)}, and the days of this page begin with "
+            f"There is {what} of {min(unloaded)}, but the partitions of this page start with "
             f"{slowwave.first_partition}: reload the code location (Deployment, Reload), or run "
             f"`slowwave night`."
         )
@@ -234,13 +233,13 @@ def _before_first(slowwave: SlowwaveResource, what: str, days: Sequence[str]) ->
 def _range(
     context: dg.SensorEvaluationContext, first: str, last: str, why: str, *state: str
 ) -> dg.SensorResult:
-    """A request for these days as one run, once for each state."""
+    """Request these days as one run, once per state."""
     key = f"{why}-{ids.digest(first, last, *state)}"
     return dg.SensorResult(run_requests=[_request(context, first, last, key)])
 
 
 def _request(context: dg.SensorEvaluationContext, first: str, last: str, key: str) -> dg.RunRequest:
-    """A request for these days as one run; one that was canceled is asked for again, under another key."""
+    """Request these days as one run; a canceled run is requested again under another key."""
     tries = 0
     while _canceled(context, f"{key}-{tries}" if tries else key):
         tries += 1

@@ -68,7 +68,7 @@ def test_a_click_on_the_gated_asset_is_refused_and_the_page_says_why(
     before = rows(space.store)
     day = (datetime.now(UTC) - timedelta(days=DAYS_AGO)).date().isoformat()
     page.goto(f"{server.url}/assets/learned_triggers?view=overview")
-    page.get_by_text("Refused, before anything is written").wait_for()
+    page.get_by_text("Refused before anything is written").wait_for()
     picture("20 learned_triggers before")
     page.get_by_role("button", name=re.compile("Materialize")).first.click()
     page.get_by_role("button", name="Confirm").click()  # nothing above it was ever made
@@ -116,7 +116,7 @@ def test_its_checks_show_every_condition_as_it_is_now_and_a_person_approves(
         "isolation", "learning_gate", "unique_key",
     }  # fmt: skip
     page.goto(f"{server.url}/assets/learned_triggers?view=checks&checkDetail=isolation")
-    page.get_by_text("Proven: no full-text search reaches what was learned.").wait_for()
+    page.get_by_text("Verified: full-text search cannot reach learned terms.").wait_for()
     picture("25 isolation")
     page.goto(f"{server.url}/assets/learned_triggers?view=checks&checkDetail=learning_gate")
     page.get_by_text("ada: approval not given (needs a person's approval)").wait_for()
@@ -139,7 +139,7 @@ def a_person_approves_in_a_form(
     assert [line.partition(":")[0] for line in editor.inner_text().split("\n") if ":" in line] == [
         "kind", "namespace", "who", "why",
     ]  # fmt: skip
-    page.get_by_text("Your name. It is recorded; without one nothing is decided.").first.wait_for()
+    page.get_by_text("Your name. Required and recorded.").first.wait_for()
     picture("28 the form of an approval")
     page.get_by_role("button", name="Launch Run").click()
 
@@ -150,7 +150,7 @@ def a_person_approves_in_a_form(
     (empty,) = eventually("the empty form", lambda: decided(1))
     assert empty["status"] == "FAILURE"
     page.goto(f"{server.url}/runs/{empty['runId']}")
-    page.get_by_text("Say who decides").first.wait_for()
+    page.get_by_text("`who` is empty").first.wait_for()
     picture("29 nothing was decided")
     assert learning_events(space.journal) == []
 

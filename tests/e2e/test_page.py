@@ -105,7 +105,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
         picture(f"1 assets of {group}")
 
     page.goto(f"{page_server.url}/assets/staged_notes")
-    page.get_by_text("What each day brought").first.wait_for()
+    page.get_by_text("Notes saved, changed or deleted each day").first.wait_for()
     picture("2 asset staged_notes before")
 
     page.goto(f"{page_server.url}/asset-groups")

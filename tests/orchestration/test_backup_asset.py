@@ -53,7 +53,7 @@ def test_the_job_makes_backups_that_are_read_again_and_old_ones_go(own: Path, tm
     place = own.parent / "backups"
     for _ in range(2):
         told, _ = run(own)
-    assert (told["backups"], told["taken away"], told["new bytes"]) == (2, 1, 0)
+    assert (told["backups"], told["backups removed"], told["new bytes"]) == (2, 1, 0)
     restore(load(tmp_path / "new"), Archive(FileStorage(str(place)), None))
     with Memory(load(tmp_path / "new"), namespace="ada") as again:
         assert again.search("when is the light lit").results[0].source == "light"

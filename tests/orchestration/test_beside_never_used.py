@@ -29,7 +29,7 @@ def check(home: Path, now: str = "2026-03-12T03:00:00+00:00") -> dg.AssetCheckRe
 
 
 def worse(found: dg.AssetCheckResult) -> int:
-    value = found.metadata["surely worse"].value
+    value = found.metadata["significantly worse"].value
     assert isinstance(value, int)
     return value
 
@@ -37,7 +37,7 @@ def worse(found: dg.AssetCheckResult) -> int:
 def test_a_home_without_judged_searches_passes(home: Path) -> None:
     found = check(home)
     assert (found.passed, worse(found)) == (True, 0)
-    assert found.description == "Use has made no namespace surely worse."
+    assert found.description == "No namespace is significantly worse."
 
 
 @pytest.mark.parametrize("kind", [RATINGS, USE])

@@ -123,9 +123,9 @@ def test_values_come_from_variables_of_the_process_too(tmp_path, load, monkeypat
 @pytest.mark.parametrize(
     ("attributes", "expected"),
     [
-        ("hour: 25", "25 is no hour. Use 0 to 23 (UTC)"),
-        ("hour: -1", "-1 is no hour. Use 0 to 23 (UTC)"),
-        ("namespace: '!x'", "'!x' is no namespace. Use letters, digits and - _ . /"),
+        ("hour: 25", "25 is not a valid hour. Use 0 to 23 (UTC)"),
+        ("hour: -1", "-1 is not a valid hour. Use 0 to 23 (UTC)"),
+        ("namespace: '!x'", "'!x' is not a valid namespace. Use letters, digits and - _ . /"),
         ("vaults: notes", "attributes.vaults"),
         ("home: [1]", "attributes.home"),
     ],

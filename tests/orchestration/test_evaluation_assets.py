@@ -259,15 +259,15 @@ def test_the_sensor_asks_for_past_days_that_rest_on_something_else(home, fast_em
         ) as context:
             return sensor("late_evaluation")(context)
 
-    assert "are evaluated as they are" in str(tick())
+    assert "past days are evaluated" in str(tick())
     journal(settings, [asked(1, 1), asked(2, 20)])  # the second is of today
-    assert "not folded; that comes first" in str(tick())
+    assert "unprocessed feedback; that comes first" in str(tick())
     fold(settings, 1, 20, fast_embedder)
     (request,) = tick().run_requests
     assert request.partition_key == days.name(1)
     assert tick().run_requests[0].run_key == request.run_key
     evaluate(settings, 1, 1)
-    assert "are evaluated as they are" in str(tick())
+    assert "past days are evaluated" in str(tick())
     label(settings, [("question 1", DEPLOY, 3, days.at(2))])
     (again,) = tick().run_requests
     assert again.partition_key == days.name(2)

@@ -124,7 +124,7 @@ def test_a_range_gives_each_partition_its_own_numbers(settings: Settings) -> Non
         assert {
             one.partition: {name: value.value for name, value in one.metadata.items()} for one in made
         } == {
-            days.name(day): {"dagster/partition_row_count": count, "abstained": 0, "showed nothing": count}
+            days.name(day): {"dagster/partition_row_count": count, "abstained": 0, "without results": count}
             for day, count in ((1, 0), (2, 3), (3, 0))
         }
         (whole,) = [
@@ -183,10 +183,10 @@ def test_a_missed_night_of_notes_is_asked_for_and_feedback_waits_for_it(settings
     with dg.build_sensor_context(dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}) as context:
         (request,) = sensor("late_notes")(context).run_requests
         assert request.partition_key == days.name(1)
-        assert "they come first" in sensor("late_feedback")(context).skip_message
+        assert "those come first" in sensor("late_feedback")(context).skip_message
     assert run_night(settings, days.name(1), days.name(1))["success"]
     with dg.build_sensor_context(dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}) as context:
-        assert "are taken in" in sensor("late_notes")(context).skip_message
+        assert "are ingested" in sensor("late_notes")(context).skip_message
         (request,) = sensor("late_feedback")(context).run_requests
     assert request.partition_key == days.name(2)
 

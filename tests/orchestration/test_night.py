@@ -188,7 +188,7 @@ def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatc
     watch(settings, folder)
     done = run_night(settings, TODAY, TODAY)
     index = step(done, "search_index")
-    assert index["snapshots left for all processes"] == 1
+    assert index["snapshot files"] == 1
     assert index["vector index"] == "none: each namespace is searched in its snapshot"
     store = Workspace(settings).store
     assert mmap_snapshot.is_current(store, "ada", COLUMNS, store.dataset("chunks"))

@@ -58,7 +58,7 @@ def test_every_asset_shows_its_days():
     days = ["2026-03-01", "2026-03-02"]
     head = {"day": days[0], "namespace": "ada", "memory_id": "m"}
     acts = pictures.of_events(rows("events", {**head, "tier": "quick", "verdict": "helpful"}), days)
-    assert acts["acts of feedback"].value == 1
+    assert acts["feedback events"].value == 1
     assert "2 Mar" in words(acts["by tier and day"])
     assert "| quick | helpful | 1 | 0 |" in acts["by verdict"].value
 

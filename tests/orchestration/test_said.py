@@ -61,10 +61,10 @@ def told(op: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_run_says_that_it_began_and_ended_and_what_is_a_warning(monkeypatch):
     begun, warned, ended = told(works, "plain", monkeypatch)
-    assert begun.endswith("of small (2026-03-02) has begun")
+    assert begun.endswith("of small (2026-03-02) started")
     assert " WARNING slowwave.runs: run " in warned
     assert warned.endswith("(2026-03-02): a judge is away")
-    assert ended.endswith("(2026-03-02) has ended")
+    assert ended.endswith("(2026-03-02) finished")
 
 
 def test_a_run_that_failed_says_why_in_a_line(monkeypatch):
@@ -77,7 +77,7 @@ def test_a_run_that_failed_says_why_in_a_line(monkeypatch):
 
 def test_a_run_that_was_stopped_says_so_without_a_traceback(monkeypatch):
     _, step, run = told(is_stopped, "plain", monkeypatch)
-    assert "was stopped at is_stopped; the next one does it again" in step
+    assert "was stopped at is_stopped; the next run repeats it" in step
     assert "ERROR" not in step + run
 
 
@@ -106,7 +106,7 @@ def test_a_night_that_was_stopped_says_that_the_same_command_goes_on(home, monke
     report = run_nightly.run_night(load(home, embedding={"model": "wordllama-256"}), day, day)
     assert not report["success"]
     (why,) = report["errors"]
-    assert why.endswith("What was finished is kept; the same command goes on from there.")
+    assert why.endswith("Finished steps are kept; run the same command to continue.")
     assert "Dagster" not in why
 
 

@@ -58,17 +58,17 @@ def test_the_numbers_are_those_of_the_last_week_that_is_over(home: Path) -> None
         "ada: applied": 21, "ada: wins": 0, "ada: losses": 0,
     }  # fmt: skip
     assert found["ada: week"].value == "2026-03-09"
-    assert found["ada: is it getting better"].value.startswith(
+    assert found["ada: trend"].value.startswith(
         "better by .500 (.500 to .500) since 2 March 2026"
     )
     assert "| 2026-03-09 | 21 of 0 | 21 | .000 → 1.000 |" in found["ada: weeks"].value
-    assert found["ada: by week"].value.startswith("![Is it getting better: ada](data:image/svg+xml;base64,")
+    assert found["ada: by week"].value.startswith("![Weekly trend: ada](data:image/svg+xml;base64,")
 
 
 def test_a_past_day_is_told_as_of_its_end(home: Path) -> None:
     found = told(home, "2026-03-14")
     assert found["ada: week"].value == "2026-03-02"  # the second week is not over on its Saturday
-    assert found["ada: is it getting better"].value.startswith("too little evidence: 41 questions in 2 weeks")
+    assert found["ada: trend"].value.startswith("too little evidence: 41 questions in 2 weeks")
     assert "2026-03-16" not in told(home, "2026-03-15")["ada: weeks"].value
 
 
