@@ -1,1 +1,1 @@
-"""Work on a whole home: it is looked at, rebuilt, restored, embedded again, and something is erased."""
+"""Maintenance of a whole home: doctor, rebuild, restore, re-embed, move, upgrade and erase."""

@@ -1,4 +1,4 @@
-"""Is everything in order? One finding per thing looked at, each with what to do."""
+"""Health check of a home: one finding per check, each with the next step."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _PACKAGES = (
 
 
 def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
-    """Look at the installation, the model, the journal, the store and its indexes.
+    """Check the installation, the model, the journal, the store and its indexes.
 
-    No home is made, and none that an earlier version wrote is upgraded: to open it would do that.
+    It creates no home and upgrades none: opening an older one would do that.
 
     Args:
-        settings: of the home.
-        repair: mend what can be mended without losing anything.
+        settings: Of the home.
+        repair: Fix what can be fixed without losing data.
     """
     if is_missing(settings):
         missing = f"no home at {settings.home}"
@@ -55,62 +55,66 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("running", lambda: _running(settings.home)),
     )
     findings.append(_permissions(settings.home, repair))
-    findings += [_permissions(one, repair, str(one), str(one)) for one in _elsewhere(settings)]
-    for subject, look in parts:
+    findings += [_permissions(path, repair, str(path), str(path)) for path in _elsewhere(settings)]
+    for subject, check in parts:
         try:
-            findings.extend(look())
+            findings.extend(check())
         except (SlowwaveError, OSError, RuntimeError) as error:
-            told = next((one for one in findings if one.advice and one.advice in str(error)), None)
-            if told is None:
+            earlier = next((found for found in findings if found.advice and found.advice in str(error)), None)
+            if earlier is None:
                 findings.append(Finding(subject, False, str(error), "See the message."))
-            else:  # the same fault again, in the way of this look
-                not_seen = f"not looked at, because of {told.subject}"
-                findings.append(Finding(subject, False, not_seen, told.advice))
+            else:  # the same fault prevents this check
+                not_checked = f"not checked, because of {earlier.subject}"
+                findings.append(Finding(subject, False, not_checked, earlier.advice))
     space.close()
     return findings
 
 
 def _to_upgrade(settings: Settings) -> Iterator[Finding]:
-    """That an earlier version wrote the home, where one did."""
-    with contextlib.suppress(Exception):  # whatever cannot be read: the other looks say so
-        if steps := (found := upgrading.look(settings)).steps:
-            told = (
+    """Yield a finding if an earlier version wrote the home."""
+    with contextlib.suppress(Exception):  # the other checks report what cannot be read
+        if steps := (upgrade := upgrading.look(settings)).steps:
+            message = (
                 f"an earlier version wrote it: {counted(len(steps), 'step')} to the schema of this one (has "
-                f"tables {found.tables}, journal {found.journal}). Nothing else was looked at: to open it is "
-                f"to upgrade it"
+                f"tables {upgrade.tables}, journal {upgrade.journal}). Nothing else was checked, because "
+                f"opening it upgrades it"
             )
             advice = "slowwave upgrade (--dry-run shows the steps), then slowwave doctor again"
-            yield Finding("schema", False, told, advice)
+            yield Finding("schema", False, message, advice)
 
 
 def _elsewhere(settings: Settings) -> Iterator[Path]:
-    """Paths of a home outside its folder: tables, their log, the journal."""
+    """Yield paths of a home outside its folder: tables, their log, the journal."""
     places = table_folders(settings.store_uri) + ([] if settings.journal.url else [settings.journal_file])
-    for one in places:
-        if one.exists() and settings.home.resolve() not in one.resolve().parents:
-            yield one
+    for path in places:
+        if path.exists() and settings.home.resolve() not in path.resolve().parents:
+            yield path
 
 
 def _permissions(place: Path, repair: bool, name: str = "the home", short: str = "HOME") -> Finding:
-    """Whether others may read what is in the home, or in a place of it elsewhere."""
+    """Check whether others may read the home, or a part of it elsewhere."""
     from slowwave.common.permissions import close, is_open
 
     if not is_open(place):
-        return Finding("permissions", True, f"no others may enter {name}")
+        return Finding("permissions", True, f"no other users may enter {name}")
     if repair:
-        return Finding("permissions", True, f"{close(place):,} files and folders are now their owner's alone")
+        return Finding(
+            "permissions", True, f"{close(place):,} files and folders are now readable by their owner only"
+        )
     advice = f"slowwave doctor --repair, or, to share it with a group: chmod -R o= {short}"
-    return Finding("permissions", False, f"others on this machine may read {name}", advice)
+    return Finding("permissions", False, f"other users of this machine may read {name}", advice)
 
 
 def _installation() -> Iterator[Finding]:
-    found, missing = [f"Python {platform.python_version()}"], []
+    versions, missing = [f"Python {platform.python_version()}"], []
     for name in _PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
-    yield Finding.checked("installation", not missing, ", ".join(found), f"pip install {' '.join(missing)}")
+    yield Finding.checked(
+        "installation", not missing, ", ".join(versions), f"pip install {' '.join(missing)}"
+    )
     try:
         yield Finding("night", True, f"dagster {version('dagster')}")
     except PackageNotFoundError:
@@ -123,11 +127,11 @@ def _model(space: Workspace) -> Iterator[Finding]:
     name = space.model
     if name == BGE:
         verify_bundled()
-    vector = space.embedder.embed_query("Is the model in order?")
+    vector = space.embedder.embed_query("Does the model work?")
     length = float((vector**2).sum() ** 0.5)
-    right = vector.shape == (space.embedder.dimension,) and abs(length - 1) < 1e-3
-    seen = f"{name}: {vector.shape[0]} numbers, length {length:.4f}"
-    yield Finding.checked("model", right, seen, "Reinstall it.")
+    valid = vector.shape == (space.embedder.dimension,) and abs(length - 1) < 1e-3
+    message = f"{name}: {vector.shape[0]} numbers, length {length:.4f}"
+    yield Finding.checked("model", valid, message, "Reinstall it.")
 
 
 def _journal(space: Workspace) -> Iterator[Finding]:
@@ -138,12 +142,12 @@ def _journal(space: Workspace) -> Iterator[Finding]:
         return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
     entries, count = int(days["entries"].sum()), days["day"].n_unique()
-    seen = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
-    yield Finding.checked("journal", not problems, "; ".join(problems) or seen, FIX_JOURNAL)
+    message = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
+    yield Finding.checked("journal", not problems, "; ".join(problems) or message, MEND_JOURNAL)
 
 
 def _whole(space: Workspace) -> Iterator[Finding]:
-    """Works that were killed, tables that are missing or cannot be read, a journal that is not theirs."""
+    """Yield interrupted operations, missing or unreadable tables, and a journal of other tables."""
     from slowwave.change_log.recorder import has_records
     from slowwave.home.opening import journal_problem
     from slowwave.journal import maintenance_ops as underway
@@ -151,18 +155,21 @@ def _whole(space: Workspace) -> Iterator[Finding]:
 
     for work in underway.pending_op(space.journal):
         yield Finding(
-            "unfinished", False, f"{work.what} was begun at {work.begun_at:%F %T} UTC", work.command
+            "unfinished",
+            False,
+            f"{work.what} started at {work.begun_at:%F %T} UTC and has not ended",
+            work.command,
         )
     store = bare_store(space.settings, space.embedder)
     if not store.db.list_tables().tables:
         if has_records(space.journal):
-            yield Finding("tables", False, f"the tables at {store.uri} are gone", "slowwave rebuild")
+            yield Finding("tables", False, f"the tables at {store.uri} are missing", "slowwave rebuild")
         return
     with contextlib.suppress(DamageError):
         store.refresh()
     damages = list(examine_table(store))
-    for one in damages:
-        yield Finding(f"table {one.table}", False, f"{one.table} {one.problem}", one.command)
+    for damage in damages:
+        yield Finding(f"table {damage.table}", False, f"{damage.table} {damage.problem}", damage.command)
     if not damages and (problem := journal_problem(store, space.journal, thoroughly=True)):
         yield Finding("journal", False, problem, FIX_JOURNAL)
 
@@ -183,129 +190,135 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
         yield Finding("checkpoint", False, interrupted, f"slowwave checkpoint restore {name}")
     for name, spec in store.specs.items():
         columns = full_text_columns(store.table(name))
-        wrong, lacking = columns - set(spec.full_text), set(spec.full_text) - columns
-        mended = bool(wrong and repair)
-        if mended:
+        wrong, missing = columns - set(spec.full_text), set(spec.full_text) - columns
+        fixed = bool(wrong and repair)
+        if fixed:
             _drop_indexes(store.table(name), wrong)
-        if wrong or lacking:
-            told = f"{name}: indexed by mistake {sorted(wrong)}, not indexed {sorted(lacking)}"
+        if wrong or missing:
+            message = f"{name}: indexed by mistake {sorted(wrong)}, not indexed {sorted(missing)}"
             advice = "slowwave doctor --repair, then slowwave night"
-            yield Finding("full-text index", mended and not lacking, told + " mended" * mended, advice)
+            yield Finding("full-text index", fixed and not missing, message + " (fixed)" * fixed, advice)
     keys = store.read("memories", columns=["memory_id"])["memory_id"]
-    doubled = keys.len() - keys.n_unique()
-    yield Finding.checked("keys", not doubled, f"{doubled} doubled memories", "Restore a checkpoint.")
+    duplicates = keys.len() - keys.n_unique()
+    yield Finding.checked(
+        "keys", not duplicates, f"{duplicates} duplicate memory ids", "Restore a checkpoint."
+    )
     yield _isolation(space, repair)
     yield from _ratings(space)
     yield from _sensitivity(space, repair)
     yield from _decisions(space)
-    apart = differences(store)
-    wrong_chunks = apart.stale.height + len(apart.lacking)
+    mismatch = differences(store)
+    wrong_chunks = mismatch.stale.height + len(mismatch.lacking)
     if wrong_chunks and repair:
         reconcile(store, space.chunker, space.embedder)
-    lacks = counted(len(apart.lacking), "memory that lacks", "memories that lack")
-    state = " (mended)" if wrong_chunks and repair else ""
-    message = f"{counted(apart.stale.height, 'stale chunk')}, {lacks} chunks{state}"
+    incomplete = counted(len(mismatch.lacking), "memory", "memories")
+    state = " (fixed)" if wrong_chunks and repair else ""
+    message = f"{counted(mismatch.stale.height, 'stale chunk')}, {incomplete} without chunks{state}"
     yield Finding.checked("chunks", not wrong_chunks or repair, message, "slowwave night, or doctor --repair")
 
 
 def _gate(space: Workspace) -> Iterator[Finding]:
-    """When the gate begins to refuse, and how much that would be; many are a problem around that."""
+    """Report the start of the save gate's refusals and their share; many are a problem near the start."""
     from slowwave.lifecycle.gate_notice import notice
 
-    told = notice(space, space.now())
-    message = told.headline if told.mode == "off" else f"{told.headline}: {told.counted}"
-    yield Finding("save gate", not (told.loud and told.near), message, told.commands if told.near else "")
+    state = notice(space, space.now())
+    message = state.headline if state.mode == "off" else f"{state.headline}: {state.counted}"
+    yield Finding("save gate", not (state.loud and state.near), message, state.commands if state.near else "")
 
 
 def _capture(space: Workspace) -> Iterator[Finding]:
-    """Whether the hooks of assistants still capture sessions; nothing where none ever ran."""
-    from slowwave.home.heartbeat import CAPTURE_LOG, beats, describe_beat
+    """Check whether the hooks of assistants still capture sessions; nothing if none ever ran."""
+    from slowwave.home.heartbeat import CAPTURE_LOG, beats, told
 
     now = space.now()
     for beat in beats(space.settings.home):
         log = space.settings.home / CAPTURE_LOG
-        advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
-        yield Finding.checked("capture", not beat.silent, describe_beat(beat, now), advice)
+        advice = f"see the end of {log}; slowwave connect lists whether its hooks are installed"
+        yield Finding.checked("capture", not beat.silent, told(beat, now), advice)
 
 
 def _running(home: Path) -> Iterator[Finding]:
-    """Whether a running memory answers commands; that none does is no fault."""
+    """Check whether a server answers commands; a stopped server is no fault."""
     from slowwave.ipc import pidfile
 
     catalog = pidfile.read(home)
     if not pidfile.is_acquired(home):
-        yield Finding("running", True, "slowwave up does not run: each command starts by itself")
+        yield Finding("running", True, "no server (slowwave up): each command runs standalone")
     elif catalog is None:
-        yield Finding("running", True, "slowwave up starts, ends, or is another user's")
+        yield Finding("running", True, "the server (slowwave up) is starting, stopping, or another user's")
     else:
-        told = f"slowwave up runs since {catalog.started} (process {catalog.pid}) and answers commands"
-        yield Finding("running", True, told)
+        message = f"the server (slowwave up) answers commands since {catalog.started} (process {catalog.pid})"
+        yield Finding("running", True, message)
 
 
 def _backups(space: Workspace) -> Iterator[Finding]:
-    """When the last backup was made, where one was or the settings say that there should be."""
+    """Report the age of the last backup, if any exists or the settings require one."""
     from slowwave.backup import catalog
 
-    for one in catalog.backup_statuses(space.settings, space.now()):
-        yield Finding.checked("backup", one.fresh, one.words, "slowwave backup")
-    for told in catalog.still_there(space.settings.home, space.journal.rows.erasures()):
-        words, _, command = told.partition(": ")
+    for status in catalog.backup_statuses(space.settings, space.now()):
+        yield Finding.checked("backup", status.fresh, status.words, "slowwave backup")
+    for notice_text in catalog.still_there(space.settings.home, space.journal.rows.erasures()):
+        words, _, command = notice_text.partition(": ")
         yield Finding("erased", False, words, command)
 
 
 def _erasures(space: Workspace) -> Iterator[Finding]:
     from slowwave.maintenance.erasure.running import unfinished
 
-    for one in unfinished(space):
-        message = f"erasure {one.erasure} of {one.at:%F %T} is not finished: some of it may still be there"
+    for erasure in unfinished(space):
+        message = (
+            f"erasure {erasure.erasure} of {erasure.at:%F %T} is not finished: some of the text may remain"
+        )
         yield Finding("erasure", False, message, "slowwave erase --finish")
 
 
 def _decisions(space: Workspace) -> Iterator[Finding]:
-    """Decisions that wait for a person, which is no fault."""
+    """Report decisions that wait for a person, which is no fault."""
     from slowwave.lifecycle.pending_decisions import COMMAND, waiting
 
     rows = waiting(space.store)
     if not rows.is_empty():
         names = ", ".join(rows["namespace"].unique().sort())
-        told = f"{rows.height:,} wait for a person (namespace {names}): {COMMAND}"
-        yield Finding("decisions", True, told)
+        message = f"{rows.height:,} wait for a person (namespace {names}): {COMMAND}"
+        yield Finding("decisions", True, message)
 
 
 def _isolation(space: Workspace, repair: bool) -> Finding:
-    """Whether what was learned stays out of the full-text search; wrong indexes are gone already."""
+    """Verify that full-text search cannot reach learned terms (rule 5.4); wrong indexes are gone by now."""
     from slowwave.learning.isolation import SEARCHED, contaminated_chunks, prove
     from slowwave.lifecycle.reconcile import delete_chunks, reconcile
 
     store = space.store
-    problems, mended = prove(store, plant=repair), ""
+    problems, fixed = prove(store, plant=repair), ""
     if problems and repair:
         with space.writing():
             wrong = contaminated_chunks(store)
             delete_chunks(store, wrong)
-            # Theirs are made again: their memory lacks them now.
+            # Their memory is missing these chunks now, so reconcile recreates them.
             memories = wrong["memory_id"].unique().to_list()
             reconcile(store, space.chunker, space.embedder, memory_ids=memories)
-        problems, mended = prove(store), f" (mended: {wrong.height} {SEARCHED})"
-    message = "; ".join(problems) or f"no full-text search reaches what was learned{mended}"
+        problems, fixed = prove(store), f" (fixed: {wrong.height} {SEARCHED})"
+    message = "; ".join(problems) or f"full-text search cannot reach learned terms{fixed}"
     return Finding.checked("learning", not problems, message, "slowwave doctor --repair")
 
 
 def _ratings(space: Workspace) -> Iterator[Finding]:
-    """Namespaces in which the regression guard has switched ratings off."""
+    """Yield namespaces in which the regression guard has switched ratings off."""
     from slowwave.learning.events import learning_events, ratings_off
     from slowwave.learning.guard import GUARD
     from slowwave.scoring.feedback.learned import RATINGS
 
     decided = learning_events(space.journal)
-    for namespace in sorted({act.namespace for act in decided if act.about(RATINGS) and act.who == GUARD}):
-        if why := ratings_off([act for act in decided if act.namespace == namespace]):
-            told = f"ratings are switched off in {namespace}, since they made searches worse: {why}"
-            yield Finding("ratings", False, told, f"slowwave learning ratings -n {namespace}")
+    for namespace in sorted(
+        {event.namespace for event in decided if event.about(RATINGS) and event.who == GUARD}
+    ):
+        if why := ratings_off([event for event in decided if event.namespace == namespace]):
+            message = f"ratings are switched off in {namespace}, since they made searches worse: {why}"
+            yield Finding("ratings", False, message, f"slowwave learning ratings -n {namespace}")
 
 
 def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:
-    """Whether anything was merged or superseded across a difference of sensitivity, as it once could be."""
+    """Report merges across different sensitivities, which earlier versions made."""
     from datetime import UTC, datetime
 
     from slowwave.lifecycle.admission import cross_sensitivity_merges, unmerge_cross_sensitivity
@@ -313,7 +326,7 @@ def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:
     if wrong := cross_sensitivity_merges(space.store).height:
         if repair:
             unmerge_cross_sensitivity(space, datetime.now(UTC))
-        message = f"{wrong} decisions across a difference of sensitivity{' (mended)' if repair else ''}"
+        message = f"{wrong} decisions across different sensitivities{' (fixed)' if repair else ''}"
         yield Finding.checked("sensitivity", repair, message, "slowwave night, or doctor --repair")
 
 
@@ -325,6 +338,6 @@ def _drop_indexes(table: object, columns: set[str]) -> None:
 
 def _vaults(space: Workspace) -> Iterator[Finding]:
     for source in space.journal.sources():
-        seen = f"{source.namespace}/{source.name} at {source.uri}"
+        message = f"{source.namespace}/{source.name} at {source.uri}"
         advice = f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"
-        yield Finding.checked("vault", Path(source.uri).is_dir(), seen, advice)
+        yield Finding.checked("vault", Path(source.uri).is_dir(), message, advice)

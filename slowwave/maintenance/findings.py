@@ -1,4 +1,4 @@
-"""One finding of doctor, and the findings about files that are lost or damaged."""
+"""Findings of doctor, with those about lost or damaged files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """Result of one check."""
 
     subject: str
     ok: bool
@@ -23,36 +23,38 @@ class Finding:
 
     @classmethod
     def checked(cls, subject: str, ok: bool, message: str, advice: str) -> Self:
-        """A finding with advice only where something is wrong."""
+        """Return a finding, with advice only if something is wrong."""
         return cls(subject, ok, message, "" if ok else advice)
 
 
 def of_log(space: Workspace, *, repair: bool) -> Iterator[Finding]:
-    """Files of saves that are damaged, and acts of the journal that the tables lack."""
+    """Yield damaged files of the write-ahead log, and journal entries that the tables are missing."""
     from slowwave.lifecycle.recovery import lacking
     from slowwave.lifecycle.write_path import apply_lost_entries
 
     wal = space.store.wal
     aside = wal.set_aside(look=True) if wal is not None else ()
-    lacks = len(lacking(space))
-    told = [f"{counted(len(aside), 'file')} of saves set aside, damaged"] if aside else []
-    if lacks:
-        told.append(f"{counted(lacks, 'act')} of the journal not in the tables yet: searches lack them")
-    if told and repair:
-        mended = f"{'; '.join(told)} (mended: {counted(apply_lost_entries(space), 'act')} taken in)"
-        yield Finding("write-ahead log", True, mended)
-    elif told:
+    missing = len(lacking(space))
+    problems = [f"{counted(len(aside), 'damaged file')} of saves set aside"] if aside else []
+    if missing:
+        problems.append(
+            f"{counted(missing, 'journal entry', 'journal entries')} not in the tables yet, so not searchable"
+        )
+    if problems and repair:
+        applied = counted(apply_lost_entries(space), "entry", "entries")
+        yield Finding("write-ahead log", True, f"{'; '.join(problems)} (fixed: {applied} applied)")
+    elif problems:
         advice = "slowwave doctor --repair, or slowwave night"
-        yield Finding("write-ahead log", False, "; ".join(told), advice)
+        yield Finding("write-ahead log", False, "; ".join(problems), advice)
 
 
 def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
-    """Files that searches map and that are damaged; without one the table is read."""
+    """Yield damaged snapshot files; searches read the table instead."""
     from slowwave.index.mmap_snapshot import damaged
 
     if wrong := damaged(space.store):
-        for one in wrong if repair else ():
-            one.unlink(missing_ok=True)
-        told = f"{counted(len(wrong), 'file')} that searches map: damaged{' (mended: taken away)' * repair}"
-        advice = "slowwave doctor --repair; searches read the table meanwhile"
-        yield Finding.checked("search files", repair, told, advice)
+        for path in wrong if repair else ():
+            path.unlink(missing_ok=True)
+        message = f"{counted(len(wrong), 'damaged snapshot file')}{' (fixed: removed)' * repair}"
+        advice = "slowwave doctor --repair; until then searches read the table"
+        yield Finding.checked("search files", repair, message, advice)

@@ -1,7 +1,7 @@
-"""Moving a memory to another embedding model: never in place.
+"""Re-embedding with another model, never in place.
 
-A new pair of tables is filled beside the old ones, which stay in use; when it is complete the switch is
-one write. A run that is killed goes on where it was.
+A second set of tables is filled beside the current ones, which stay in use; the switch is one write. A killed
+run resumes where it was.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     """Fill new tables with vectors of `model`, switch to them, and write the choice to the settings file.
 
     Raises:
-        ModelError: the store has that model already, or it cannot be loaded.
+        ModelError: The store has that model already, or it cannot be loaded.
     """
     if not model.strip():
-        raise ModelError("The name of the new model is empty. Give one, such as wordllama-256.")
+        raise ModelError("The model name is empty. Give one, for example wordllama-256.")
     space, command = Workspace(settings), f"slowwave reembed --model {model}"
-    begun = any(one.command == command for one in underway.pending_op(space.journal))
+    begun = any(operation.command == command for operation in underway.pending_op(space.journal))
     try:
         store = space.open_store(during=command)
     except ModelError:
@@ -52,7 +52,7 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     if old.model == model:
         if begun:
             return _finish(settings, model, command)
-        raise ModelError(f"The store has the vectors of {model!r} already.")
+        raise ModelError(f"The store already has the vectors of {model!r}.")
     chosen = EmbeddingSettings(**{**settings.embedding.model_dump(), "model": model})
     embedder = distribute(load_embedder(chosen), chosen, settings.engine, space.engine)
     slug = re.sub(r"\W+", "_", model).strip("_").lower()
@@ -74,7 +74,7 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
                 )
                 target.upsert("chunks", rows, newer=True)
     count = target.count("chunks")
-    # What is saved meanwhile waits, and goes into the new tables.
+    # Saves wait meanwhile and go into the new tables.
     with space.exclusively(), underway.maintenance_op(space.journal, _switch(model), command, space.now()):
         _move_memories(store, target)
         _move_questions(store, target, embedder)
@@ -90,7 +90,7 @@ def _switch(model: str) -> str:
 
 
 def _finish(settings: Settings, model: str, command: str) -> dict[str, Any]:
-    """End a switch that was killed when the store had the new vectors already."""
+    """Finish a switch that was killed when the store had the new vectors already."""
     chosen = settings.embedding.model_copy(update={"model": model})
     space = Workspace(settings.model_copy(update={"embedding": chosen}))
     with space.exclusively(), underway.maintenance_op(space.journal, _switch(model), command, space.now()):
@@ -103,13 +103,13 @@ def _finish(settings: Settings, model: str, command: str) -> dict[str, Any]:
 
 
 def _texts(chunks: pl.DataFrame) -> list[str]:
-    """What is embedded of each chunk: what it says itself, without the context that it is also found by."""
+    """Return the text to embed of each chunk: without the context, which is for full-text search only."""
     parts = chunks.select("title", "headings", "text").iter_rows()
     return [indexed_text(title or "", headings or (), text) for title, headings, text in parts]
 
 
 def _move_memories(store: Store, target: Store) -> None:
-    """Copy the memories, with vectors of the new model where they have chunks to be found by."""
+    """Copy the memories, with vectors of the new model where they have chunks."""
     rows = store.read("memories").drop("vector")
     chunks = target.read("chunks", columns=["memory_id", "ordinal", "vector"])
     vectors = mean_vectors(chunks, target.identity.dimension)
@@ -117,17 +117,17 @@ def _move_memories(store: Store, target: Store) -> None:
 
 
 def _move_questions(store: Store, target: Store, embedder: Embedder) -> None:
-    """Give the questions that the new table lacks vectors of the new model."""
-    have = target.read("question_vectors", columns=["query_id"])
-    asked = store.read("question_vectors").drop("vector").join(have, on="query_id", how="anti")
-    target.upsert("question_vectors", with_vectors(embedder, asked))
+    """Add the questions that the new table is missing, with vectors of the new model."""
+    existing = target.read("question_vectors", columns=["query_id"])
+    questions = store.read("question_vectors").drop("vector").join(existing, on="query_id", how="anti")
+    target.upsert("question_vectors", with_vectors(embedder, questions))
 
 
 def _missing(store: Store, target: Store) -> list[str]:
-    """Chunks that the new table lacks or has in an older revision."""
+    """Return ids of chunks that the new table is missing or has in an older revision."""
     key = ["chunk_id", "revision", "status"]
-    have = target.read("chunks", columns=key)
-    return store.read("chunks", columns=key).join(have, on=key, how="anti")["chunk_id"].to_list()
+    existing = target.read("chunks", columns=key)
+    return store.read("chunks", columns=key).join(existing, on=key, how="anti")["chunk_id"].to_list()
 
 
 def _write_choice(settings: Settings, model: str) -> None:

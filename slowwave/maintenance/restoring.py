@@ -1,7 +1,7 @@
-"""Bringing the tables of a home back to a checkpoint.
+"""Restore of a home's tables to a checkpoint.
 
-It is announced, behind both locks, and can be run again. When it has ended, the journal's records are
-what the tables hold, and the next night takes in again what came since.
+It has a begin marker in the journal, holds both locks, and can be run again. Afterwards the journal's records
+equal the tables, and the next nightly job ingests the notes that came since.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 def restore(space: Workspace, name: str) -> Checkpoint:
-    """Bring every table back to a checkpoint; what was begun and killed is finished by the same call.
+    """Restore every table to a checkpoint; the same call finishes an interrupted restore.
 
     Raises:
-        NotFoundError: no such checkpoint.
-        UnfinishedError: another work is under way.
+        NotFoundError: No such checkpoint.
+        UnfinishedError: Another operation is in progress.
     """
     command = f"slowwave checkpoint restore {name}"
     with space.exclusively():
         store = space.open_store(during=command)
-        store.recorder = None  # the journal is told when all is done
-        known = listed_records(store)
-        begun = any(one.command == command for one in underway.pending_op(space.journal))
-        if name not in known and not begun:
+        store.recorder = None  # the journal gets the records at the end
+        checkpoints = listed_records(store)
+        begun = any(operation.command == command for operation in underway.pending_op(space.journal))
+        if name not in checkpoints and not begun:
             named(store, name)
         what = f"the restore of {name!r}"
-        with underway.maintenance_op(space.journal, what, command, space.now(), facts=known) as records:
+        with underway.maintenance_op(space.journal, what, command, space.now(), facts=checkpoints) as records:
             done = restore_checkpoint(store, name, records=records)
             migrate(store, space.now())
             backfill_existing(store, space.journal, first=not has_records(space.journal))

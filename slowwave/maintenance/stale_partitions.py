@@ -1,7 +1,7 @@
-"""Days on which a stage of the night is due: the one answer for commands, schedules, sensors and pages.
+"""Stale days of each stage of the nightly job, for commands, schedules, sensors and pages.
 
-Three stages are done day by day: notes are taken in, feedback is folded, searches are evaluated. What was
-learned of evaluated days is due by its gate (`slowwave.learning.applied_terms`).
+Three stages run per day: notes are ingested, feedback is aggregated, searches are evaluated. Learning is
+requested by its gate (`slowwave.learning.applied_terms`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 ACTS: Final = ("save", "forget", *WORDS, "unreadable")
-"""Kinds of the journal's acts on notes."""
+"""Kinds of the journal's events about notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class StalePartitions:
-    """Days (YYYY-MM-DD, UTC, in order) with something to do, by stage.
+    """Stale days (YYYY-MM-DD, UTC, in order), by stage.
 
     Attributes:
-        notes: with acts on notes that no finished night took in.
-        feedback: never folded, or resting on something else by now: late entries, late notes, an earlier day.
-        evaluation: never evaluated, or resting on something else by now: late feedback, judgments or notes.
+        notes: With events about notes that no finished nightly job ingested.
+        feedback: Never aggregated, or with changed inputs: late entries, late notes, an earlier day.
+        evaluation: Never evaluated, or with changed inputs: late feedback, judgments or notes.
     """
 
     notes: tuple[str, ...]
@@ -43,12 +43,12 @@ class StalePartitions:
 
     @property
     def days(self) -> list[str]:
-        """Those of any stage."""
+        """Days that are stale in any stage."""
         return sorted({*self.notes, *self.feedback, *self.evaluation})
 
 
 def stale_partitions(journal: Journal, store: Store) -> StalePartitions:
-    """All days that are due, whether they have a partition or not; see `partitions` and `over`."""
+    """Return all stale days, with or without a partition; see `partitions` and `over`."""
     last = journal.days(ACTS).group_by("day").agg(pl.col("last_seq").max())
     return StalePartitions(
         tuple(notes_due(store, dict(last.iter_rows()))),
@@ -58,13 +58,13 @@ def stale_partitions(journal: Journal, store: Store) -> StalePartitions:
 
 
 def partitions(days: Iterable[str], settings: Settings, now: datetime, first: str = "") -> list[str]:
-    """Those of some days that have a partition: not before the first one, and not to come.
+    """Return the days that have a partition: not before the first one, and not in the future.
 
     Args:
-        days: in any order.
-        settings: whose ``night.first_day`` is the first one.
-        now: today is its day (UTC).
-        first: a later first one, such as that of the page.
+        days: In any order.
+        settings: Of the home; ``night.first_day`` is the first partition.
+        now: Its UTC day is the last partition.
+        first: A later first day, such as that of the page.
     """
     first, today = max(first, settings.night.first_day), now.astimezone(UTC).date().isoformat()
     return [day for day in days if first <= day <= today]
@@ -73,6 +73,6 @@ def partitions(days: Iterable[str], settings: Settings, now: datetime, first: st
 def over(
     days: Iterable[str], settings: Settings, now: datetime, patience: timedelta = timedelta(0)
 ) -> list[str]:
-    """Those of some days whose night is over: `patience` after its hour on the day after."""
+    """Return the days whose nightly job is over: `patience` after its hour on the following day."""
     last = (now.astimezone(UTC) - timedelta(hours=settings.night.hour) - patience).date().isoformat()
     return [day for day in days if day < last]

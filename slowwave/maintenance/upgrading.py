@@ -1,8 +1,8 @@
-"""The upgrade of a home to the schema of this Slowwave: seen before, done, and taken back.
+"""Upgrade of a home to the schema of this version: preview, run and undo.
 
-Whoever opens a home upgrades it, without a question: each step adds what is new, keeps a checkpoint, and can
-be run again. A checkpoint of all tables and a copy of the journal's file are kept before it, by which the
-former Slowwave opens the home again. Here the upgrade is seen beforehand, and taken back.
+Opening a home upgrades it without a question: each step adds what is new, keeps a checkpoint, and can be run
+again. A checkpoint of all tables and a copy of the journal's file are kept, with which the previous version
+opens the home again. This module previews the upgrade and undoes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _NO_ACTS = (UPGRADE, "work", "record", "search")
-"""Kinds of entries that an upgrade writes itself, and searches, by which people see whether it works."""
+"""Entries that do not block an undo: those that an upgrade writes, and searches, with which people test it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Step:
     """One step of an upgrade.
 
     Attributes:
-        part: of the home: tables or journal.
-        version: that it leads to.
-        name: what it is about.
-        tables: that it changes, with their rows (count).
+        part: Tables or journal.
+        version: Schema version after the step.
+        name: Short description.
+        tables: Changed tables with their rows (count).
     """
 
     part: str
@@ -52,13 +52,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What stands between a home and this Slowwave.
+    """Schema versions of a home, and the pending steps.
 
     Attributes:
-        tables: version of the tables' schema.
-        journal: version of the journal's schema.
-        steps: to come, in their order.
-        undoable: whether the upgrade before can be taken back.
+        tables: Version of the tables' schema.
+        journal: Version of the journal's schema.
+        steps: Pending, in order.
+        undoable: Whether the last upgrade can be undone.
     """
 
     tables: int
@@ -68,61 +68,61 @@ class Upgrade:
 
 
 def look(settings: Settings) -> Upgrade:
-    """What an upgrade would change; nothing is written.
+    """Return what an upgrade would change; nothing is written.
 
     Raises:
-        StoreError: there is no home, or it is of a newer Slowwave.
+        StoreError: There is no home, or it is of a newer version.
     """
     store = _bare(settings)
-    there = store.bare_db.list_tables().tables
-    if "meta" not in there:
+    existing = store.bare_db.list_tables().tables
+    if "meta" not in existing:
         raise StoreError(f"There are no tables at {settings.store_uri}; there is nothing to upgrade.")
-    known = store.get_meta("schema")
-    tables = SCHEMA_VERSION if known is None else int(known["version"])
+    fact = store.get_meta("schema")
+    tables = SCHEMA_VERSION if fact is None else int(fact["version"])
     journal = _journal_version(settings)
-    for what, version, most in (
+    for part, version, latest in (
         ("tables", tables, SCHEMA_VERSION),
         ("journal", journal, schema.SCHEMA_VERSION),
     ):
-        if version > most:
+        if version > latest:
             raise StoreError(
-                f"The {what} have schema version {version}, this Slowwave knows up to {most}. Install a "
-                f"newer Slowwave, or restore a backup that an older one made."
+                f"The schema version of the {part} is {version}; this Slowwave supports up to {latest}. "
+                f"Install a newer Slowwave, or restore a backup of an older one."
             )
     steps = list[Step]()
     if journal != schema.SCHEMA_VERSION:
-        steps.append(Step("journal", schema.SCHEMA_VERSION, "order of acts", {}))
+        steps.append(Step("journal", schema.SCHEMA_VERSION, "order of entries", {}))
     for step in pending(store):
-        rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in there}
+        rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in existing}
         steps.append(Step("tables", step.version, step.name, rows))
-    undoable = BEFORE in {one.name for one in list_checkpoints(store)}
+    undoable = BEFORE in {checkpoint.name for checkpoint in list_checkpoints(store)}
     return Upgrade(tables, journal, tuple(steps), undoable)
 
 
 def upgrade(settings: Settings) -> Upgrade:
-    """Upgrade a home; killed, the same call goes on.
+    """Upgrade a home; after a kill, the same call resumes.
 
     Raises:
-        StoreError: as in `look`, or the journal cannot be copied here.
+        StoreError: As in `look`, or the journal cannot be copied here.
     """
     from slowwave.home.workspace import Workspace
 
-    found = look(settings)
-    if found.steps:
+    pending_upgrade = look(settings)
+    if pending_upgrade.steps:
         with closing(Workspace(settings)) as space:
             space.open_store()
-    return found
+    return pending_upgrade
 
 
 def undo(settings: Settings) -> Upgrade:
-    """Take the last upgrade back, so that the former Slowwave opens the home.
+    """Undo the last upgrade, so that the previous version opens the home.
 
     Raises:
-        StoreError: there was none, or acts came since, which the former tables would not have.
+        StoreError: There was none, or events came since, which the previous tables would not have.
     """
-    found = look(settings)
-    if not found.undoable:
-        raise StoreError("No upgrade is known here, so there is none to take back.")
+    state = look(settings)
+    if not state.undoable:
+        raise StoreError("There is no upgrade to undo.")
     from slowwave.home.workspace import Workspace
 
     space = Workspace(settings)
@@ -131,26 +131,26 @@ def undo(settings: Settings) -> Upgrade:
         with space.exclusively():
             restore_checkpoint(_bare(settings), BEFORE)
     copy = former(settings.journal_file)
-    if not settings.journal.url and copy.exists() and not _is_of_an_earlier_one(settings.journal_file):
-        for beside in journal_files(settings.journal_file)[1:]:
-            beside.unlink(missing_ok=True)
+    if not settings.journal.url and copy.exists() and not _is_stale_copy(settings.journal_file):
+        for side_file in journal_files(settings.journal_file)[1:]:
+            side_file.unlink(missing_ok=True)
         copy.replace(settings.journal_file)
     return look(settings)
 
 
 def _refuse_acts_since(space: Workspace) -> None:
-    made = next(one for one in list_checkpoints(_bare(space.settings)) if one.name == BEFORE).created_at
+    made = next(c for c in list_checkpoints(_bare(space.settings)) if c.name == BEFORE).created_at
     since = made.timestamp() * 1e6
     acts = sum(_is_act_since(since, row) for page in space.journal.rows.pages() for row in page)
     if acts:
         raise StoreError(
-            f"{counted(acts, 'act')} came since the upgrade, and the former tables would not have them. "
-            f"Restore a backup into another folder, or keep this Slowwave."
+            f"The journal has {counted(acts, 'event')} since the upgrade, which the previous tables would "
+            f"lose. Restore a backup into another folder, or keep this version."
         )
 
 
-def _is_of_an_earlier_one(journal: Path) -> bool:
-    """Whether the copy of a journal lacks acts that the journal has: an earlier upgrade left it."""
+def _is_stale_copy(journal: Path) -> bool:
+    """Whether the journal's copy is missing events of the journal, because an earlier upgrade left it."""
     with closing(readonly(former(journal))) as copy, closing(readonly(journal)) as now:
         (last,) = copy.execute("SELECT coalesce(max(seq), 0) FROM journal_entries").fetchone()
         since = now.execute("SELECT DISTINCT kind FROM journal_entries WHERE seq > ?", (last,)).fetchall()
@@ -160,8 +160,8 @@ def _is_of_an_earlier_one(journal: Path) -> bool:
 def _is_act_since(moment: float, row: tuple[Any, ...]) -> bool:
     from slowwave.journal.transfer import COLUMNS
 
-    told = dict(zip(COLUMNS, row, strict=True))
-    return told["kind"] not in _NO_ACTS and int(told["occurred_at"]) > moment
+    values = dict(zip(COLUMNS, row, strict=True))
+    return values["kind"] not in _NO_ACTS and int(values["occurred_at"]) > moment
 
 
 def _bare(settings: Settings) -> Store:
@@ -169,8 +169,8 @@ def _bare(settings: Settings) -> Store:
     if "://" not in uri and not Path(uri).is_dir():
         raise StoreError(f"There are no tables at {uri}; there is nothing to upgrade.")
     store = bare_store(settings)
-    known = store.get_meta("embedding")
-    return store if known is None else Store.bare(uri, Identity.read(known), settings.store.storage_options)
+    fact = store.get_meta("embedding")
+    return store if fact is None else Store.bare(uri, Identity.read(fact), settings.store.storage_options)
 
 
 def _rows(store: Store, name: str) -> int:

@@ -101,8 +101,8 @@ def test_a_persons_life_with_learning_from_the_page(launch, ready):
     [
         ({"scope": "memory"}, "takes a value"),
         ({"scope": "everything", "value": "x"}, "takes no value"),
-        ({"scope": "since", "value": "soon"}, "is no date and time"),
-        ({"scope": "everything", "who": " "}, "who decides"),
+        ({"scope": "since", "value": "soon"}, "is no moment"),
+        ({"scope": "everything", "who": " "}, "`who` is empty"),
     ],
 )
 def test_a_rollback_that_means_nothing_is_refused(launch, ready, config, said):

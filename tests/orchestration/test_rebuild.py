@@ -113,7 +113,7 @@ def test_a_home_whose_tables_are_gone_is_rebuilt_as_it_was(copied: Callable[[], 
     assert_same(lost, tables(space))
     assert found(space) == shown
     (waits,) = [one for one in examine(space.settings) if not one.ok and one.subject not in ("vault", "home")]
-    assert waits.message.startswith("1 act of the journal not in the tables yet")  # what `save` wrote above
+    assert waits.message.startswith("1 journal entry not in the tables yet")  # what `save` wrote above
 
 
 @pytest.mark.parametrize("moment", [0, 7, 21, "made"])
@@ -214,7 +214,7 @@ def test_an_old_home_is_adopted_with_its_first_change(copied: Callable[[], Works
     space = copied()
     with sqlite3.connect(space.settings.journal_file) as journal:
         journal.execute("DELETE FROM journal_entries WHERE kind = 'record'")
-    with pytest.raises(SlowwaveError, match="before there were records"):
+    with pytest.raises(SlowwaveError, match="older than journal records"):
         rebuild(space, ["decisions"])
     Memory(space.settings, namespace=NAMESPACE, space=space).save(
         "The tide table hangs in the hall.", key="new"

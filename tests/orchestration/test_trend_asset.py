@@ -11,7 +11,7 @@ import pytest
 from warehouse_rows import put
 
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.assets.trend import MOST, trend
+from slowwave.assets.trend import MAX_NAMESPACES, trend
 from slowwave.memory import Memory
 from slowwave.scoring.days import day_end
 
@@ -58,9 +58,7 @@ def test_the_numbers_are_those_of_the_last_week_that_is_over(home: Path) -> None
         "ada: applied": 21, "ada: wins": 0, "ada: losses": 0,
     }  # fmt: skip
     assert found["ada: week"].value == "2026-03-09"
-    assert found["ada: trend"].value.startswith(
-        "better by .500 (.500 to .500) since 2 March 2026"
-    )
+    assert found["ada: trend"].value.startswith("better by .500 (.500 to .500) since 2 March 2026")
     assert "| 2026-03-09 | 21 of 0 | 21 | .000 → 1.000 |" in found["ada: weeks"].value
     assert found["ada: by week"].value.startswith("![Weekly trend: ada](data:image/svg+xml;base64,")
 
@@ -86,12 +84,12 @@ def test_after_a_week_without_searches_no_older_number_is_drawn_in_its_place(hom
 
 
 def test_of_many_namespaces_those_with_the_most_judged_searches_are_told(home: Path, memory: Memory) -> None:
-    for at in range(MOST + 1):
+    for at in range(MAX_NAMESPACES + 1):
         effect(memory, f"team-{at}", 0, at + 1, 0.5)
     found = told(home, "2026-03-15")
-    assert found["namespaces"].value == MOST + 2
+    assert found["namespaces"].value == MAX_NAMESPACES + 2
     named = {name.partition(":")[0] for name in found} - {"namespaces"}
-    assert named == {"ada", *(f"team-{at}" for at in range(2, MOST + 1))}
+    assert named == {"ada", *(f"team-{at}" for at in range(2, MAX_NAMESPACES + 1))}
 
 
 def test_it_has_no_days() -> None:

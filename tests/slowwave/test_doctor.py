@@ -101,7 +101,7 @@ def test_a_damaged_journal_is_a_problem(filled, home):
     found = look(filled)
     assert (found["journal"].ok, found["journal"].advice) == (False, "slowwave rebuild --journal")
     assert found["store"].advice == "slowwave rebuild --journal"
-    assert found["store"].message == "not looked at, because of journal"  # told once
+    assert found["store"].message == "not checked, because of journal"  # told once
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_chunks_that_differ_from_their_memory_are_found_and_mended(filled):
     row = filled.store.read("memories").with_columns(status=pl.lit("retired"))
     filled.store.upsert("memories", row)
     assert problems(filled) == ["chunks"]
-    assert look(filled)["chunks"].message == "1 stale chunk, 1 memory that lacks chunks"
+    assert look(filled)["chunks"].message == "1 stale chunk, 1 memory without chunks"
     assert problems(filled, repair=True) == []
     assert filled.store.read("chunks")["status"].to_list() == ["retired"]
     assert problems(filled) == []

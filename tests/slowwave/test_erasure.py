@@ -359,7 +359,7 @@ def test_one_thing_has_to_be_named(guarded):
     for named in ({}, {"source": "a", "everything": True}):
         with pytest.raises(ErasureError, match="one thing"):
             guarded.to_erase(**named)
-    with pytest.raises(NotFoundError, match="nothing whose source"):
+    with pytest.raises(NotFoundError, match="has no source that begins with"):
         guarded.to_erase(source="nowhere/")
 
 
@@ -545,7 +545,7 @@ def test_a_project_is_words_of_somebody_too(guarded, home):
     guarded.search("whose is this?", project="quokkaproject")
     guarded.erase(everything=True)
     assert places(home, *CANARIES, "quokkaproject") == []
-    with pytest.raises(NotFoundError, match="nothing that could be erased"):
+    with pytest.raises(NotFoundError, match="has nothing to erase"):
         guarded.to_erase(everything=True)
 
 
@@ -604,6 +604,6 @@ def test_a_policy_that_cannot_be_read_stops_it_before_it_begins(open_memory, hom
 def test_a_tenant_that_has_nothing_is_not_erased(open_memory):
     memory = open_memory("nobody-of-this-name")
     create_checkpoint(memory.store, "kept", datetime.now(UTC))
-    with pytest.raises(NotFoundError, match="has nothing that could be erased"):
+    with pytest.raises(NotFoundError, match="has nothing to erase"):
         memory.erase(everything=True)
     assert [one.name for one in list_checkpoints(memory.store)] == ["kept"]

@@ -93,7 +93,7 @@ def test_a_damaged_file_is_set_aside_and_the_next_save_takes_its_acts_in(open_me
     assert GAUGE not in titles(other, "How long does the battery of the gauge last?")
     ok, told = log_finding(other) or (True, "")
     assert not ok
-    assert told.startswith("1 file of saves set aside, damaged; 1 act of the journal not in the tables yet")
+    assert told.startswith("1 damaged file of saves set aside; 1 journal entry not in the tables yet")
     other.save("The harbour master is called Una, and she is there on Tuesdays.")
     assert GAUGE in titles(other, "How long does the battery of the gauge last?")
     assert not list(other.store.wal._folder.glob(f"*{SET_ASIDE}"))
@@ -111,9 +111,9 @@ def test_what_the_log_lost_is_told_and_mended(open_memory):
     for file in files(memory):
         file.unlink()
     other = open_memory()
-    assert log_finding(other) == (False, "1 act of the journal not in the tables yet: searches lack them")
+    assert log_finding(other) == (False, "1 journal entry not in the tables yet, so not searchable")
     assert log_finding(other, repair=True) == (
-        True, "1 act of the journal not in the tables yet: searches lack them (mended: 1 act taken in)"
+        True, "1 journal entry not in the tables yet, so not searchable (fixed: 1 entry applied)"
     )  # fmt: skip
     assert GAUGE in titles(open_memory(), "How long does the battery of the gauge last?")
 
@@ -172,7 +172,7 @@ def test_files_are_as_private_as_the_home_wherever_they_are(tmp_path):
     memory.close()
     folder.chmod(0o755)  # as versions before left it
     told = {one.message for one in examine(settings) if one.subject == "permissions" and not one.ok}
-    assert told == {f"others on this machine may read {folder}"}
+    assert told == {f"other users of this machine may read {folder}"}
     assert all(one.ok for one in examine(settings, repair=True) if one.subject == "permissions")
     assert folder.stat().st_mode & 0o077 == 0
 
@@ -189,7 +189,7 @@ def test_a_damaged_file_that_searches_map_is_not_read_and_doctor_tells(open_memo
     other = open_memory()
     assert [one.text for one in other.search("Who keeps the key?")] == wanted
     found = {one.subject: one for one in examine(other.settings)}["search files"]
-    assert (found.ok, found.message) == (False, "1 file that searches map: damaged")
+    assert (found.ok, found.message) == (False, "1 damaged snapshot file")
     assert {one.subject: one.ok for one in examine(other.settings, repair=True)}["search files"]
     assert not path.exists()
 

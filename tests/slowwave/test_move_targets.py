@@ -53,7 +53,7 @@ def test_a_target_file_with_secrets_has_to_be_private(home: Path, tmp_path: Path
 def test_a_target_file_that_the_settings_would_not_take_is_refused(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "target.toml"
     file.write_text('[store]\nuri = "s3://bucket/ada"\n[store.storage_options]\nallow_http = true\n')
-    with pytest.raises(SettingsError, match=r"store\.storage_options\.allow_http is no text.* quotation"):
+    with pytest.raises(SettingsError, match=r"store\.storage_options\.allow_http is not a text.* quotation"):
         MoveTargets(load(home), [str(file)])
 
 
@@ -113,6 +113,6 @@ def test_a_home_that_was_renamed_says_what_is_left_and_removes_nothing(home: Pat
     (home / cutover.LEFT).write_text(json.dumps(told))
     renamed = home.rename(tmp_path / "renamed")
     (said,) = cutover.still_there(load(renamed))
-    assert said.startswith(f"s3://bucket/before, where the home {home} was")
-    with pytest.raises(StoreError, match="is about another home"):  # it may be a copy from another machine
+    assert said.startswith(f"s3://bucket/before, the previous place of the home {home}")
+    with pytest.raises(StoreError, match="belongs to another home"):  # it may be a copy from another machine
         cutover.remove(load(renamed))

@@ -112,7 +112,7 @@ def test_to_s3_and_postgresql_and_back(
         assert memory.journal.sources()[0].name == "vault"
         memory.save("The kettle in the kitchen of the harbour office was new in May.", key="kettle")
 
-    with pytest.raises(StoreError, match=r"left at .*/lance is still there.* --remove-source"):
+    with pytest.raises(StoreError, match=r"old tables are still at .*/lance.* --remove-source"):
         move(home, "files")
     assert (home / "journal.db").exists()
     cutover.remove(load(home))
@@ -141,7 +141,7 @@ def test_to_s3_and_postgresql_and_back(
 def test_a_copy_of_a_moved_home_removes_nothing_of_the_original(home: Path, tmp_path: Path) -> None:
     move(home, str(tmp_path / "elsewhere"))
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
-    with pytest.raises(StoreError, match="is about another home"):
+    with pytest.raises(StoreError, match="belongs to another home"):
         cutover.remove(load(copy))
     assert (home / "lance").exists()
     cutover.remove(load(home))
@@ -154,7 +154,7 @@ def test_a_part_that_has_left_something_is_not_moved_again_before_that_is_remove
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
     move(home, first)
     for dry_run in (True, False):
-        with pytest.raises(StoreError, match=rf"left at {home}/lance is still there.* --remove-source"):
+        with pytest.raises(StoreError, match=rf"old tables are still at {home}/lance.* --remove-source"):
             move(home, second, dry_run=dry_run)
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
     assert move(copy, str(tmp_path / "of_the_copy")).done
@@ -171,7 +171,7 @@ def test_an_erasure_says_what_the_old_place_still_has(home: Path, tmp_path: Path
         saved = memory.save("The spare key of the boathouse lies below the third stone.", key="key")
         done = memory.erase_planned(memory.to_erase(saved.memory_id))
         assert [one for one in done.remains if "--remove-source" in one] == [
-            f"What was left at {home / 'lance'} by the move of this home may still have what was erased: "
+            f"The previous place of this home, {home / 'lance'}, may still have erased texts. Remove it: "
             "slowwave move --remove-source"
         ]
     assert cutover.still_there(load(copy)) == []

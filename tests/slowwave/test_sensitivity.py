@@ -180,8 +180,8 @@ def test_doctor_says_so_and_mends_it(before):
         about = [one for one in examine(memory.settings, repair=repair) if one.subject == "sensitivity"]
         return [(one.ok, one.message) for one in about]
 
-    assert found() == [(False, "2 decisions across a difference of sensitivity")]
-    assert found(repair=True) == [(True, "2 decisions across a difference of sensitivity (mended)")]
+    assert found() == [(False, "2 decisions across different sensitivities")]
+    assert found(repair=True) == [(True, "2 decisions across different sensitivities (fixed)")]
     assert found() == []
     assert cross_sensitivity_merges(memory.store).is_empty()
 

@@ -133,7 +133,7 @@ def test_a_home_without_an_upgrade_has_none_to_take_back(tmp_path: Path) -> None
     with Memory(load(tmp_path, embedding={"model": "wordllama-256"}), namespace="default") as memory:
         memory.save("The battery of the northern gauge lasts eleven weeks in winter.", key="gauge")
     assert command(tmp_path)["steps"] == []
-    with pytest.raises(StoreError, match="none to take back"):
+    with pytest.raises(StoreError, match="no upgrade to undo"):
         upgrading.undo(load(tmp_path))
 
 

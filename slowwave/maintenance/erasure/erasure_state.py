@@ -1,4 +1,4 @@
-"""What an erasure that is going on has to know, in a file of the home that goes when it is finished."""
+"""State file of an erasure in progress; it is removed when the erasure is finished."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _ADAPTER = TypeAdapter(ErasureTask)
 
 
 def write(home: Path, work: ErasureTask) -> None:
-    """Keep it, durably and for the owner of the home alone."""
+    """Write the state durably, readable by the owner of the home only."""
     replace_file(home / _NAME.format(work.erasure), [orjson.dumps(work)], 0o600)
 
 
 def read(home: Path, erasure: str) -> ErasureTask | None:
-    """What was kept of an erasure; None where nothing is."""
+    """Read the state of an erasure; None if there is none."""
     path = home / _NAME.format(erasure)
     return _ADAPTER.validate_json(path.read_bytes()) if path.is_file() else None
 
 
 def remove(home: Path, erasure: str) -> None:
-    """Take the file away."""
+    """Remove the state file."""
     (home / _NAME.format(erasure)).unlink(missing_ok=True)
 
 
 def orphans(home: Path, known: set[str]) -> list[Path]:
-    """Files of erasures that were killed before they began: the journal does not know them."""
+    """Return state files of erasures that were killed before they started: the journal does not know them."""
     head, tail = _NAME.split("{}")
-    there = [*home.glob(_NAME.format("*")), *home.glob(f".{head}*.partial")]
-    return [path for path in there if path.name.removeprefix(head).removesuffix(tail) not in known]
+    paths = [*home.glob(_NAME.format("*")), *home.glob(f".{head}*.partial")]
+    return [path for path in paths if path.name.removeprefix(head).removesuffix(tail) not in known]

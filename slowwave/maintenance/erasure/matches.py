@@ -1,4 +1,4 @@
-"""What a person named, as memories; who says the same; and by what the rest is known."""
+"""Memories that an erasure request names, their copies, and the fingerprints of quotes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BESIDE = "outcome IN ('merge', 'duplicate', 'supersede')"
 
 @dataclass
 class ErasureSubjects:
-    """What is known of the memories that go, from the journal."""
+    """Memories to erase, with what the journal knows of them."""
 
     named: dict[str, Named] = field(default_factory=dict)
     needles: QuoteFingerprints = field(default_factory=lambda: QuoteFingerprints(frozenset(), ()))
@@ -33,37 +33,37 @@ class ErasureSubjects:
     followers: set[str] = field(default_factory=set)
     elsewhere: frozenset[str] | set[str] = frozenset()
     once: set[str] = field(default_factory=set)
-    """Memories that stay and have a text, now or before, that one of these has or had."""
+    """Remaining memories that share a text, current or previous, with one of these."""
 
     @property
     def sources(self) -> dict[str, str]:
-        """Their ids by source."""
-        return {one.source: name for name, one in self.named.items()}
+        """Ids of the erased memories by source."""
+        return {memory.source: name for name, memory in self.named.items()}
 
 
 def scope_of(memory_ids: Sequence[str], source: str, *, everything: bool) -> Scope:
-    """What was named.
+    """Return the scope that the arguments name.
 
     Raises:
-        ErasureError: nothing, or more than one kind of thing.
+        ErasureError: They name nothing, or more than one scope.
     """
     named: dict[Scope, bool] = {"memories": bool(memory_ids), "source": bool(source), "namespace": everything}
-    asked = [scope for scope, is_named in named.items() if is_named]
-    if len(asked) != 1:
+    scopes = [scope for scope, is_named in named.items() if is_named]
+    if len(scopes) != 1:
         raise ErasureError(
-            "Say one thing to erase: ids of memories, the beginning of their sources (--source), or "
-            "everything that the namespace has (--everything)."
+            "Name exactly one scope to erase: ids of memories, the beginning of their sources (--source), or "
+            "the whole namespace (--everything)."
         )
-    return asked[0]
+    return scopes[0]
 
 
 def find(
     space: Workspace, namespace: str, scope: Scope, memory_ids: Sequence[str] = (), source: str = ""
 ) -> ErasureSubjects:
-    """The memories that were named, and those that say exactly what one of them says.
+    """Return the named memories, and those with exactly the same text as one of them.
 
     Raises:
-        NotFoundError: the namespace has none of this name.
+        NotFoundError: The namespace has none of this name.
     """
     origins = _sources(space, namespace)
     known = {ids.memory_id(namespace, name): name for name in origins}
@@ -71,105 +71,109 @@ def find(
         if unknown := [name for name in memory_ids if name not in known]:
             raise NotFoundError(
                 f"Namespace {namespace!r} has no memory {unknown[0]!r}. Ids come from save() and search(); "
-                f"what was erased has none. Nothing was erased."
+                f"an erased memory has none. Nothing was erased."
             )
         wanted = set(memory_ids)
     else:
         wanted = {memory for memory, name in known.items() if scope == "namespace" or name.startswith(source)}
     if not wanted and scope == "source":
         raise NotFoundError(
-            f"Namespace {namespace!r} has nothing whose source begins with {source!r}. Nothing was erased."
+            f"Namespace {namespace!r} has no source that begins with {source!r}. Nothing was erased."
         )
-    found = ErasureSubjects()
-    titles, hashes, said = _said(space, namespace)
+    subjects = ErasureSubjects()
+    titles, hashes, texts_of = _texts(space, namespace)
     going = wanted | _copies(wanted, hashes)
-    texts = {one for memory in going for one in said.get(memory, ())}
-    found.once = {memory for memory, own in said.items() if memory not in going and own & texts}
+    texts = {text for memory in going for text in texts_of.get(memory, ())}
+    subjects.once = {memory for memory, own in texts_of.items() if memory not in going and own & texts}
     for memory in sorted(going):
         name = known[memory]
-        found.named[memory] = Named(memory, name, titles.get(memory, ""), origins[name], memory not in wanted)
-    _look_around(space, namespace, found)
-    return found
+        subjects.named[memory] = Named(
+            memory, name, titles.get(memory, ""), origins[name], memory not in wanted
+        )
+    _add_fingerprints(space, namespace, subjects)
+    return subjects
 
 
 def _sources(space: Workspace, namespace: str) -> dict[str, str]:
-    """Every source that the journal or a table knows, with its vault."""
-    found = space.journal.subjects(namespace)
-    mine = within(namespace)
+    """Return every source that the journal or a table knows, with its vault."""
+    sources = space.journal.subjects(namespace)
+    where = within(namespace)
     for table in ("memories", "quarantine"):
-        for source in space.store.read(table, mine, columns=["source"])["source"].drop_nulls().unique():
-            found.setdefault(source, "")
-    return found
+        for source in space.store.read(table, where, columns=["source"])["source"].drop_nulls().unique():
+            sources.setdefault(source, "")
+    return sources
 
 
-def _said(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
-    """Title and content hash of the newest text of every memory, and the hashes of all its texts."""
+def _texts(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
+    """Return title and content hash of each memory's latest text, and the hashes of all its texts."""
     titles, hashes, every = {}, {}, dict[str, set[str]]()
     for row in entries_of(space.journal, namespace, ("save", "unreadable")):
         memory = ids.memory_id(namespace, row["subject"])
-        titles[memory] = str(row["said"].get("title") or "")
+        titles[memory] = str(row["data"].get("title") or "")
         hashes[memory] = row["content_hash"]
         every.setdefault(memory, set()).update(filter(None, [row["content_hash"]]))
     return titles, hashes, every
 
 
 def _copies(wanted: Collection[str], hashes: Mapping[str, str]) -> set[str]:
-    said = {hashes[memory] for memory in wanted if hashes.get(memory)}
-    return {memory for memory, one in hashes.items() if one in said}
+    named = {hashes[memory] for memory in wanted if hashes.get(memory)}
+    return {memory for memory, digest in hashes.items() if digest in named}
 
 
-def _look_around(space: Workspace, namespace: str, found: ErasureSubjects) -> None:
-    """Read all notes of the namespace once: what only these say, and who follows them."""
-    mine, sources = found.named, found.sources
+def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubjects) -> None:
+    """Read all notes of the namespace once, to find unique words, phrases and followers of the subjects."""
+    erased, sources = subjects.named, subjects.sources
     own: set[str] = set()
     phrases: set[str] = set()
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] in sources:
-            own |= vocabulary(texts_in(row["said"])) | vocabulary([row["subject"]])
-            phrases.update(phrases_of(str(row["said"].get("title") or ""), row["subject"]))
-            found.lent.add(last_words(str(row["said"].get("content") or "")))
-    found.lent.discard("")
+            own |= vocabulary(texts_in(row["data"])) | vocabulary([row["subject"]])
+            phrases.update(phrases_of(str(row["data"].get("title") or ""), row["subject"]))
+            subjects.lent.add(last_words(str(row["data"].get("content") or "")))
+    subjects.lent.discard("")
     other: set[str] = set()
     titles: set[str] = set()
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] not in sources:
-            said = row["said"]
-            if said.get("follows") in sources:
-                found.followers.add(ids.memory_id(namespace, row["subject"]))
-                said = without_follows(said, found.lent)
-            other |= vocabulary(texts_in(said)) | vocabulary([row["subject"]])
-            titles.add(str(said.get("title") or "").casefold())
-    assert not found.followers & mine.keys()
-    found.needles = QuoteFingerprints(frozenset(own - other), tuple(sorted(phrases - titles)))
-    found.elsewhere = found.needles.words & _said_by_others(space, namespace)
+            data = row["data"]
+            if data.get("follows") in sources:
+                subjects.followers.add(ids.memory_id(namespace, row["subject"]))
+                data = without_follows(data, subjects.lent)
+            other |= vocabulary(texts_in(data)) | vocabulary([row["subject"]])
+            titles.add(str(data.get("title") or "").casefold())
+    assert not subjects.followers & erased.keys()
+    subjects.needles = QuoteFingerprints(frozenset(own - other), tuple(sorted(phrases - titles)))
+    subjects.elsewhere = subjects.needles.words & _words_elsewhere(space, namespace)
 
 
-def _said_by_others(space: Workspace, namespace: str) -> set[str]:
-    """Words of what other namespaces saved, asked and judged."""
+def _words_elsewhere(space: Workspace, namespace: str) -> set[str]:
+    """Return words of the saves, searches and judgments of other namespaces."""
     kinds = (*SOURCE_KINDS, "search", "judgment")
     names = set(space.journal.days(kinds)["namespace"]) - {namespace}
     return {
         word
         for name in names
         for row in entries_of(space.journal, name, kinds)
-        for word in vocabulary([*texts_in(row["said"]), str(row["said"].get("query") or "")])
+        for word in vocabulary([*texts_in(row["data"]), str(row["data"].get("query") or "")])
     }
 
 
-def beside(space: Workspace, namespace: str, found: ErasureSubjects) -> tuple[str, ...]:
-    """Memories that stay and may say the same: decided about together with one that goes, or once equal."""
-    mine = found.named.keys()
+def beside(space: Workspace, namespace: str, subjects: ErasureSubjects) -> tuple[str, ...]:
+    """Return remaining memories that may have the same text: decided with an erased one, or once equal."""
+    erased = subjects.named.keys()
     rows = space.store.read("decisions", within(namespace, _BESIDE), columns=["memory_id", "other_memory"])
     pairs = (set(filter(None, pair)) for pair in rows.iter_rows())
-    return tuple(sorted(found.once.union(*(pair for pair in pairs if pair & mine)) - mine))
+    return tuple(sorted(subjects.once.union(*(pair for pair in pairs if pair & erased)) - erased))
 
 
 def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[str, ...]:
-    """Files of watched vaults that the memories came from and that are there still."""
-    folders = {one.name: Path(one.uri) for one in space.journal.sources() if one.namespace == namespace}
+    """Return files of watched vaults that the memories came from and that still exist."""
+    folders = {
+        vault.name: Path(vault.uri) for vault in space.journal.sources() if vault.namespace == namespace
+    }
     paths = {
-        folders[one.origin] / one.source.removeprefix(f"{one.origin}/").partition("#")[0]
-        for one in named
-        if one.origin in folders
+        folders[memory.origin] / memory.source.removeprefix(f"{memory.origin}/").partition("#")[0]
+        for memory in named
+        if memory.origin in folders
     }
     return tuple(sorted(str(path) for path in paths if path.is_file()))

@@ -1,4 +1,4 @@
-"""What erasing is about: what a person named, what goes, and the record that stays."""
+"""Model of an erasure: the plan, the task in progress, and the record that stays."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Scope = Literal["memories", "source", "namespace"]
 
 
 class ErasureError(SlowwaveError):
-    """What was asked of an erasure cannot be done, or one has not been finished."""
+    """Error for an impossible erasure request, or one that has not been finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """One memory that goes, as a person knows it."""
+    """One memory to erase, as a person knows it."""
 
     memory_id: str
     source: str
@@ -29,15 +29,15 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an erasure takes away; nothing has gone yet.
+    """Dry run of an erasure: what it would delete.
 
     Attributes:
-        memories: those that go; `copy`: because it says exactly what one that was named says.
-        beside: ids of memories that were merged with one of them, put in its place, or refused as too like
-            it: they stay.
-        places: how much goes, by place (rows of a table, acts of the journal, files).
-        checkpoints: named states of the tables, which hold what they held then: all of them go.
-        files: in watched vaults that still say it. They are a person's own and stay.
+        memories: To erase; `copy`: its text equals that of a named memory.
+        beside: Ids of memories that were merged with one of them, superseded it, or were refused as too
+            similar: they stay.
+        places: Amount by place (rows of a table, journal entries, files).
+        checkpoints: Names of checkpoints, which hold earlier states of the tables: all are deleted.
+        files: Files of watched vaults that still have the text. They are a person's own and stay.
     """
 
     namespace: str
@@ -50,22 +50,23 @@ class Plan:
     work: ErasureTask = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for programs and for people."""
+        """Return plain data, for programs and for people."""
         return {name: value for name, value in asdict(self).items() if name != "work"}
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureTask:
-    """What has to be known to erase, kept in a file of the home while it is going on and no longer.
+    """Task data of an erasure, kept in a file of the home while it is in progress.
 
     Attributes:
-        searches: whose entries go.
-        words: that only the erased texts say.
-        phrases: titles and names of sources.
-        lent: words that were lent to notes that follow one of them.
-        followers: ids of those notes.
-        elsewhere: of the words, those that other namespaces say, too: they tell nothing in what is of all.
-        spared: files and folders that are people's own.
+        searches: Ids of the searches whose entries are erased.
+        words: Words that only the erased texts have.
+        phrases: Titles and names of sources.
+        lent: Words that were lent to notes that follow one of them.
+        followers: Ids of those notes.
+        elsewhere: Those of `words` that other namespaces have too: no evidence in files shared by all
+            namespaces.
+        spared: Files and folders that are people's own.
     """
 
     erasure: str
@@ -83,11 +84,11 @@ class ErasureTask:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """The record that stays: no text.
+    """Record of an erasure, which stays; it has no text.
 
     Attributes:
-        remains: what could not be reached from here, in sentences.
-        finished: False while something is still to be done.
+        remains: Places that could not be reached from here, as sentences.
+        finished: False while steps remain.
     """
 
     erasure: str

@@ -1,7 +1,7 @@
-"""The steps of an erasure: first the journal, so that nothing can come back, then everything made of it.
+"""Steps of an erasure: first the journal, so that nothing can come back, then everything derived from it.
 
-Every step can be done again. One that was killed is known by its act in the journal, which has no act that
-says that it is finished; `finish` goes on with it.
+Every step is idempotent. An interrupted erasure has a begin event in the journal without an end event;
+`finish` resumes it.
 """
 
 from __future__ import annotations
@@ -42,94 +42,95 @@ def plan(
     space: Workspace, namespace: str, memory_ids: Sequence[str] = (), *, source: str = "",
     everything: bool = False,
 ) -> Plan:  # fmt: skip
-    """What would go; nothing does yet.
+    """Return what an erasure would delete; nothing is deleted yet.
 
     Raises:
-        ErasureError: nothing was named, or more than one kind of thing.
-        NotFoundError: the namespace has nothing of this name.
-        StoreError: the home was moved since this process has it open.
+        ErasureError: Nothing was named, or more than one scope.
+        NotFoundError: The namespace has nothing of this name.
+        StoreError: The home was moved while this process had it open.
     """
     require_current(space.settings)
     scope = matches.scope_of(memory_ids, source, everything=everything)
-    found = matches.find(space, namespace, scope, memory_ids, source)
+    subjects = matches.find(space, namespace, scope, memory_ids, source)
     begun = ErasureTask(
-        ids.new_event_id(), namespace, scope, tuple(found.named), words=tuple(sorted(found.needles.words)),
-        phrases=found.needles.phrases, lent=tuple(sorted(found.lent)),
-        followers=tuple(sorted(found.followers)), elsewhere=tuple(sorted(found.elsewhere)),
+        ids.new_event_id(), namespace, scope, tuple(subjects.named),
+        words=tuple(sorted(subjects.needles.words)),
+        phrases=subjects.needles.phrases, lent=tuple(sorted(subjects.lent)),
+        followers=tuple(sorted(subjects.followers)), elsewhere=tuple(sorted(subjects.elsewhere)),
         spared=tuple(map(str, _spared(space))),
     )  # fmt: skip
-    changes = RedactedEntries(begun, found.sources, found.needles)
+    changes = RedactedEntries(begun, subjects.sources, subjects.needles)
     changes.of(space.journal)
-    known = replace(begun, searches=tuple(changes.searches))
+    task = replace(begun, searches=tuple(changes.searches))
     places = {f"journal: {kind}": count for kind, count in sorted(changes.counts.items())}
-    places |= {f"table {name}": n for name, n in tables.counts(space.store, known, found.needles).items()}
+    places |= {f"table {name}": n for name, n in tables.counts(space.store, task, subjects.needles).items()}
     home = space.settings.home
     if scope == "namespace":
-        tokens = sum(one.namespace == namespace for one in space.settings.mcp.tokens)
-        watched = sum(one.namespace == namespace for one in space.journal.sources())
+        tokens = sum(token.namespace == namespace for token in space.settings.mcp.tokens)
+        watched = sum(vault.namespace == namespace for vault in space.journal.sources())
         places |= {name: n for name, n in (("tokens", tokens), ("watched folders", watched)) if n}
-    if not found.named and not places:
-        raise NotFoundError(f"Namespace {namespace!r} has nothing that could be erased. Is its name right?")
+    if not subjects.named and not places:
+        raise NotFoundError(f"Namespace {namespace!r} has nothing to erase. Check its name.")
     if (home / files.WAREHOUSE).exists():
-        places["warehouse (built again by the next evaluation)"] = 1
-    pages = _pages(space, known)
+        places["warehouse (recreated by the next evaluation)"] = 1
+    pages = _pages(space, task)
     places |= {f"file {path.relative_to(home)}": 1 for path in pages.go}
     return Plan(
         namespace=namespace,
         scope=scope,
-        memories=tuple(found.named.values()),
-        beside=() if scope == "namespace" else matches.beside(space, namespace, found),
+        memories=tuple(subjects.named.values()),
+        beside=() if scope == "namespace" else matches.beside(space, namespace, subjects),
         places=places,
-        checkpoints=tuple(one.name for one in list_checkpoints(space.store)),
-        files=(*matches.files_of(space, namespace, found.named.values()), *map(str, pages.stay)),
-        work=known,
+        checkpoints=tuple(checkpoint.name for checkpoint in list_checkpoints(space.store)),
+        files=(*matches.files_of(space, namespace, subjects.named.values()), *map(str, pages.stay)),
+        work=task,
     )
 
 
 def erase(space: Workspace, planned: Plan, *, principal: str, why: str = "") -> Erased:
-    """Carry a plan out.
+    """Carry out a plan.
 
     Args:
-        space: the home.
-        planned: what goes; what was said meanwhile of the same memories goes, too.
-        principal: who erases; it is kept.
-        why: in words; it is kept, so it should not repeat what is erased.
+        space: The home.
+        planned: Also erases what was recorded about the same memories since the plan.
+        principal: Recorded.
+        why: Recorded, so it should not repeat what is erased.
 
     Raises:
-        JournalError: the journal cannot be written, and nothing was erased.
-        TakenInLaterError: it has begun and something stood in its way; `finish` goes on with it.
+        JournalError: The journal cannot be written; nothing was erased.
+        TakenInLaterError: It has started and failed; `finish` resumes it.
     """
-    with space.one_night(progress.task("waiting for a night")):
+    with space.one_night(progress.task("waiting for a nightly run")):
         require_current(space.settings)
-        _ = space.policy, space.embedder  # what cannot be loaded is better known before
+        _ = space.policy, space.embedder  # fail before the start if one cannot be loaded
         begun = _begin(space, planned, principal, why)
         try:
             return _carry_out(space, begun)
         except (SlowwaveError, OSError, RuntimeError) as error:
             raise TakenInLaterError(
-                f"{error} The erasure has begun: the journal says nothing of it any more, other places may. "
-                f"Go on with it: slowwave erase --finish"
+                f"{error} The erasure has begun: the text is gone from the journal, other places may still "
+                f"have it. Resume it: slowwave erase --finish"
             ) from error
 
 
 def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> ErasureTask:
-    """Take it out of the journal, all at once, and say there what is going on."""
+    """Redact the journal in one transaction and record the begin event."""
     begun, journal = planned.work, space.journal
-    sources = {one.source: one.memory_id for one in planned.memories}
+    sources = {memory.source: memory.memory_id for memory in planned.memories}
     changes = RedactedEntries(begun, sources, QuoteFingerprints(frozenset(begun.words), begun.phrases))
     rows = changes.of(journal)
     begun = replace(begun, searches=tuple(changes.searches))
     erasure_state.write(space.settings.home, begun)
-    said = Begun(
+    payload = Begun(
         scope=begun.scope, memories=list(begun.memories), searches=list(begun.searches), why=why,
         acts=len(rows),
     )  # fmt: skip
-    act = _act(space, begun, principal, said)
-    journal.erase(act, rows, watched=begun.namespace if begun.scope == "namespace" else None)
+    event = _event(space, begun, principal, payload)
+    journal.erase(event, rows, watched=begun.namespace if begun.scope == "namespace" else None)
     return begun
 
 
-def _act(
+def _event(
     space: Workspace, begun: ErasureTask, principal: str, payload: Begun | Finished, end: str = ""
 ) -> Entry:
     return Entry(
@@ -140,16 +141,20 @@ def _act(
 
 
 def _carry_out(space: Workspace, begun: ErasureTask) -> Erased:
-    """Everything that follows from the journal; each step may have been done before."""
+    """Run all steps after the journal; each may have been done before."""
     home, store, settings = space.settings.home, space.store, space.settings.store
     needles = QuoteFingerprints(frozenset(begun.words), begun.phrases)
     remains = []
     with progress.task("erasing", STEPS) as advance:
         if begun.scope != "namespace":
-            _part(space, begun)
+            _unmerge(space, begun)
         advance(1)
         with space.writing():
-            again = [one.name for one in list_checkpoints(store) if one.name == RECONSOLIDATION_CHECKPOINT]
+            recreated = [
+                checkpoint.name
+                for checkpoint in list_checkpoints(store)
+                if checkpoint.name == RECONSOLIDATION_CHECKPOINT
+            ]
             apply_lost_entries(space)
             tables.remove(store, begun, needles)
             if store.wal is not None:
@@ -159,39 +164,39 @@ def _carry_out(space: Workspace, begun: ErasureTask) -> Erased:
             versions.drop_tags(store)
             advance(1)
             young = versions.rewrite(
-                store, vectors_from=settings.ann_min_chunks, wanted_recall=settings.vector_index_recall,
-                most_bytes=int(settings.snapshot_mb * 2**20),
+                store, vectors_from=settings.vector_index_from, wanted_recall=settings.vector_index_recall,
+                max_bytes=int(settings.snapshot_mb * 2**20),
             )  # fmt: skip
-            for name in again:
+            for name in recreated:
                 ensure_checkpoint(store, name, space.now())
-            _record_anew(space, begun)
+            _rerecord(space, begun)
         advance(1)
-        if told := space.journal.rewrite():
-            remains.append(told)
+        if remaining := space.journal.rewrite():
+            remains.append(remaining)
         advance(1)
         files.drop_warehouse(home)
         for page in _pages(space, begun).go:
             page.unlink()
         if (home / "dagster").is_dir():
-            files.clean_dagster(home / "dagster", _of_all(begun))
+            files.clean_dagster(home / "dagster", _shared_fingerprints(begun))
         if begun.scope == "namespace":
             _drop_tokens(space, begun.namespace)
         advance(1)
     if young:
         remains.append(
-            f"{young} files of the tables belong to writes that may still be going on; were they killed, a "
-            f"later erasure removes them."
+            f"{young} files of the tables belong to writes that may still be in progress. If those were "
+            f"killed, a later erasure removes the files."
         )
     remains += still_there(home, space.journal.rows.erasures())
     remains += cutover.still_there(space.settings)
     done = Finished(finished=True, remains=remains)
-    space.journal.append([_act(space, begun, "slowwave", done, "finished")])
+    space.journal.append([_event(space, begun, "slowwave", done, "finished")])
     erasure_state.remove(home, begun.erasure)
-    return next(one for one in records(space) if one.erasure == begun.erasure)
+    return next(record for record in records(space) if record.erasure == begun.erasure)
 
 
-def _record_anew(space: Workspace, begun: ErasureTask) -> None:
-    """Put what the tables hold now in the place of all that was recorded of them."""
+def _rerecord(space: Workspace, begun: ErasureTask) -> None:
+    """Replace all records of the tables in the journal by their current content."""
     from slowwave.change_log import backfill_existing
 
     last = space.journal.last_seq()
@@ -200,118 +205,123 @@ def _record_anew(space: Workspace, begun: ErasureTask) -> None:
     space.journal.queue.clear()
 
 
-def _part(space: Workspace, begun: ErasureTask) -> None:
-    """Take the memories out of what they were merged into, absorbed or superseded, as forgetting does."""
+def _unmerge(space: Workspace, begun: ErasureTask) -> None:
+    """Remove the memories from those that absorbed or superseded them, as forget does."""
     from slowwave.journal.entry_builders import entries_frame, forget_entry
     from slowwave.lifecycle.admission import admit_batch
 
-    mine = within(begun.namespace, "status <> 'retired'")
-    found = space.store.read_by("memories", "memory_id", begun.memories, also=mine)
-    if found.is_empty():
+    where = within(begun.namespace, "status <> 'retired'")
+    rows = space.store.read_by("memories", "memory_id", begun.memories, also=where)
+    if rows.is_empty():
         return
-    newest = max(int(revision[:16], 16) for revision in found["revision"])
+    newest = max(int(revision[:16], 16) for revision in rows["revision"])
     moment = max(space.now(), from_microseconds(newest + 1))
-    acts = [
+    events = [
         forget_entry(
             namespace=begun.namespace, source=source, origin="", occurred_at=moment, principal="erasure"
         )
-        for source in found["source"]
+        for source in rows["source"]
     ]
     admit_batch(
-        space, staging.stage(entries_frame(acts)), lambda _: ingest_pipeline.no_chunks(space.embedder)
+        space, staging.stage(entries_frame(events)), lambda _: ingest_pipeline.no_chunks(space.embedder)
     )
 
 
-def _of_all(begun: ErasureTask) -> QuoteFingerprints:
-    """By what a text is known where texts of all namespaces are."""
+def _shared_fingerprints(begun: ErasureTask) -> QuoteFingerprints:
+    """Return fingerprints for files that have texts of all namespaces."""
     return QuoteFingerprints(frozenset(begun.words) - frozenset(begun.elsewhere), begun.phrases)
 
 
 def _pages(space: Workspace, begun: ErasureTask) -> files.Pages:
     spared = [*map(Path, begun.spared), *_spared(space)]
-    return files.quoting_pages(space.settings.home, _of_all(begun), begun.memories, spared)
+    return files.quoting_pages(space.settings.home, _shared_fingerprints(begun), begun.memories, spared)
 
 
 def _spared(space: Workspace) -> list[Path]:
-    """Files and folders that are people's own: vaults, and what the settings name."""
+    """Return files and folders that are people's own: vaults, and files named in the settings."""
     settings, home = space.settings, space.settings.home.resolve()
-    given = [settings.ranking.policy_file, settings.evaluation.interleave]
-    policies = [*filter(None, given), *settings.evaluation.shadow_policies.values()]
-    named = [Path(one.uri) for one in space.journal.sources()]
-    vaults = [one for one in named if not home.is_relative_to(one.resolve())]  # a home may be in a vault
+    policy_files = [settings.ranking.policy_file, settings.evaluation.interleave]
+    policies = [*filter(None, policy_files), *settings.evaluation.shadow_policies.values()]
+    named = [Path(source.uri) for source in space.journal.sources()]
+    vaults = [
+        folder for folder in named if not home.is_relative_to(folder.resolve())
+    ]  # a home may be in a vault
     return [*vaults, *map(settings.in_home, policies)]
 
 
 def _drop_tokens(space: Workspace, namespace: str) -> None:
-    """Tokens that were bound to the namespace open nothing any more."""
+    """Remove the tokens that are bound to the namespace."""
     from slowwave.settings.file import editing
 
-    if not any(one.namespace == namespace for one in space.settings.mcp.tokens):
+    if not any(token.namespace == namespace for token in space.settings.mcp.tokens):
         return
     with editing(space.settings.home) as document:
-        kept = [one for one in document["mcp"]["tokens"] if one["namespace"] != namespace]
+        kept = [token for token in document["mcp"]["tokens"] if token["namespace"] != namespace]
         document["mcp"]["tokens"] = kept
 
 
-# -- what was erased, and what has not been finished -------------------------------------------------
+# -- records and unfinished erasures -------------------------------------------------------------------
 
 
 def records(space: Workspace, namespace: str = "") -> list[Erased]:
-    """Every erasure of a namespace or of the home, the first first, and also those that are not finished."""
-    found: dict[str, Erased] = {}
+    """Return every erasure of a namespace or of the home, oldest first, also unfinished ones."""
+    by_id: dict[str, Erased] = {}
     for row in space.journal.read(kinds=[ERASURE], namespace=namespace or None).iter_rows(named=True):
-        said = payload_of(row["payload"])
-        if ends(said):
-            if (begun := found.get(row["subject"])) is not None:
-                found[row["subject"]] = replace(begun, finished=True, remains=tuple(said["remains"]))
-        elif begins(said):  # else it is no act of ours
-            found[row["subject"]] = Erased(
-                row["subject"], row["namespace"], said["scope"], tuple(said["memories"]), row["occurred_at"],
-                row["principal"], said["why"], finished=False,
+        payload = payload_of(row["payload"])
+        if ends(payload):
+            if (begun := by_id.get(row["subject"])) is not None:
+                by_id[row["subject"]] = replace(begun, finished=True, remains=tuple(payload["remains"]))
+        elif begins(payload):  # else it is not an event of ours
+            by_id[row["subject"]] = Erased(
+                row["subject"], row["namespace"], payload["scope"],
+                tuple(payload["memories"]), row["occurred_at"],
+                row["principal"], payload["why"], finished=False,
             )  # fmt: skip
-    return list(found.values())
+    return list(by_id.values())
 
 
 def unfinished(space: Workspace) -> list[Erased]:
-    """Erasures that were interrupted, and those of which a table has rows again.
+    """Return interrupted erasures, and those of which a table has rows again.
 
-    A run of the night that was going on may have written what it had read before.
+    A nightly run in progress may have written what it had read before.
     """
-    home, known = space.settings.home, records(space)
-    back = _back(space, known)
+    home, erasures = space.settings.home, records(space)
+    restored = _back(space, erasures)
     return [
-        one
-        for one in known
-        if not one.finished or erasure_state.read(home, one.erasure) or back.intersection(one.memories)
+        erasure
+        for erasure in erasures
+        if not erasure.finished
+        or erasure_state.read(home, erasure.erasure)
+        or restored.intersection(erasure.memories)
     ]
 
 
-def _back(space: Workspace, known: Sequence[Erased]) -> set[str]:
-    """Erased memories of which a table has rows, but for those that were saved again under their name."""
+def _back(space: Workspace, erasures: Sequence[Erased]) -> set[str]:
+    """Return erased memories of which a table has rows, except those saved again under their name."""
     gone: set[str] = set()
-    for namespace in {one.namespace for one in known}:
-        mine = {name for one in known if one.namespace == namespace for name in one.memories}
-        there = {ids.memory_id(namespace, source) for source in space.journal.subjects(namespace)}
-        gone |= mine - there
+    for namespace in {erasure.namespace for erasure in erasures}:
+        erased = {name for erasure in erasures if erasure.namespace == namespace for name in erasure.memories}
+        current = {ids.memory_id(namespace, source) for source in space.journal.subjects(namespace)}
+        gone |= erased - current
     return tables.left_over(space.store, gone) if gone else set()
 
 
 def finish(space: Workspace) -> list[Erased]:
-    """Go on with every erasure that is not finished."""
+    """Finish every unfinished erasure."""
     done = []
     home = space.settings.home
-    with space.one_night(progress.task("waiting for a night")):
+    with space.one_night(progress.task("waiting for a nightly run")):
         require_current(space.settings)
-        for path in erasure_state.orphans(home, {one.erasure for one in records(space)}):
-            path.unlink()  # of one that never began
-        for one in unfinished(space):
-            begun = erasure_state.read(home, one.erasure) or _known(space, one)
+        for path in erasure_state.orphans(home, {record.erasure for record in records(space)}):
+            path.unlink()  # of an erasure that never started
+        for erasure in unfinished(space):
+            begun = erasure_state.read(home, erasure.erasure) or _task_from_journal(space, erasure)
             done.append(_carry_out(space, begun))
     return done
 
 
-def _known(space: Workspace, one: Erased) -> ErasureTask:
-    """What the journal knows of an erasure whose file is gone (or on another machine): no words."""
-    entry = space.journal.get(one.erasure)
+def _task_from_journal(space: Workspace, record: Erased) -> ErasureTask:
+    """Return the task of an erasure whose file is missing (or on another machine), without its words."""
+    entry = space.journal.get(record.erasure)
     searches = tuple(searches_in(entry.payload)) if entry else ()
-    return ErasureTask(one.erasure, one.namespace, one.scope, one.memories, searches)  # type: ignore[arg-type]
+    return ErasureTask(record.erasure, record.namespace, record.scope, record.memories, searches)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""No old version, no index and no leftover file of a table keeps what was deleted from it."""
+"""Removal of old table versions, indexes and leftover files that keep deleted data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from slowwave.store import Store, TableSpec
 
 SETTLED_S = 900
-"""Age from which a file that no version names belongs to no write that is still going on (seconds)."""
+"""Minimum age (seconds) of an unreferenced file that no running write can own."""
 
 
 def drop_tags(store: Store) -> None:
-    """Take away every checkpoint: each one holds what the tables held when it was made."""
+    """Delete every checkpoint, because each holds an earlier state of the tables."""
     for name in store.db.list_tables().tables:
         table = store.db.open_table(name)
         for tag in table.tags.list():
@@ -31,16 +31,16 @@ def drop_tags(store: Store) -> None:
     store.delete("meta", "starts_with(name, 'checkpoint-')")
 
 
-def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, most_bytes: int) -> int:
-    """Write every table anew without its deleted rows, with new indexes and no older version.
+def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, max_bytes: int) -> int:
+    """Rewrite every table without deleted rows, with new indexes and no older version.
 
     Returns:
-        Files of writes that may still be going on, and so were left where they are (count).
+        Files of writes that may still be in progress, which were left in place (count).
     """
     young = 0
     for name, spec in physical_tables(store):
         table = dataset(store, name)
-        if table.version == 1:  # as it was made
+        if table.version == 1:  # never written since its creation
             continue
         table.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
         _renew_indexes(store.db.open_table(name), spec)
@@ -51,21 +51,21 @@ def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, most_bytes
     store.delete("meta", "name = 'vector_index'")
     refresh_vector_index(
         store, minimum_rows=vectors_from, wanted_recall=wanted_recall,
-        needed=bool(searched_in_table(store, most_bytes)),
+        needed=bool(searched_in_table(store, max_bytes)),
     )  # fmt: skip
     return young
 
 
 def _renew_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table
-    """Make every index anew: a word stays in an index when the last row that says it has gone."""
+    """Recreate every index: a word stays in an index after the last row with it is deleted."""
     create_full_text_indexes(table, spec, again=bool(spec.full_text))
     for index in table.list_indices():
         if index.index_type.upper() != "FTS":
-            table.drop_index(index.name)  # of vectors: made again when it is worth it
+            table.drop_index(index.name)  # vector indexes are recreated when worth it
 
 
 def _sweep(folder: Path, table: Any) -> int:  # noqa: ANN401 - lance.LanceDataset
-    """Remove what writes that were killed have left behind; how many files are too young to tell."""
+    """Remove leftovers of killed writes. Return the number of files that are too young to tell."""
     young = 0
     for path in _leftovers(folder, table):
         if time.time() - path.stat().st_mtime < SETTLED_S:

@@ -1,1 +1,1 @@
-"""Moving a home: its tables and its journal to other places, and back."""
+"""Moves of a home's tables and journal to other places, and back."""

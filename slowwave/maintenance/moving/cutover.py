@@ -1,4 +1,4 @@
-"""The switch of a home to its new place, and what is left at the old one."""
+"""Cutover of a home to its new place, and removal of the old one."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from slowwave.maintenance.moving.targets import MoveTargets
 from slowwave.settings import CONFIG_FILE, Settings
 
 LEFT = MOVED_FROM
-"""Where the home was before, with what is needed to get there: as private as the settings file."""
+"""File with the previous places of the home and their access options, as private as the settings file."""
 
 
 def switch(settings: Settings, targets: MoveTargets) -> None:
-    """Let the settings file say the new places, in one step."""
+    """Write the new places to the settings file, atomically."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -46,7 +46,7 @@ def switch(settings: Settings, targets: MoveTargets) -> None:
     try:
         document: Any = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+        raise SettingsError(f"{path} is not valid TOML: {error}. Fix that line.") from None
     for part, values in targets.values.items():
         name = SETTINGS_OF[part][0][0]
         group = document.setdefault(name, tomlkit.table())
@@ -62,114 +62,116 @@ def switch(settings: Settings, targets: MoveTargets) -> None:
 
 
 def settle(settings: Settings) -> None:
-    """Let no place count as left where the home is: it may have come back there, or its move was given up.
+    """Drop records of places that the home is in again, after a move back or a cancelled one.
 
     Args:
-        settings: of the home where it is.
+        settings: Of the home's current place.
 
     Raises:
-        StoreError: what the home keeps of its places cannot be read.
+        StoreError: The record of its places cannot be read.
     """
-    told = relocated_to(settings)
-    if is_own(settings, told):
-        _keep(settings, without_present(told, settings))
+    record = relocated_to(settings)
+    if is_own(settings, record):
+        _write_record(settings, without_present(record, settings))
 
 
 def _remember(settings: Settings, targets: MoveTargets) -> None:
-    told = relocated_to(settings)
-    if is_own(settings, told):
-        told |= without_places(told)  # or the places of before would be forgotten with the next one
-    else:  # what the home has left that this one is a copy of is not its own
-        told = {"home": str(settings.home.resolve())}
+    record = relocated_to(settings)
+    if is_own(settings, record):
+        record |= without_places(record)  # else the next move would lose the previous places
+    else:  # a copied home does not own the places of its original
+        record = {"home": str(settings.home.resolve())}
     if "tables" in targets.parts:
-        told["tables"] = {"uri": settings.store_uri, "options": dict(settings.store.storage_options)}
+        record["tables"] = {"uri": settings.store_uri, "options": dict(settings.store.storage_options)}
     if "journal" in targets.parts:
-        told["journal"] = {"url": settings.journal.url, "file": str(settings.journal_file)}
-    _keep(settings, told)
+        record["journal"] = {"url": settings.journal.url, "file": str(settings.journal_file)}
+    _write_record(settings, record)
 
 
-def _keep(settings: Settings, told: dict[str, Any]) -> None:
-    replace_file(settings.home / LEFT, [orjson.dumps(told)], file_mode(settings.home))
+def _write_record(settings: Settings, record: dict[str, Any]) -> None:
+    replace_file(settings.home / LEFT, [orjson.dumps(record)], file_mode(settings.home))
 
 
 def old_places(settings: Settings) -> dict[str, str]:
-    """Where parts of this home were before they were moved, as long as what they left there is not removed.
+    """Return previous places of this home that still have its data, by part.
 
-    A copy of a home has left nothing, nor has a move that was killed before its switch: the home is there.
+    A copied home has left none, nor has a move that was killed before its cutover.
 
     Raises:
-        StoreError: what the home keeps of it cannot be read.
+        StoreError: The record of its places cannot be read.
     """
-    told = relocated_to(settings)
-    if not is_own(settings, told):
+    record = relocated_to(settings)
+    if not is_own(settings, record):
         return {}
     here = places(settings, PARTS)
-    return {part: place for part, place in places_of(told).items() if place != here[part]}
+    return {part: place for part, place in places_of(record).items() if place != here[part]}
 
 
 def refuse_second(settings: Settings, parts: Sequence[Part]) -> None:
-    """Refuse to move parts that have left something at a place before, of which nobody would know any more.
+    """Refuse to move parts whose previous place still has data: the record would lose it.
 
     Raises:
-        StoreError: it says where, and what removes it.
+        StoreError: Names the place and the command that removes it.
     """
     old = old_places(settings)
     for part in parts:
         if part in old:
             raise StoreError(
-                f"This home was moved before, and what its {part} left at {old[part]} is still there. Remove "
-                f"it first: slowwave move --remove-source"
+                f"This home was moved before, and its old {part} are still at {old[part]}. Remove "
+                f"them first: slowwave move --remove-source"
             )
 
 
 def still_there(settings: Settings) -> list[str]:
-    """Sentences about places that the home has left, which an erasure does not reach."""
+    """Return sentences about previous places of the home, which an erasure does not reach."""
     try:
-        told, old = relocated_to(settings), old_places(settings)
+        record, old = relocated_to(settings), old_places(settings)
     except StoreError as error:
         return [str(error)]
-    if told and not is_own(settings, told) and not Path(told["home"]).is_dir():  # a copy, or renamed
+    if record and not is_own(settings, record) and not Path(record["home"]).is_dir():  # a copy, or renamed
         return [
-            f"{place}, where the home {told['home']} was before it was moved, may still have what was "
-            f"erased. If that home is no more, remove it by hand."
-            for place in places_of(told).values()
+            f"{place}, the previous place of the home {record['home']}, may still have erased texts. "
+            f"If that home no longer exists, remove it by hand."
+            for place in places_of(record).values()
         ]
     return [
-        f"What was left at {place} by the move of this home may still have what was erased: "
+        f"The previous place of this home, {place}, may still have erased texts. Remove it: "
         f"slowwave move --remove-source"
         for place in old.values()
     ]
 
 
 def to_remove(settings: Settings) -> dict[str, str]:
-    """What `remove` would remove: the places, by part.
+    """Return the places that `remove` would remove, by part.
 
     Raises:
-        StoreError: nothing is left, or it is not this home's.
+        StoreError: Nothing is left, or it is not this home's.
     """
-    told = relocated_to(settings)
-    if places_of(told) and not is_own(settings, told):
+    record = relocated_to(settings)
+    if places_of(record) and not is_own(settings, record):
         raise StoreError(
-            f"{settings.home / LEFT} is about another home ({told['home']}), and this one is a copy of it: "
-            f"what is left there is not this home's to remove. Nothing was removed."
+            f"{settings.home / LEFT} belongs to another home ({record['home']}), and this one is a copy of "
+            f"it. Remove the old place from that home. Nothing was removed."
         )
     if not (old := old_places(settings)):
-        raise StoreError("This home was not moved, or what it left is removed: there is nothing to remove.")
+        raise StoreError(
+            "This home was not moved, or its old place is removed already: there is nothing to remove."
+        )
     return old
 
 
 def remove(settings: Settings) -> dict[str, str]:
-    """Remove what is left at the place where the home was before; the places, by part.
+    """Remove the data at the home's previous place. Return the places, by part.
 
     Raises:
-        StoreError: nothing is left, or it is not this home's.
+        StoreError: Nothing is left, or it is not this home's.
     """
-    old, told = to_remove(settings), relocated_to(settings)
+    old, record = to_remove(settings), relocated_to(settings)
     if "tables" in old:
-        _remove_tables(FileStorage(told["tables"]["uri"], told["tables"]["options"]))
+        _remove_tables(FileStorage(record["tables"]["uri"], record["tables"]["options"]))
     if "journal" in old:
-        _remove_journal(told["journal"])
-    _keep(settings, without_places(told))
+        _remove_journal(record["journal"])
+    _write_record(settings, without_places(record))
     return old
 
 
@@ -181,19 +183,19 @@ def _remove_tables(place: FileStorage) -> None:
         shutil.rmtree(table)
     for beside in (place.folder / SNAPSHOTS, f"{place.folder}.wal"):
         shutil.rmtree(beside, ignore_errors=True)
-    with suppress(OSError):  # somebody keeps something else there
+    with suppress(OSError):  # the folder has other files
         place.folder.rmdir()
 
 
-def _remove_journal(told: dict[str, str]) -> None:
+def _remove_journal(place: dict[str, str]) -> None:
     from slowwave.journal.connection import Connections
     from slowwave.journal.fencing import unfence
     from slowwave.journal.schema import metadata
 
-    if told["url"]:
-        with closing(Connections(told["url"], "full")) as connections, connections.writing() as connection:
+    if place["url"]:
+        with closing(Connections(place["url"], "full")) as connections, connections.writing() as connection:
             unfence(connection)
             metadata.drop_all(connection)
     else:
-        for file in journal_files(Path(told["file"])):
+        for file in journal_files(Path(place["file"])):
             file.unlink(missing_ok=True)

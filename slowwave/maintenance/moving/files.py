@@ -1,6 +1,6 @@
-"""The files of the tables from one place to another, compared by their hashes.
+"""Copy of the tables' files to another place, verified by hashes.
 
-All files of all tables go along: so versions, tags, checkpoints and indexes are what they were.
+All files of all tables are copied, so versions, tags, checkpoints and indexes stay the same.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ PART_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """What was carried of one table.
+    """Files copied of one table.
 
     Attributes:
-        files: it consists of (count).
-        size: of them, in bytes.
-        digest: hash of their names and contents, read at the new place.
+        files: Count.
+        size: Total, in bytes.
+        digest: Hash of names and contents, read at the new place.
     """
 
     files: int
@@ -32,35 +32,41 @@ class CopiedTable:
 
 
 def of_tables(place: FileStorage) -> dict[str, StoredFile]:
-    """The files of the tables at a place."""
-    return {name: found for name, found in place.list().items() if ".lance/" in f"{name}"}
+    """Return the files of the tables at a place, by name."""
+    return {name: file for name, file in place.list().items() if ".lance/" in f"{name}"}
 
 
 def carry(source: FileStorage, target: FileStorage) -> dict[str, CopiedTable]:
-    """Let a place have the files of another one, and no others; each is read again where it has come to.
+    """Mirror the table files of a place to another one; each is verified by reading it back.
 
     Raises:
-        StoreError: a file is another one after it was written.
+        StoreError: A file differs after it was written.
     """
-    wanted, there = of_tables(source), of_tables(target)
+    wanted, existing = of_tables(source), of_tables(target)
 
-    def one(name: str) -> str:
-        was = _hash(source.parts(name, PART_BYTES))
-        if name not in there or there[name].size != wanted[name].size or _at(target, name) != was:
+    def copy(name: str) -> str:
+        digest = _hash(source.parts(name, PART_BYTES))
+        if (
+            name not in existing
+            or existing[name].size != wanted[name].size
+            or _digest_at(target, name) != digest
+        ):
             content = source.parts(name, PART_BYTES)
             target.put(name, next(content) if wanted[name].size <= PART_BYTES else content)
-            if _at(target, name) != was:
-                raise StoreError(f"{target.uri}: {name} is another file than it was at {source.uri}.")
-        return was
+            if _digest_at(target, name) != digest:
+                raise StoreError(
+                    f"{target.uri}: {name} differs from {source.uri} after the copy. Run it again."
+                )
+        return digest
 
-    # What a version is made of comes before it, and the table that says what all the others are comes last.
+    # Data files come before the version that names them; meta, which describes all tables, comes last.
     names = sorted(wanted, key=lambda name: (name.startswith("meta.lance/"), "/_" in name, name))
-    hashes = dict(zip(names, progress.map_in_threads("tables", one, names), strict=True))
-    target.delete(sorted(there.keys() - wanted.keys()))  # of an attempt before the source went on
+    hashes = dict(zip(names, progress.map_in_threads("tables", copy, names), strict=True))
+    target.delete(sorted(existing.keys() - wanted.keys()))  # left by an earlier attempt
     return _by_table(wanted, hashes)
 
 
-def _at(place: FileStorage, name: str) -> str:
+def _digest_at(place: FileStorage, name: str) -> str:
     return _hash(place.parts(name, PART_BYTES))
 
 
@@ -72,10 +78,10 @@ def _hash(content: Iterator[bytes]) -> str:
 
 
 def _by_table(files: dict[str, StoredFile], hashes: dict[str, str]) -> dict[str, CopiedTable]:
-    found = {}
+    tables = {}
     for table in sorted({name.split(".lance/")[0] for name in files}):
-        mine = sorted(name for name in files if name.startswith(f"{table}.lance/"))
-        lines = "".join(f"{hashes[name]}  {name}\n" for name in mine)
-        size = sum(files[name].size for name in mine)
-        found[table] = CopiedTable(len(mine), size, hashlib.sha256(lines.encode()).hexdigest())
-    return found
+        own_files = sorted(name for name in files if name.startswith(f"{table}.lance/"))
+        lines = "".join(f"{hashes[name]}  {name}\n" for name in own_files)
+        size = sum(files[name].size for name in own_files)
+        tables[table] = CopiedTable(len(own_files), size, hashlib.sha256(lines.encode()).hexdigest())
+    return tables

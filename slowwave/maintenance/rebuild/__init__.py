@@ -1,4 +1,4 @@
-"""Making tables again from the journal, and the journal's records again from the tables."""
+"""Rebuild of tables from the journal, and of the journal's records from the tables."""
 
 from slowwave.maintenance.rebuild.journal import Mended, mend_journal
 from slowwave.maintenance.rebuild.running import Rebuilt, rebuild

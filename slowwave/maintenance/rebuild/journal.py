@@ -1,4 +1,4 @@
-"""Letting a journal know again what it lost and the tables still hold."""
+"""Repair of a journal that lost entries which the tables still hold."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ COMMAND = "slowwave rebuild --journal"
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What became of a journal.
+    """Result of a journal repair.
 
     Attributes:
-        lost: acts on memories that it had no more (count); their texts are recorded from the tables.
-        aside: where a file that cannot be read was put.
-        gone: what only the journal knew, where it knew less than the tables do, in sentences.
+        lost: Entries about memories that the journal was missing (count); their texts are recorded from the
+            tables.
+        aside: Path of the unreadable file that was set aside.
+        gone: Sentences about data that only the journal had, if it knew less than the tables.
     """
 
     lost: int
@@ -38,50 +39,53 @@ class Mended:
 
 
 GONE = (
-    "Searches and feedback that no night had folded, and texts that were replaced, are in no table.",
-    "Which folders are watched: take each in again (slowwave ingest FOLDER).",
-    "What people said of learning: what was approved has to be approved again (slowwave learning status).",
-    "What was erased: its files in a folder that is taken in again come back (erase them again).",
+    "Searches and feedback that no nightly job had processed, and previous texts, are in no table.",
+    "The list of watched folders: add each again (slowwave ingest FOLDER).",
+    "Decisions about learning: approvals have to be given again (slowwave learning status).",
+    "Erasures: erased texts come back from files of a folder that is added again (erase them again).",
 )
 
 
 def mend_journal(space: Workspace) -> Mended:
-    """Record all that the tables hold in the journal; one that cannot be read is set aside for a new one.
+    """Record everything that the tables hold in the journal; set an unreadable journal aside first.
 
-    What is in no table is lost with it, and `Mended.gone` says what that may be.
+    Data that no table holds is lost; `Mended.gone` says what that may be.
 
     Raises:
-        SlowwaveError: the journal is a server's, which has copies of its own; or an erasure is not finished.
-        DamageError: a table cannot be read either.
+        SlowwaveError: The journal is on a server, which has backups of its own; or an erasure is not
+            finished.
+        DamageError: A table cannot be read either.
     """
     from slowwave.maintenance.erasure.running import records
 
     aside = _set_aside(space)
     journal = space.journal
-    if any(not one.finished for one in records(space)):  # or what is half erased would be put back
+    if any(not erasure.finished for erasure in records(space)):  # else half-erased texts would come back
         raise SlowwaveError("An erasure is not finished. Finish it first: slowwave erase --finish")
     with space.exclusively():
         store = bare_store(space.settings, space.embedder)
         store.refresh()
-        with underway.maintenance_op(journal, "the mending of the journal", COMMAND, space.now()):
-            revisions = [one for one in store.read("memories", columns=["revision"])["revision"] if one]
+        with underway.maintenance_op(journal, "the repair of the journal", COMMAND, space.now()):
+            revisions = [
+                revision for revision in store.read("memories", columns=["revision"])["revision"] if revision
+            ]
             events = sorted({ids.event_of(one) for one in revisions})
             lost = sorted(set(events) - journal.entries(events).keys())
             backfill_existing(store, journal, first=not has_records(journal))
-            journal.append([_told(lost, space.now())])
+            journal.append([_lost_entries(lost, space.now())])
     space.reopen()
     return Mended(len(lost), aside, GONE if lost or aside else ())
 
 
-def _told(lost: list[str], as_of: datetime) -> Entry:
-    """That the journal knows of acts which it does not have."""
+def _lost_entries(lost: list[str], as_of: datetime) -> Entry:
+    """Return the journal's record of entries that it has lost."""
     event_id = ids.new_event_id()
-    told = WorkEnded(ends=event_id, lost=lost)
-    return Entry(event_id, WORK, EVERYBODY, "lost acts", as_of, "", payload=told)
+    payload = WorkEnded(ends=event_id, lost=lost)
+    return Entry(event_id, WORK, EVERYBODY, "lost acts", as_of, "", payload=payload)
 
 
 def _set_aside(space: Workspace) -> str:
-    """Put a file that is no journal aside, with what SQLite keeps beside it; where it is now."""
+    """Rename an unreadable journal file and its SQLite side files. Return the new path."""
     try:
         problem = "; ".join(space.journal.check())
     except JournalError as error:
@@ -90,7 +94,9 @@ def _set_aside(space: Workspace) -> str:
         return ""
     file = space.settings.journal_file
     if space.settings.journal.url or not file.exists():
-        raise SlowwaveError(f"The journal cannot be used, and it is no file of this home: {problem}")
+        raise SlowwaveError(
+            f"The journal is unusable and not a file of this home, so it cannot be rebuilt here: {problem}"
+        )
     if "journal" in space.__dict__:
         space.journal.close()
         del space.__dict__["journal"]

@@ -1,7 +1,7 @@
-"""Rebuilding tables: made beside the old ones from acts and records, then put in their place.
+"""Rebuild of tables: built beside the old ones from events and records, then swapped in.
 
-It is announced in the journal from the first change of the old tables to the last, and nothing that it needs
-is in them: killed at any moment, it is run again and comes to the same.
+A begin marker in the journal covers the whole time in which old tables change, and no input is in them.
+Killed at any moment, it is run again with the same result.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ ROWS_AT_ONCE = 50_000
 BESIDE = ".rebuilding"
 REPLACED = ".replaced"
 _FIRST = ("meta", "memories", "staged_notes", "gate_verdicts")
-"""Tables that others are made from."""
+"""Tables that others are derived from, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What was made again.
+    """Result of a rebuild.
 
     Attributes:
-        tables: rows of each table (count).
-        checkpoints: names of the checkpoints that are gone, because they were of tables that are no more.
-        from_acts: the journal had no records of the tables: they are empty, and the next night takes in all
-            that the journal has.
+        tables: Rows of each table (count).
+        checkpoints: Names of deleted checkpoints, which need tables that no longer exist.
+        from_acts: True if the journal had no records of the tables: they are empty, and the next nightly job
+            ingests all entries of the journal.
     """
 
     tables: dict[str, int]
@@ -58,16 +58,16 @@ class Rebuilt:
 
 
 def rebuild(space: Workspace, tables: Sequence[str] = ()) -> Rebuilt:
-    """Make tables again from the journal.
+    """Rebuild tables from the journal.
 
     Args:
-        space: the home, its tables in any state.
-        tables: their names; none at all: all of them.
+        space: The home, its tables in any state.
+        tables: Names; empty: all tables.
 
     Raises:
-        NotFoundError: no such table.
-        StoreError: the journal does not know what one of these tables held.
-        ModelError: the home's vectors are of another model than the settings name.
+        NotFoundError: No such table.
+        StoreError: The journal does not know what one of these tables held.
+        ModelError: The home's vectors are of another model than the settings name.
     """
     journal, everything = space.journal, table_specs(space.embedder.dimension)
     if unknown := sorted(set(tables) - set(everything)):
@@ -77,40 +77,40 @@ def rebuild(space: Workspace, tables: Sequence[str] = ()) -> Rebuilt:
     from_acts = not has_records(journal)
     if from_acts and tables and any(everything[name].recorded for name in names):
         raise StoreError(
-            "This home was made before there were records, and nothing has been written to it since: the "
-            "journal does not know what its tables held. `slowwave rebuild` makes all tables anew; the next "
-            "night then takes in everything again."
+            "This home is older than journal records, and nothing has been written to it since, so the "
+            "journal does not know what its tables held. Run `slowwave rebuild` to recreate all tables; the "
+            "next nightly job then ingests everything again."
         )
     command = " ".join(["slowwave rebuild", *tables])
     with space.exclusively():
         rows = replayed(journal, everything, [name for name in {*names, "meta"} if everything[name].recorded])
         identity = _identity(space, rows["meta"])
-        what = f"the rebuilding of {', '.join(tables) or 'all tables'}"
+        what = f"the rebuild of {', '.join(tables) or 'all tables'}"
         with underway.maintenance_op(journal, what, command, space.now(), settles=not tables):
-            done = _Rebuilding(space, identity, rows, names).run()
+            done = _Rebuild(space, identity, rows, names).run()
     space.reopen()
     return Rebuilt(done.counts, done.checkpoints, from_acts)
 
 
 def _identity(space: Workspace, meta: pl.DataFrame) -> Identity:
-    """The model of the home's vectors, and where its tables are."""
-    told = meta.filter(pl.col("name") == "embedding")["value"].to_list()
-    if not told:
+    """Return the model of the home's vectors, and the names of its tables."""
+    values = meta.filter(pl.col("name") == "embedding")["value"].to_list()
+    if not values:
         return Identity(space.embedder.name, space.embedder.dimension, {})
-    known = json.loads(told[0])
-    if known["model"] != space.embedder.name:
-        raise other_model(space.settings.store_uri, known["model"], space.embedder.name)
-    return Identity.read(known)
+    fact = json.loads(values[0])
+    if fact["model"] != space.embedder.name:
+        raise other_model(space.settings.store_uri, fact["model"], space.embedder.name)
+    return Identity.read(fact)
 
 
-class _Rebuilding:
-    """One rebuilding.
+class _Rebuild:
+    """One rebuild.
 
     Args:
-        space: the home.
-        identity: of its store.
-        rows: what the journal has of the recorded tables; also of ``meta``, whether it is rebuilt or not.
-        names: the tables to be made again.
+        space: The home.
+        identity: Of its store.
+        rows: Recorded rows by table, from the journal; ``meta`` is always included.
+        names: Tables to rebuild.
     """
 
     def __init__(
@@ -126,8 +126,8 @@ class _Rebuilding:
         self.counts: dict[str, int] = {}
         self.checkpoints: tuple[str, ...] = ()
 
-    def run(self) -> _Rebuilding:
-        """Make the tables, put them in their place."""
+    def run(self) -> _Rebuild:
+        """Build the tables and swap them in."""
         self.checkpoints = self._known_checkpoints()
         with progress.task("rebuilding tables", len(self._names)) as advance:
             for name in self._names:
@@ -169,7 +169,7 @@ class _Rebuilding:
         return rows
 
     def _table(self, name: str) -> pl.DataFrame:
-        """Rows of a table that others are made from: as they were made now, or of the one that is kept."""
+        """Read a table that others are derived from: the rebuilt one, else the existing one."""
         return (self._new if name in self._names else self._old).read(name)
 
     def _embed_days(self) -> None:
@@ -177,22 +177,22 @@ class _Rebuilding:
         passing = verdicts.filter(pl.col("verdict") == "pass")
         saves = staged.filter(pl.col("act") == "save").sort("day", "memory_id")
         passed = saves.join(passing, on=["day", "memory_id"], how="semi", maintain_order="left")
-        lent = self._new.physical("chunks")
-        there = lent in self._new.db.list_tables().tables
-        self._new.create_table(self._new.specs["chunks"], lent)  # where vectors are looked up
+        chunks_table = self._new.physical("chunks")
+        existed = chunks_table in self._new.db.list_tables().tables
+        self._new.create_table(self._new.specs["chunks"], chunks_table)  # vectors are looked up in it
         days = passed["day"].unique().sort().to_list()
         if days:
             embed_days(self._new, self._space.embedder, self._space.chunker, passed, days)
-        if not there and "chunks" not in self._names:
-            self._new.db.drop_table(lent)
+        if not existed and "chunks" not in self._names:
+            self._new.db.drop_table(chunks_table)
 
     def _swap(self) -> None:
-        """Each new table takes the place of the old one; that is kept until all have."""
+        """Move each new table into place; the old ones are kept until all have moved."""
         old, new = Path(self._old.uri), Path(self._new.uri)
         aside = old.with_name(old.name + REPLACED)
         old.mkdir(parents=True, exist_ok=True)
         aside.mkdir(exist_ok=True)
-        for name in sorted(self._names, key=lambda one: one == "meta"):
+        for name in sorted(self._names, key=lambda name: name == "meta"):
             folder = f"{self._new.physical(name)}.lance"
             if (old / folder).exists():
                 shutil.rmtree(aside / folder, ignore_errors=True)
@@ -202,14 +202,14 @@ class _Rebuilding:
         shutil.rmtree(new, ignore_errors=True)
 
     def _known_checkpoints(self) -> tuple[str, ...]:
-        """Those that the old tables list; of a list that cannot be read, none."""
+        """Return the checkpoints that the old tables list; none if the list cannot be read."""
         try:
             return tuple(listed_records(self._old))
-        except (StoreError, OSError, RuntimeError, ValueError):  # damaged: this is why people rebuild
+        except (StoreError, OSError, RuntimeError, ValueError):  # damaged, the usual reason for a rebuild
             return ()
 
     def _forget_checkpoints(self) -> None:
-        """A checkpoint names versions of every table: without one of them it cannot be restored."""
+        """Delete the checkpoints: each needs versions of every table and can no longer be restored."""
         store = Store.bare(self._old.uri, self._new.identity, self._old.storage_options)
         if not missing_files(store, {"meta"}):
             for name in listed_records(store):

@@ -1,4 +1,4 @@
-"""What follows from the texts of memories: their chunks and vectors."""
+"""Chunks and vectors derived from the texts of memories."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MEMORIES_AT_ONCE = 10_000
 
 
 def chunks_of(space: Workspace, memories: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``chunks`` of these memories: of all but those that another one has absorbed."""
+    """Return rows of ``chunks`` of these memories, except absorbed ones."""
     shown = memories.filter((pl.col("status") != MERGED) & (pl.col("chunk_count") > 0))
     parts = [labelled(_embedded(space, part), part) for part in shown.iter_slices(MEMORIES_AT_ONCE)]
     return pl.concat(parts) if parts else labelled(_embedded(space, shown), shown)
 
 
 def vectors_of(space: Workspace, memories: pl.DataFrame) -> pl.DataFrame:
-    """The memories with their vectors."""
+    """Return the memories with their vectors."""
     parts = []
     for part in memories.iter_slices(MEMORIES_AT_ONCE):
         chunks = _embedded(space, part.filter(pl.col("content_hash").is_not_null()))
