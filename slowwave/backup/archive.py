@@ -1,12 +1,12 @@
-"""A place full of backups: pieces that are stored once, and for each backup a list of those that it is.
+"""Archive of backups: content-addressed pieces, stored once, and a manifest per backup.
 
-    slowwave-backup.json     whose backups these are, and with which key
-    pieces/ab/abcd…          pieces by the hash of what they hold
-    backups/20260301T0200…   one list for each backup
+    slowwave-backup.json     id of the home, and number of the key
+    pieces/ab/abcd…          pieces, named by the hash of their content
+    backups/20260301T0200…   one manifest per backup
 
-A piece is written before the list that names it, and a list is taken away before the pieces that only it
-named. So whatever is killed leaves whole backups and, at worst, pieces that no list names; the next backup
-takes those away.
+A piece is written before the manifest that names it, and a manifest is deleted before its unshared
+pieces. So a killed process leaves complete backups and, at worst, pieces that no manifest names; the next
+backup deletes those.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ from slowwave.errors import BackupError, NotFoundError
 
 HEADER = "slowwave-backup.json"
 PIECES, BACKUPS = "pieces", "backups"
-_NAME = "%Y%m%dT%H%M%S"  # what the name of a backup begins with; thousandths of a second follow
-_LAST = 5  # backups that are named (count)
-_OTHERS = 3  # names of a folder of somebody else's that are shown (count)
+_NAME = "%Y%m%dT%H%M%S"  # prefix of a backup's name; milliseconds follow
+_LAST = 5  # backups listed in an error (count)
+_OTHERS = 3  # other files listed in an error (count)
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Whose backups are at a place.
+    """Header of an archive: the home and the key of its backups.
 
     Attributes:
-        home: id of the home.
-        key: number of the key; empty: they are not encrypted.
+        home: Id of the home.
+        key: Number of the key; empty: not encrypted.
     """
 
     home: str
     key: str
 
     def written(self) -> bytes:
-        """As JSON with a sum of itself."""
-        said = {"format": FORMAT, "home": self.home, "key": self.key}
-        return orjson.dumps({**said, "sum": _sum(said)}, option=orjson.OPT_INDENT_2)
+        """Serialise the header as JSON with a checksum."""
+        values = {"format": FORMAT, "home": self.home, "key": self.key}
+        return orjson.dumps({**values, "sum": _sum(values)}, option=orjson.OPT_INDENT_2)
 
 
-def _sum(said: dict[str, Any]) -> str:
-    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+def _sum(values: dict[str, Any]) -> str:
+    return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def new_name(at: datetime, last: str = "") -> str:
-    """Name of a backup: it sorts after the last one, also where the clock was put back since.
+    """Return a backup name that sorts after the last one, even if the clock was set back.
 
     Args:
-        at: when its state is taken, in UTC.
-        last: name of the newest backup; empty: there is none.
+        at: Time of the backed-up state, in UTC.
+        last: Name of the latest backup; empty: there is none.
     """
     moment = at
     if last and _begin(at) <= last.partition("-")[0]:
@@ -73,11 +73,7 @@ def new_name(at: datetime, last: str = "") -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether a file among the lists of backups is one: what strays there stops none.
-
-    Args:
-        name: of the file.
-    """
+    """Whether a file name is that of a manifest; other files are ignored."""
     return re.fullmatch(r"\d{8}T\d{9}Z-[0-9a-f]{6}", name) is not None
 
 
@@ -86,28 +82,28 @@ def _begin(moment: datetime) -> str:
 
 
 class Archive:
-    """The backups at a place.
+    """Archive of one home's backups at a place.
 
     Args:
-        place: where they are.
-        key: that they are encrypted with, if they are.
+        place: Folder or bucket.
+        key: Encryption key, if encrypted.
 
     Attributes:
-        problem: with the file that says whose they are; empty: none.
-        sent: what was stored since that was not there (bytes).
+        problem: Fault of the header file; empty: none.
+        sent: Newly stored (bytes).
 
     Raises:
-        BackupError: there are none, or they are of another key.
+        BackupError: There are no backups, or they have another key.
     """
 
     def __init__(self, place: FileStorage, key: Key | None) -> None:
         self.place, self.key, self.problem, self.sent = place, key, "", 0
-        self._there: dict[str, int] | None = None
+        self._stored: dict[str, int] | None = None
         self._lock = threading.Lock()
         header = self._header()
         if header is None and not place.list(BACKUPS):
             raise BackupError(
-                f"There are no backups at {place.uri}. `slowwave backup {place.uri}` makes one."
+                f"There are no backups at {place.uri}. Create one: `slowwave backup {place.uri}`."
             )
         self.home = header.home if header else ""
         if header is not None:
@@ -115,37 +111,37 @@ class Archive:
 
     @classmethod
     def make(cls, place: FileStorage, key: Key | None, home: str) -> Archive:
-        """The backups of a home, at a place that may be empty.
+        """Open or create the archive of a home, at a place that may be empty.
 
         Raises:
-            BackupError: something else is there, backups of another home, or those of another key.
+            BackupError: The place has other files, backups of another home, or backups with another key.
         """
-        there = place.list()
-        if not any(name == HEADER or name.startswith(f"{BACKUPS}/") for name in there):
-            others = [name for name in there if not name.startswith(f"{PIECES}/")]
+        existing = place.list()
+        if not any(name == HEADER or name.startswith(f"{BACKUPS}/") for name in existing):
+            others = [name for name in existing if not name.startswith(f"{PIECES}/")]
             if others:
                 shown = ", ".join(sorted(others)[:_OTHERS])
                 raise BackupError(
-                    f"{place.uri} is not empty and holds no backups ({shown}). Give an empty folder or "
+                    f"{place.uri} is not empty and has no backups ({shown}). Choose an empty folder or "
                     f"prefix."
                 )
             place.put(HEADER, Header(home, key.number if key else "").written())
         archive = cls(place, key)
-        if archive.problem:  # its lists say the same, where they can be read
-            found, wrong = archive.backups()
-            if wrong and not found:
+        if archive.problem:  # readable manifests have the same facts
+            readable, wrong = archive.backups()
+            if wrong and not readable:
                 raise BackupError(
                     f"{place.uri}/{HEADER} {archive.problem}, and none of the {len(wrong)} backups there can "
                     f"be read {'with this key' if key else 'without a key'}. Give the right key with "
-                    f"--key-file, or another place."
+                    f"--key-file, or choose another place."
                 )
-            homes = {one.home for one in found}
+            homes = {backup.home for backup in readable}
             archive.home = homes.pop() if len(homes) == 1 else home
         if archive.home != home:
             raise BackupError(
                 f"{place.uri} has backups of another home ({archive.home[:8]}, this one is {home[:8]}). "
-                f"Give each home a place of its own; or, if that home became this one, go on with its "
-                f"backups: --adopt."
+                f"Give each home a place of its own. If that home became this one, continue its "
+                f"backups with --adopt."
             )
         if archive.problem:
             place.put(HEADER, Header(home, key.number if key else "").written())
@@ -159,60 +155,60 @@ class Archive:
             self.problem = "is missing"
             return None
         try:
-            told = orjson.loads(raw)
-            header = Header(told["home"], told["key"])
+            values = orjson.loads(raw)
+            header = Header(values["home"], values["key"])
         except (ValueError, KeyError, TypeError):
-            told, header = {}, None
-        if header is None or (raw != header.written() and told.get("format") == FORMAT):
-            self.problem = "is damaged: its sum is another one"
+            values, header = {}, None
+        if header is None or (raw != header.written() and values.get("format") == FORMAT):
+            self.problem = "is damaged: its checksum differs"
             return None
-        if told.get("format") != FORMAT:
-            raise BackupError(f"{self.place.uri} has backups of another format: use a newer Slowwave.")
+        if values.get("format") != FORMAT:
+            raise BackupError(f"{self.place.uri} has backups of another format. Use a newer Slowwave.")
         return header
 
     def _same_key(self, header: Header) -> None:
         where = self.place.uri
         if header.key and self.key is None:
             raise BackupError(
-                f"The backups at {where} are encrypted with the key {header.key}: give it with --key-file."
+                f"The backups at {where} are encrypted with the key {header.key}. Give it with --key-file."
             )
         if self.key is not None and not header.key:
             raise BackupError(
-                f"The backups at {where} are not encrypted: leave the key out (--key-file, or the "
-                f"setting backup.key_file), or give another place."
+                f"The backups at {where} are not encrypted. Omit the key (--key-file, or the "
+                f"setting backup.key_file), or choose another place."
             )
         if self.key is not None and header.key != self.key.number:
             raise BackupError(
-                f"The backups at {where} are encrypted with the key {header.key}; this one is "
-                f"{self.key.number}."
+                f"The backups at {where} are encrypted with the key {header.key}, but the given key is "
+                f"{self.key.number}. Give the other key file."
             )
 
     # -- pieces ----------------------------------------------------------------------------------
 
     def stored(self) -> dict[str, int]:
-        """Size as stored (bytes) of every piece that was there when it was first asked, or was put since."""
-        if self._there is None:
-            found = self.place.list(PIECES)
-            self._there = {name.rpartition("/")[2]: one.size for name, one in found.items()}
-        return self._there
+        """Return the stored size (bytes) of every piece; listed once, then updated by `put`."""
+        if self._stored is None:
+            files = self.place.list(PIECES)
+            self._stored = {name.rpartition("/")[2]: file.size for name, file in files.items()}
+        return self._stored
 
     def put(self, content: bytes) -> str:
-        """Store a piece unless it is there; its name."""
-        there = self.stored()
+        """Store a piece unless it exists. Return its name."""
+        stored = self.stored()
         name = name_of(content, self.key)
-        if name not in there:
+        if name not in stored:
             sealed = seal(name, content, self.key)
             self.place.put(path_of(name), sealed)
             with self._lock:
-                there[name] = len(sealed)
+                stored[name] = len(sealed)
                 self.sent += len(sealed)
         return name
 
     def get(self, name: str) -> bytes:
-        """What a piece holds.
+        """Return the content of a piece.
 
         Raises:
-            DamagedError: it is missing or is not what was stored.
+            DamagedError: It is missing, or is not what was stored.
         """
         try:
             stored = self.place.get(path_of(name))
@@ -220,21 +216,21 @@ class Archive:
             raise DamagedError("is missing") from None
         content = unseal(name, stored, self.key)
         if name_of(content, self.key) != name:
-            raise DamagedError("is damaged: it holds something else")
+            raise DamagedError("is damaged: its content differs")
         return content
 
     # -- backups ---------------------------------------------------------------------------------
 
     def names(self) -> list[str]:
-        """Names of the backups, the oldest first."""
+        """Return the names of the backups, oldest first."""
         return sorted(name.rpartition("/")[2] for name in self.place.list(BACKUPS))
 
     def read(self, name: str) -> Backup:
-        """One backup.
+        """Read the manifest of a backup.
 
         Raises:
-            NotFoundError: there is none of this name.
-            DamagedError: its list is damaged.
+            NotFoundError: There is none of this name.
+            DamagedError: It is damaged.
         """
         try:
             stored = self.place.get(f"{BACKUPS}/{name}")
@@ -245,35 +241,35 @@ class Archive:
         return read(unseal(name, stored, self.key))
 
     def backups(self) -> tuple[list[Backup], dict[str, str]]:
-        """All backups that can be read, the oldest first, and what is wrong with the others, by name."""
-        found, wrong = list[Backup](), dict[str, str]()
+        """Return all readable backups, oldest first, and the faults of the others by name."""
+        readable, wrong = list[Backup](), dict[str, str]()
         for name in self.names():
             try:
-                found.append(self.read(name))
+                readable.append(self.read(name))
             except DamagedError as error:
                 wrong[name] = str(error)
-        return found, wrong
+        return readable, wrong
 
     def named(self, at: str) -> Backup:
-        """The backup of this name, or the last one at or before a moment; empty: the last one.
+        """Return the backup of this name, or the last one at or before a time; empty: the latest.
 
         Args:
-            at: a name, the beginning of one, or a moment (ISO; of a day: its end), UTC.
+            at: A name, its prefix, or a time (ISO; for a day: its end), UTC.
 
         Raises:
-            NotFoundError: there is none such.
-            BackupError: its list is damaged.
+            NotFoundError: There is none.
+            BackupError: Its manifest is damaged.
         """
-        name = self._meant(at)
+        name = self._resolve(at)
         try:
             return self.read(name)
         except DamagedError as error:
             raise BackupError(
-                f"The list of the backup {name} {error}. Choose another one with --at: `slowwave backups` "
-                f"lists them."
+                f"The manifest of the backup {name} {error}. Choose another one with --at; `slowwave "
+                f"backups` lists them."
             ) from None
 
-    def _meant(self, at: str) -> str:
+    def _resolve(self, at: str) -> str:
         names = self.names()
         if not at:
             return names[-1] if names else ""
@@ -284,21 +280,21 @@ class Archive:
         if not limit and at not in names:
             raise NotFoundError(
                 f"There is no backup {at!r} at {self.place.uri}. Give --at a name of `slowwave backups`, a "
-                f"day (YYYY-MM-DD) or a moment (YYYY-MM-DDTHH:MM), in UTC. The last ones are: {_last(names)}."
+                f"day (YYYY-MM-DD) or a time (YYYY-MM-DDTHH:MM), in UTC. The last ones are: {_last(names)}."
             )
         before = [name for name in names if limit and name.partition("-")[0] <= limit]
-        return before[-1] if before else at  # whoever reads it says what there is
+        return before[-1] if before else at  # reading it reports the existing ones
 
     def add(self, backup: Backup) -> None:
-        """Let a backup be one: its pieces are all there."""
+        """Write the manifest of a backup, whose pieces are all stored."""
         self.place.put(f"{BACKUPS}/{backup.name}", seal(backup.name, written(backup), self.key))
 
     def remove(self, names: Collection[str]) -> None:
-        """Backups are none any more; their pieces stay until `sweep`."""
+        """Delete manifests; their pieces stay until `sweep`."""
         self.place.delete(f"{BACKUPS}/{name}" for name in names)
 
     def sweep(self) -> int:
-        """Take away pieces that no backup names; how many bytes. None where a list cannot be read."""
+        """Delete pieces that no backup names. Return the freed bytes; 0 if a manifest is unreadable."""
         backups, wrong = self.backups()
         if wrong:
             return 0
@@ -308,7 +304,7 @@ class Archive:
 
 
 def path_of(piece: str) -> str:
-    """Where a piece is."""
+    """Return the path of a piece."""
     return f"{PIECES}/{piece[:2]}/{piece}"
 
 
@@ -317,19 +313,19 @@ def _last(names: list[str]) -> str:
 
 
 def _moment(at: str) -> str:
-    """A moment as names begin, or nothing where it is none."""
+    """Convert a time to the prefix of backup names; empty if it is not a time."""
     try:
-        given = datetime.fromisoformat(at)
+        time = datetime.fromisoformat(at)
     except ValueError:
         return ""
-    given = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     if len(at) <= len("2026-01-31"):
-        given += timedelta(days=1, seconds=-1)
-    return f"{given:{_NAME}}999Z"
+        time += timedelta(days=1, seconds=-1)
+    return f"{time:{_NAME}}999Z"
 
 
 def pieces_of(parts: Iterable[bytes], archive: Archive) -> tuple[tuple[str, ...], int]:
-    """Store what comes in parts; names of the pieces, and bytes of all."""
+    """Store content that comes in parts. Return the names of the pieces, and the total bytes."""
     names, size = list[str](), 0
     for part in parts:
         names.append(archive.put(part))

@@ -1,11 +1,11 @@
-"""A piece as it is stored: packed, encrypted where there is a key, with a sum that tells of a changed bit.
+"""Stored form of a piece: compressed, encrypted if there is a key, and checksummed.
 
     magic (4) · flags (1) · length of the content (8) · salt (32, where encrypted) · body · SHA-256 of it all
 
-With a key the body is AES-256-GCM in chunks of 1 MiB, as age and Tink do it: each piece has a key of its own
-(HMAC of a random salt), each chunk its number and whether it is the last one as nonce, and all are bound to
-the name of the piece. So no chunk can be changed, left out, moved or put into another piece. Names are hashes
-of the content; with a key they are keyed, so nobody else can tell whether a text that they have is in there.
+With a key the body is AES-256-GCM in chunks of 1 MiB, like age and Tink. Each piece has its own key (HMAC of
+a random salt). A chunk's nonce is its number and whether it is the last one, and all are bound to the piece's
+name. So no chunk can be changed, omitted, moved or put into another piece. Names are hashes of the content;
+with a key they are keyed hashes, so nobody else can test whether a known text is stored.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _LEVEL = 3
 
 
 class DamagedError(BackupError):
-    """A piece is not what it was when it was written."""
+    """Error for a piece that differs from what was written."""
 
 
 def name_of(content: bytes, key: Key | None) -> str:
-    """Name of a piece by its content, in hexadecimal digits."""
+    """Return the name of a piece, a hash of its content in hexadecimal."""
     if key is None:
         return hashlib.sha256(content).hexdigest()
     return hmac.new(key.names, content, hashlib.sha256).hexdigest()
 
 
 def seal(name: str, content: bytes, key: Key | None) -> bytes:
-    """A piece as it is stored."""
+    """Return the stored form of a piece."""
     import pyarrow as pa
 
     packed = pa.Codec("zstd", _LEVEL).compress(content, asbytes=True) if content else b""
@@ -56,18 +56,18 @@ def seal(name: str, content: bytes, key: Key | None) -> bytes:
 
 
 def unseal(name: str, stored: bytes, key: Key | None) -> bytes:
-    """The content of a piece.
+    """Return the content of a piece.
 
     Raises:
-        DamagedError: it is not what was stored under this name.
-        BackupError: it is encrypted and there is no key.
+        DamagedError: It is not what was stored under this name.
+        BackupError: It is encrypted and there is no key.
     """
-    whole, told = stored[:-_SUM], stored[-_SUM:]
-    if hashlib.sha256(whole).digest() != told or whole[:4] != _MAGIC or len(whole) < _HEAD:
-        raise DamagedError("is damaged: its sum is another one")
+    whole, checksum = stored[:-_SUM], stored[-_SUM:]
+    if hashlib.sha256(whole).digest() != checksum or whole[:4] != _MAGIC or len(whole) < _HEAD:
+        raise DamagedError("is damaged: its checksum differs")
     flags, length = whole[4], int.from_bytes(whole[5:_HEAD], "big")
     if bool(flags & _ENCRYPTED) != (key is not None):
-        raise DamagedError("is encrypted, or not, unlike the others")
+        raise DamagedError("differs from the others in being encrypted or not")
     body = whole[_HEAD:]
     if key is not None:
         head = whole[: _HEAD + _SALT]
@@ -81,7 +81,7 @@ def _unpacked(body: bytes, length: int) -> bytes:
     try:
         content = pa.Codec("zstd").decompress(body, decompressed_size=length, asbytes=True)
     except (OSError, pa.ArrowException) as error:
-        raise DamagedError("is damaged: it cannot be unpacked") from error
+        raise DamagedError("is damaged: it cannot be decompressed") from error
     return bytes(content)
 
 
@@ -105,14 +105,14 @@ def _decrypted(stored: bytes, key: Key, salt: bytes, about: bytes) -> bytes:
 
 
 def _chunks(body: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
-    """Each chunk of a body after its nonce: the number of the chunk, and whether it is the last one."""
+    """Yield each chunk of a body with its nonce: the chunk's number, and whether it is the last one."""
     starts = range(0, max(len(body), 1), size)
     for number, start in enumerate(starts):
         is_last = number == len(starts) - 1
         yield number.to_bytes(11, "big") + bytes([is_last]), body[start : start + size]
 
 
-def _aes(key: Key, salt: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202 - of a package that may not be there
+def _aes(key: Key, salt: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202 - of an optional package
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a home knows of its backups: a file in it, for `doctor`, `erase` and the next backup."""
+"""Catalog of a home's backups: a file in the home, for `doctor`, `erase` and the next backup."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ FILE = "backup.json"
 
 @dataclass(frozen=True, slots=True)
 class LastBackup:
-    """The last backup at a place.
+    """Latest backup at a place.
 
     Attributes:
-        name: of it.
-        at: when its state was taken.
-        erasures: how much had been erased (count).
-        oldest_erasures: how much had been erased when the oldest one there was made (count).
-        backups: that are there (count).
-        sent: bytes that were new.
-        seconds: that it took.
-        verified_at: when the place was last found whole.
+        name: Of the backup.
+        at: Time of its state.
+        erasures: Erasures up to it (count).
+        oldest_erasures: Erasures up to the oldest backup there (count).
+        backups: Backups there (count).
+        sent: New bytes.
+        seconds: Duration.
+        verified_at: Last successful verification of the place.
     """
 
     name: str
@@ -50,12 +50,12 @@ class LastBackup:
 
 @dataclass(frozen=True, slots=True)
 class BackupCatalog:
-    """What a home knows of its backups.
+    """Backups that a home knows of.
 
     Attributes:
-        home: its id.
-        places: the last backup by place.
-        begun: names of those that were begun since, by place; killed after its last step, one is there.
+        home: Its id.
+        places: Latest backup by place.
+        begun: Names of backups that have begun since, by place; one killed after its last step exists.
     """
 
     home: str
@@ -67,56 +67,56 @@ _ADAPTER = TypeAdapter(BackupCatalog)
 
 
 def read(home: Path) -> BackupCatalog:
-    """What the home knows; a new id where it knows nothing."""
+    """Read the catalog; without one, create a new home id."""
     try:
         return _ADAPTER.validate_json((home / FILE).read_bytes())
-    except (OSError, ValueError):  # it is made anew; nothing rests on it but words
+    except (OSError, ValueError):  # recreated; only messages depend on it
         return BackupCatalog(secrets.token_hex(16))
 
 
 def write(home: Path, known: BackupCatalog) -> None:
-    """Keep it, whole or not at all."""
+    """Write the catalog, atomically."""
     replace_file(home / FILE, [orjson.dumps(known, option=orjson.OPT_INDENT_2)], file_mode(home))
 
 
 def note_begun(home: Path, uri: str, name: str) -> None:
-    """Keep the name of a backup at a place before it is one."""
-    known = read(home)
-    write(home, replace(known, begun={**known.begun, uri: [*known.begun.get(uri, ()), name]}))
+    """Record the name of a backup before it exists."""
+    catalog = read(home)
+    write(home, replace(catalog, begun={**catalog.begun, uri: [*catalog.begun.get(uri, ()), name]}))
 
 
 def of_restored(archive: Archive, backup: Backup) -> BackupCatalog:
-    """What a home knows that was made out of a backup: this one is its last, whatever came after it."""
-    there, _ = archive.backups()
-    oldest = min((one.journal.erasures for one in there), default=backup.journal.erasures)
+    """Return the catalog of a restored home: this backup is its latest, whatever came after it."""
+    existing, _ = archive.backups()
+    oldest = min((found.journal.erasures for found in existing), default=backup.journal.erasures)
     last = LastBackup(
-        backup.name, backup.at, backup.journal.erasures, oldest, len(there), sent=0, seconds=0.0
+        backup.name, backup.at, backup.journal.erasures, oldest, len(existing), sent=0, seconds=0.0
     )
     return BackupCatalog(backup.home, {archive.place.uri: last})
 
 
 def note(home: Path, known: BackupCatalog, uri: str, last: LastBackup) -> None:
-    """Keep what became of a place."""
+    """Record the latest backup of a place."""
     begun = {place: names for place, names in read(home).begun.items() if place != uri}
     write(home, replace(known, places={**known.places, uri: last}, begun=begun))
 
 
 def note_verified(home: Path, uri: str, at: datetime) -> None:
-    """Keep that a place was found whole, if the home knows of it."""
+    """Record that a place was verified, if the catalog has it."""
     known = read(home)
     if (last := known.places.get(uri)) is not None:
         note(home, known, uri, replace(last, verified_at=at))
 
 
 def still_there(home: Path, erasures: int) -> list[str]:
-    """Sentences about places whose backups are older than the last erasure.
+    """Return sentences about places with backups that are older than the latest erasure.
 
     Args:
-        home: the folder.
-        erasures: how much is erased now (count).
+        home: Folder.
+        erasures: Erasures so far (count).
     """
     return [
-        f"Backups at {uri} still have what was erased (the last one is of {last.at:%F %H:%M} UTC): "
+        f"Backups at {uri} still have erased texts (the latest is of {last.at:%F %H:%M} UTC): "
         f"slowwave backup {uri} --forget-erased"
         for uri, last in read(home).places.items()
         if last.oldest_erasures < erasures
@@ -125,13 +125,13 @@ def still_there(home: Path, erasures: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class BackupStatus:
-    """How backups at a place stand.
+    """State of the backups at a place.
 
     Attributes:
-        uri: the place.
-        fresh: whether the last one is young enough; a place that the settings do not name always is.
-        words: that say so.
-        last: the last one, if there is one.
+        uri: Place.
+        fresh: Whether the latest one is young enough; always True for a place that the settings do not name.
+        words: Sentence about it.
+        last: Latest backup, if any.
     """
 
     uri: str
@@ -141,26 +141,21 @@ class BackupStatus:
 
 
 def backup_statuses(settings: Settings, now: datetime) -> list[BackupStatus]:
-    """How backups stand at every place that the home knows of, and at the one that the settings name.
-
-    Args:
-        settings: of the home.
-        now: the present moment.
-    """
-    told, own = read(settings.home).places, place_of(settings)
-    found = []
-    for uri in [*filter(None, [own]), *(one for one in told if one != own)]:
-        last = told.get(uri)
+    """Return the state of backups at every known place and at the place of the settings."""
+    known_places, own = read(settings.home).places, place_of(settings)
+    statuses = []
+    for uri in [*filter(None, [own]), *(place for place in known_places if place != own)]:
+        last = known_places.get(uri)
         if last is None:
-            found.append(BackupStatus(uri, fresh=False, words=f"none was made at {uri} yet", last=None))
+            statuses.append(BackupStatus(uri, fresh=False, words=f"there is none at {uri} yet", last=None))
             continue
         old = now - last.at > timedelta(days=settings.backup.stale_days)
-        words = f"the last one at {uri} is of {last.at:%F %H:%M} UTC ({last.backups} there)"
-        found.append(BackupStatus(uri, uri != own or not old, words, last))
-    return found
+        words = f"the latest one at {uri} is of {last.at:%F %H:%M} UTC ({last.backups} there)"
+        statuses.append(BackupStatus(uri, uri != own or not old, words, last))
+    return statuses
 
 
 def place_of(settings: Settings) -> str:
-    """The place of backups that the settings name, as backups are known by it; empty: none."""
+    """Return the place of backups that the settings name, in the form of the catalog; empty: none."""
     uri = settings.backup.uri
     return uri if "://" in uri or not uri else str(settings.in_home(Path(uri)).absolute())

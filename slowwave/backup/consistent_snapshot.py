@@ -1,13 +1,13 @@
-"""One state of a home that is in use, held still for as long as it takes to copy it.
+"""Consistent snapshot of a home in use, pinned while it is copied.
 
-Tables only grow by versions, and the journal is told of each change before it is made. So a state is a
-version of each table and a place of the journal, and it is one when they were all the newest at the same
-moment: they are read, the place is read, and they are read again until nothing has moved between. The lock of
-the memories is held meanwhile (saves wait some tenths of a second); a night goes on, and only where it never
-pauses is it waited for. Then each version gets a tag, which no clean-up takes away.
+Tables only grow by versions, and the journal records each change before it is made. A state is a version of
+each table and a position of the journal. It is consistent if all of them were the latest at the same moment.
+So the versions are read, then the position, then the versions again, until nothing has changed in between.
+The memory lock is held meanwhile (saves wait some tenths of a second). A nightly job continues; only if it
+never pauses does the backup wait for it. Then each version gets a tag, which protects it from clean-up.
 
-What the state is like: a process killed at that moment would have left the same. Acts that the tables have
-not taken in yet are in the journal, and the next night takes them in.
+The state is what a process killed at that moment would have left. Events that the tables do not have yet are
+in the journal, and the next nightly job applies them.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _PAUSE_S = 0.1
 
 
 class MovedError(BackupError):
-    """Something was changed as a whole while it was copied: the copy begins anew."""
+    """Error for a home that was changed as a whole during the copy: the copy restarts."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomeSnapshot:
-    """One state of a home.
+    """Consistent state of a home.
 
     Attributes:
-        tables: version of each, by physical name.
-        until: seq of the last act of the journal.
-        erasures: how much was erased (count).
+        tables: Version of each, by physical name.
+        until: Seq of the last journal entry.
+        erasures: Erasures so far (count).
     """
 
     tables: Mapping[str, int]
@@ -55,56 +55,57 @@ class HomeSnapshot:
 
 
 def table_uri(store: Store, name: str) -> str:
-    """Where a table is."""
+    """Return the location of a table."""
     return f"{store.uri.rstrip('/')}/{name}.lance"
 
 
 def dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
-    """A table as Lance reads it, at its last version."""
+    """Open a table with Lance, at its latest version."""
     import lance
 
     return lance.dataset(table_uri(store, name), storage_options=store.storage_options or None)
 
 
 def require_no_pending_op(journal: Journal) -> None:
-    """Refuse while a work on the whole home, or an erasure, has begun and not ended.
+    """Refuse while an operation on the whole home, or an erasure, has begun and not ended.
 
     Raises:
-        UnfinishedError: a work; the message names the command that finishes it.
-        BackupError: an erasure.
+        UnfinishedError: An operation; the message names the command that finishes it.
+        BackupError: An erasure.
     """
     underway.require_none_pending(journal)
     rows = journal.read(kinds=[ERASURE]).select("subject", "payload").iter_rows()
-    acts = [(erasure, payload_of(payload)) for erasure, payload in rows]
-    finished = {erasure for erasure, said in acts if ends(said)}
-    if any(begins(said) and erasure not in finished for erasure, said in acts):
+    events = [(erasure, payload_of(payload)) for erasure, payload in rows]
+    finished = {erasure for erasure, payload in events if ends(payload)}
+    if any(begins(payload) and erasure not in finished for erasure, payload in events):
         raise BackupError(
-            "An erasure has begun and not ended, so a backup would keep what is to go. If nobody is running "
-            "it any more, finish it: slowwave erase --finish"
+            "An erasure has begun and not ended, so a backup would keep erased texts. If no process runs "
+            "it, finish it: slowwave erase --finish"
         )
 
 
 @contextmanager
 def holding(space: Workspace, name: str) -> Iterator[HomeSnapshot]:
-    """Take a state and keep its versions until the end of the block.
+    """Pin a consistent state until the end of the block.
 
     Args:
-        space: the home.
-        name: of the backup.
+        space: The home.
+        name: Of the backup.
 
     Raises:
-        UnfinishedError: a work on the whole home is under way.
-        BackupError: an erasure is.
+        UnfinishedError: An operation on the whole home is in progress.
+        BackupError: An erasure is in progress.
     """
-    _ = space.store  # what cannot be opened cannot be kept
-    forget_tags(space.store)  # of backups that were killed: the caller is the only one who makes one
+    _ = space.store  # fail early if the store cannot be opened
+    forget_tags(space.store)  # left by killed backups; the caller holds the backup lock
     cut = _unchanged(space, name)
-    if cut is None:  # a night that commits all the time
+    if cut is None:  # a nightly job that commits all the time
         with space.journal.exclusive("night"):
             cut = _unchanged(space, name)
     if cut is None:
         raise BackupError(
-            "The tables do not stand still: other processes change them all the time. Try again."
+            "The tables changed during every attempt, because other processes write all the time. Try again "
+            "later."
         )
     try:
         yield cut
@@ -133,7 +134,7 @@ def _versions(store: Store) -> dict[str, int]:
 
 
 def forget_tags(store: Store) -> None:
-    """Let clean-up have what backups held."""
+    """Delete the tags of backups, so that clean-up may remove the versions."""
     for name in store.bare_db.list_tables().tables:
         tags = dataset(store, name).tags
         for tag in tags.list():
@@ -142,30 +143,30 @@ def forget_tags(store: Store) -> None:
 
 
 def files_of(store: Store, name: str, version: int) -> list[str]:
-    """The files that a table needs to be as it was at a version, and at those of its checkpoints.
+    """List the files that a table needs at a version and at its checkpoints.
 
     Args:
-        store: the tables.
-        name: of the table.
-        version: the last one that is kept.
+        store: The tables.
+        name: Table.
+        version: Latest version to keep.
 
     Returns:
         Names within the folder of the table; files of versions and of tags come last.
 
     Raises:
-        BackupError: some are in other places than the table.
+        BackupError: Some files are outside the table's folder.
     """
-    found = dataset(store, name)
+    table = dataset(store, name)
     tags = {
-        tag: int(said["version"]) for tag, said in found.tags.list().items() if tag.startswith(_CHECKPOINT)
+        tag: int(fact["version"]) for tag, fact in table.tags.list().items() if tag.startswith(_CHECKPOINT)
     }
-    wanted = {version, *(one for one in tags.values() if one <= version)}
-    rows = [row for batch in found.tracked_files() for row in batch.to_pylist() if row["version"] in wanted]
+    wanted = {version, *(tagged for tagged in tags.values() if tagged <= version)}
+    rows = [row for batch in table.tracked_files() for row in batch.to_pylist() if row["version"] in wanted]
     bases, files = {row["base_uri"] for row in rows}, {row["path"] for row in rows}
     if len(bases) != 1:
         raise BackupError(
-            f"Table {name} has files in {len(bases)} places ({', '.join(sorted(bases))}); a backup takes "
-            f"tables that have theirs in one."
+            f"Table {name} has files in {len(bases)} places ({', '.join(sorted(bases))}); a backup supports "
+            f"tables with all files in one place."
         )
     files |= {f"_refs/tags/{tag}.json" for tag, at in tags.items() if at <= version}
     return sorted(files, key=lambda path: (path.startswith(("_versions/", "_refs/")), path))

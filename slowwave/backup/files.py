@@ -1,9 +1,8 @@
-"""Which files of a home's folder are in a backup, beside its tables and its journal.
+"""Selection of the files in a home's folder that a backup includes, beside tables and journal.
 
-Everything that a person may have put there: the settings, rankings, pages, exports. Not what is made again
-(the warehouse), what belongs to a process (locks, sockets, what was begun and not ended), what is about
-backups, and not Dagster's folder: its history of runs is large, is written all the time, and no result rests
-on it.
+Includes everything that a person may have put there: settings, rankings, pages, exports. Excludes what can be
+recreated (the warehouse), what belongs to a process (locks, sockets, partial files), backup files, and
+Dagster's folder. That history of runs is large and always changing, and no result depends on it.
 """
 
 from __future__ import annotations
@@ -26,38 +25,38 @@ LEFT_OUT = (
     "up.json", "up.lock", "capture.log", "erasing-*", catalog.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
     ".*.partial", f".{CONFIG_FILE}-*",
 )  # fmt: skip
-"""Names, at the top of the home, of what is in no backup: tables and journal are kept otherwise."""
+"""Top-level names that are excluded; tables and journal are backed up separately."""
 
 
 def of_home(settings: Settings, spared: Collection[Path]) -> Iterator[Path]:
-    """The files that are kept, relative to the home, in order.
+    """Yield the files to back up, relative to the home, in order.
 
     Args:
-        settings: of the home.
-        spared: files and folders that are not kept: the tables, the key, backups themselves.
+        settings: Of the home.
+        spared: Excluded files and folders: the tables, the key, backups themselves.
     """
     home = settings.home.resolve()
-    not_these = {path.expanduser().resolve() for path in spared}
+    excluded = {path.expanduser().resolve() for path in spared}
     for path in sorted(home.rglob("*")):
         inside = path.relative_to(home)
         if is_left_out(inside) or path.is_symlink() or not path.is_file():
             continue
-        if not_these.isdisjoint({path, *path.parents}):
+        if excluded.isdisjoint({path, *path.parents}):
             yield inside
 
 
 def old_places(home: Path) -> list[Path]:
-    """Where tables and journal were before the home was moved, if that was on this machine."""
+    """Return previous places of tables and journal on this machine, if the home was moved."""
     try:
-        told = orjson.loads((home / MOVED_FROM).read_bytes())
-        tables, journal = told.get("tables", {}).get("uri", ""), told.get("journal", {}).get("file", "")
+        record = orjson.loads((home / MOVED_FROM).read_bytes())
+        tables, journal = record.get("tables", {}).get("uri", ""), record.get("journal", {}).get("file", "")
     except (OSError, ValueError, AttributeError):
         return []
     return table_folders(tables) + (journal_files(Path(journal)) if journal else [])
 
 
 def is_left_out(inside: Path) -> bool:
-    """Whether a file, relative to the home, is in no backup, and is not restored from one that has it."""
+    """Whether a file, relative to the home, is excluded from backup and restore."""
     return _is_one_of(inside.parts[0], LEFT_OUT)
 
 
@@ -66,7 +65,7 @@ def _is_one_of(name: str, patterns: Collection[str]) -> bool:
 
 
 def leftovers(settings: Settings) -> list[str]:
-    """What is in a folder that is to become a home, but for what may be there: settings, locks, places."""
+    """Return unexpected files in the folder of a new home; settings, locks and place records are allowed."""
     home = settings.home
     if not is_home(home):
         return []

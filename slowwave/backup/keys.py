@@ -1,4 +1,4 @@
-"""The key of backups: 32 random bytes in a file, of which all other keys are made."""
+"""Encryption keys of backups, derived from 32 random bytes in a file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _BYTES = 32
 
 @dataclass(frozen=True)
 class Key:
-    """What a backup is encrypted with.
+    """Encryption key of backups.
 
     Attributes:
-        content: of which the keys of pieces are made.
-        names: of which the names of pieces are made.
-        number: tells keys apart and tells nothing of them.
+        content: Secret from which the keys of pieces are derived.
+        names: Secret from which the names of pieces are derived.
+        number: Identifies the key without revealing it.
     """
 
     content: bytes
@@ -34,7 +34,7 @@ class Key:
 
 
 def derived(secret: bytes) -> Key:
-    """The keys that are made of a secret (HMAC-SHA256, a label each)."""
+    """Derive the keys from a secret (HMAC-SHA256, one label each)."""
 
     def of(label: str) -> bytes:
         return hmac.new(secret, f"slowwave backup {label}".encode(), hashlib.sha256).digest()
@@ -46,7 +46,7 @@ def make_key_file(path: Path) -> Key:
     """Write a new key to a file that only its owner may read.
 
     Raises:
-        BackupError: the file is there, or cannot be written.
+        BackupError: The file exists, or cannot be written.
     """
     secret = secrets.token_bytes(_BYTES)
     try:
@@ -57,33 +57,33 @@ def make_key_file(path: Path) -> Key:
             os.fsync(file.fileno())
     except FileExistsError:
         raise BackupError(
-            f"{path} is there already. A key that is written over takes its backups with it: give another "
+            f"{path} exists already. Overwriting a key would make its backups unreadable. Choose another "
             f"name."
         ) from None
     except OSError as error:
-        raise BackupError(f"The key cannot be written to {path}: {error.strerror}.") from None
+        raise BackupError(f"Cannot write the key to {path}: {error.strerror}.") from None
     return derived(secret)
 
 
 def read_key_file(path: Path) -> Key:
-    """The key in a file.
+    """Read the key from a file.
 
     Raises:
-        BackupError: it cannot be read, is no key, or others may read it.
+        BackupError: It cannot be read, is not a key, or others may read it.
     """
     path = path.expanduser()
     try:
         text = path.read_text(encoding="ascii").strip()
         mode = path.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise BackupError(f"The key file {path} cannot be read: {why}.") from None
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise BackupError(f"Cannot read the key file {path}: {why}.") from None
     if os.name == "posix" and mode & 0o077:
-        raise BackupError(f"Others on this machine may read the key file {path}: chmod 600 {path}")
+        raise BackupError(f"Other users of this machine may read the key file {path}. Run: chmod 600 {path}")
     try:
         secret = bytes.fromhex(text.removeprefix(_MARK))
     except ValueError:
         secret = b""
     if not text.startswith(_MARK) or len(secret) != _BYTES:
-        raise BackupError(f"{path} is no key of backups. `slowwave backup --new-key FILE` makes one.")
+        raise BackupError(f"{path} is not a backup key. Create one: `slowwave backup --new-key FILE`.")
     return derived(secret)

@@ -1,4 +1,4 @@
-"""From what a person or the settings say to the place and the key of backups."""
+"""Resolution of the place and the key of backups, from arguments and settings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from slowwave.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class BackupLocation:
-    """Where backups are.
+    """Place and key of backups.
 
     Attributes:
-        place: the folder or bucket.
-        key: that they are encrypted with, if they are.
-        spared: files that are in no backup: the key.
+        place: Folder or bucket.
+        key: Encryption key, if encrypted.
+        spared: Files excluded from backups: the key.
     """
 
     place: FileStorage
@@ -29,30 +29,30 @@ class BackupLocation:
     spared: Sequence[Path]
 
     def archive(self) -> Archive:
-        """The backups that are there."""
+        """Open the archive at the place."""
         return Archive(self.place, self.key)
 
 
 def backup_location(
     settings: Settings, given: str = "", key_file: Path | None = None, *, make: bool = False
 ) -> BackupLocation:
-    """The place of backups and their key.
+    """Resolve the place of backups and their key.
 
     Args:
-        settings: of the home; they say what is not given.
-        given: a folder or URL; empty: that of the settings.
-        key_file: of the key; None: that of the settings.
-        make: make the folder if it is not there.
+        settings: Of the home; defaults for the other arguments.
+        given: A folder or URL; empty: that of the settings.
+        key_file: None: that of the settings.
+        make: Create the folder if missing.
 
     Raises:
-        BackupError: nobody says where, or the key cannot be used.
+        BackupError: No place is given or set, or the key cannot be used.
     """
     own = settings.backup
     uri = given or place_of(settings)
     if not uri:
         raise BackupError(
-            "Which place? Give a folder or s3://bucket/prefix, or set backup.uri. `slowwave help backup` "
-            "tells more."
+            "No place of backups is given. Give a folder or s3://bucket/prefix, or set backup.uri. See "
+            "`slowwave help backup`."
         )
     named = key_file or (settings.in_home(Path(own.key_file)) if own.key_file else None)
     options = own.storage_options or (settings.store.storage_options if "://" in settings.store.uri else {})

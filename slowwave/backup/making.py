@@ -1,4 +1,4 @@
-"""Making a backup of a home that is in use."""
+"""Creation of a backup while the home is in use."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 PIECE_BYTES = 16 * 2**20
-"""Largest piece: a larger file is several (bytes)."""
+"""Maximum size of a piece (bytes); a larger file has several."""
 
 _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of making a backup.
+    """Result of a backup run.
 
     Attributes:
-        backup: the new one.
-        place: where it is.
-        backups: how many are there now (count).
-        removed: names of those that were taken away.
-        freed: bytes that this gave free.
-        encrypted: whether nobody can read it without the key.
+        backup: The new backup.
+        place: Its place.
+        backups: Backups there now (count).
+        removed: Names of deleted backups.
+        freed: Bytes freed by that.
+        encrypted: Whether reading it needs the key.
     """
 
     backup: Backup
@@ -58,68 +58,68 @@ def make(
     space: Workspace, place: FileStorage, key: Key | None, *, keep: int = 0, forget_erased: bool = False,
     spared: Sequence[Path] = (), adopt: bool = False,
 ) -> Made:  # fmt: skip
-    """Make a backup, and take old ones away.
+    """Create a backup, and delete old ones.
 
     Args:
-        space: the home; it may be in use.
-        place: where backups of this home are, or an empty one.
-        key: that they are encrypted with, if they are.
-        keep: how many of the newest stay (count); 0: all.
-        forget_erased: also take away those that were made before something was erased.
-        spared: files that are in no backup: the key.
-        adopt: go on with backups that another home made which was this one once.
+        space: The home; it may be in use.
+        place: With backups of this home, or empty.
+        key: Encryption key, if encrypted.
+        keep: Latest backups to keep (count); 0: all.
+        forget_erased: Also delete backups that are older than the latest erasure.
+        spared: Files excluded from backups: the key.
+        adopt: Continue the backups of another home that this one once was.
 
     Raises:
-        BackupError: another backup of this home is under way, or the place cannot be used.
-        UnfinishedError: a work on the whole home has begun and not ended.
+        BackupError: Another backup of this home is in progress, or the place cannot be used.
+        UnfinishedError: An operation on the whole home has begun and not ended.
     """
     if keep < 0:
-        raise BackupError(f"keep is {keep}; give a count of backups, or 0 to keep them all")
-    with space.journal.exclusive("backup", until=lambda: True) as mine:
-        if not mine:
+        raise BackupError(f"keep is {keep}. Give a count of backups, or 0 to keep all.")
+    with space.journal.exclusive("backup", until=lambda: True) as locked:
+        if not locked:
             raise BackupError("Another backup of this home is being made. Wait for it, then run it again.")
         home = space.settings.home
-        remembered = catalog.read(home)
+        known_backups = catalog.read(home)
         if adopt:
-            remembered = replace(remembered, home=Archive(place, key).home or remembered.home)
-        archive = Archive.make(place, key, remembered.home)
+            known_backups = replace(known_backups, home=Archive(place, key).home or known_backups.home)
+        archive = Archive.make(place, key, known_backups.home)
         if not adopt:
-            _refuse_another(archive, remembered)
-        catalog.write(home, remembered)  # its id, before anything is there
+            _refuse_another(archive, known_backups)
+        catalog.write(home, known_backups)  # the home's id, before any backup exists
         made = _whole(space, archive, [*spared, *_own(space, place)])
         removed, freed = _prune(archive, made, keep, forget_erased=forget_erased)
-        left, _ = archive.backups()
-        catalog.note(home, remembered, place.uri, catalog.LastBackup(
-            made.name, made.at, made.journal.erasures, min(one.journal.erasures for one in left), len(left),
-            made.sent, made.seconds,
+        existing, _ = archive.backups()
+        catalog.note(home, known_backups, place.uri, catalog.LastBackup(
+            made.name, made.at, made.journal.erasures, min(found.journal.erasures for found in existing),
+            len(existing), made.sent, made.seconds,
         ))  # fmt: skip
-    return Made(made, place.uri, len(left), removed, freed, key is not None)
+    return Made(made, place.uri, len(existing), removed, freed, key is not None)
 
 
-def _refuse_another(archive: Archive, remembered: catalog.BackupCatalog) -> None:
-    """A copy of a home, or one that was restored beside it, does not go on with the backups of the other."""
+def _refuse_another(archive: Archive, known_backups: catalog.BackupCatalog) -> None:
+    """Refuse a copied or restored home that would continue the backups of its original."""
     newest = next(filter(is_name, reversed(archive.names())), "")
-    last = remembered.places.get(archive.place.uri)  # or the place has another name now
-    mine = [last.name] if last else [one.name for one in remembered.places.values()]
-    mine += [name for names in remembered.begun.values() for name in names]
-    if newest > max(mine, default=""):  # names sort by time
+    last = known_backups.places.get(archive.place.uri)  # None also if the place was renamed
+    own_names = [last.name] if last else [known.name for known in known_backups.places.values()]
+    own_names += [name for names in known_backups.begun.values() for name in names]
+    if newest > max(own_names, default=""):  # names sort by time
         raise BackupError(
-            f"The newest backup at {archive.place.uri}, {newest}, was made by another home that was this one "
-            f"once: one of the two is a copy, or was restored. Give this one a place of its own; or, if the "
-            f"other one is no more, go on here with --adopt."
+            f"The newest backup at {archive.place.uri}, {newest}, was made by another copy of this home. "
+            "One of the two was copied or restored. Give this one a place of its own. If the other no "
+            f"longer exists, continue here with --adopt."
         )
 
 
 def _own(space: Workspace, place: FileStorage) -> list[Path]:
-    """What is in the home's folder and is kept otherwise, or is no part of it."""
-    mine = table_folders(space.settings.store_uri)
-    mine += [Path(uri) for uri in catalog.read(space.settings.home).places if "://" not in uri]
-    mine += files.old_places(space.settings.home)
-    return mine if place.folder is None else [*mine, place.folder]
+    """Return paths in the home's folder that are backed up separately, or are no part of it."""
+    excluded = table_folders(space.settings.store_uri)
+    excluded += [Path(uri) for uri in catalog.read(space.settings.home).places if "://" not in uri]
+    excluded += files.old_places(space.settings.home)
+    return excluded if place.folder is None else [*excluded, place.folder]
 
 
 def _whole(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
-    """A backup of one state; begun anew where an erasure or a rebuilding came in between."""
+    """Copy one state; restart if an erasure or a rebuild came in between."""
     for _ in range(_TRIES - 1):
         with suppress(MovedError):
             return _copied(space, archive, spared)
@@ -128,7 +128,7 @@ def _whole(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup
 
 def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
     begun, at = time.monotonic(), space.now()
-    before = _before(archive)
+    before = _previous(archive)
     name = new_name(at, next(filter(is_name, reversed(archive.names())), ""))
     catalog.note_begun(space.settings.home, archive.place.uri, name)
     with holding(space, name) as cut:
@@ -160,11 +160,13 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
     return backup
 
 
-def _before(archive: Archive) -> Backup | None:
-    """The last backup that can be read: what has not changed since is not read again."""
-    there = archive.stored()
+def _previous(archive: Archive) -> Backup | None:
+    """Return the latest readable backup; files unchanged since are not read again."""
+    stored = archive.stored()
     newest_first = reversed(archive.backups()[0])
-    return next((one for one in newest_first if all(piece in there for piece, _ in one.pieces())), None)
+    return next(
+        (backup for backup in newest_first if all(piece in stored for piece, _ in backup.pieces())), None
+    )
 
 
 # -- the parts -----------------------------------------------------------------------------------
@@ -180,20 +182,20 @@ def _tables(
         wanted = [(table, name) for table, version in versions for name in files_of(store, table, version)]
     except (OSError, RuntimeError, ValueError) as error:
         raise _moved(space, cut, error) from error
-    there = source.list()
+    existing = source.list()
     old = {
         (table, file.name): file
         for table, part in (before.tables.items() if before else ())
         for file in part.files
     }
 
-    def kept(one: tuple[str, str]) -> File:
-        table, name = one
+    def kept(key: tuple[str, str]) -> File:
+        table, name = key
         path = f"{table}.lance/{name}"
-        found = there.get(path)
-        if found is None:
+        stored = existing.get(path)
+        if stored is None:
             raise FileNotFoundError(path)
-        return _same_or_sent(name, found, old.get(one), lambda: source.parts(path, PIECE_BYTES), archive)
+        return _same_or_sent(name, stored, old.get(key), lambda: source.parts(path, PIECE_BYTES), archive)
 
     try:
         done = progress.map_in_threads("tables", kept, wanted)
@@ -206,30 +208,30 @@ def _tables(
 
 
 def _moved(space: Workspace, cut: HomeSnapshot, error: Exception) -> BackupError:
-    """What a file that went away means: a table was made anew, or its files are damaged."""
+    """Return the error for a file that disappeared: a table was recreated, or its files are damaged."""
     rows = space.journal.rows
     if rows.erasures() != cut.erasures or rows.last_seq() != cut.until:
         return MovedError(
             f"The tables were changed as a whole while they were copied ({error}). Run it again."
         )
-    return BackupError(f"A file of the tables is missing: {error}. slowwave doctor says what to do.")
+    return BackupError(f"A file of the tables is missing: {error}. Run slowwave doctor for the next step.")
 
 
 def _same_or_sent(
-    name: str, found: StoredFile, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
+    name: str, stored: StoredFile, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
     mode: int = 0o600,
 ) -> File:  # fmt: skip
-    """A file that has not changed since the last backup is not read again."""
-    if old is not None and old.mark == found.mark and old.size == found.size:
+    """Reuse the pieces of a file that has not changed since the last backup, else store it."""
+    if old is not None and old.mark == stored.mark and old.size == stored.size:
         return replace(old, mode=mode)
     pieces, size = pieces_of(parts(), archive)
-    return File(name, size, pieces, found.mark, mode)
+    return File(name, size, pieces, stored.mark, mode)
 
 
 def _journal(
     space: Workspace, archive: Archive, cut: HomeSnapshot, before: Backup | None
 ) -> tuple[JournalPart, int]:
-    """The journal up to the cut, and the bytes of its pages that were read anew."""
+    """Store the journal up to the cut. Return it, and the bytes of new pages."""
     source = space.journal.rows
     old = _unchanged(space, cut, before)
     pages, size, last = list[JournalPage](), 0, ""
@@ -240,12 +242,12 @@ def _journal(
             if known_page is not None and end != cut.until:
                 pages.append(known_page)
             else:
-                found = rows.page_of(source, first, end)
-                pieces, page_bytes = pieces_of(_slices(rows.packed(found)), archive)
-                pages.append(JournalPage(first, end, len(found), pieces))
+                page_rows = rows.page_of(source, first, end)
+                pieces, page_bytes = pieces_of(_slices(rows.packed(page_rows)), archive)
+                pages.append(JournalPage(first, end, len(page_rows), pieces))
                 size += page_bytes
-                if found:
-                    last = _hash(found[-1])
+                if page_rows:
+                    last = _hash(page_rows[-1])
             advance(1)
     part = JournalPart(
         until=cut.until,
@@ -262,14 +264,14 @@ def _journal(
 def _unchanged(
     space: Workspace, cut: HomeSnapshot, before: Backup | None
 ) -> dict[tuple[int, int], JournalPage]:
-    """Pages of the last backup that are as they were: nothing was erased, and the journal is the same."""
+    """Return pages of the previous backup that are still valid: nothing was erased since, same journal."""
     if before is None or before.journal.erasures != cut.erasures or before.journal.schema != SCHEMA_VERSION:
         return {}
-    told = before.journal
-    row = rows.page_of(space.journal.rows, told.until, told.until)
-    if not row or _hash(row[0]) != told.last:
+    previous = before.journal
+    row = rows.page_of(space.journal.rows, previous.until, previous.until)
+    if not row or _hash(row[0]) != previous.last:
         return {}
-    return {(page.first, page.last): page for page in told.pages}
+    return {(page.first, page.last): page for page in previous.pages}
 
 
 def _hash(row: tuple[object, ...]) -> str:
@@ -292,23 +294,23 @@ def _files(
     for inside in files.of_home(space.settings, spared):
         path = home / inside
         try:
-            told = path.stat()
-            found = StoredFile(told.st_size, f"{told.st_ino}-{told.st_mtime_ns}")
+            stat = path.stat()
+            stored = StoredFile(stat.st_size, f"{stat.st_ino}-{stat.st_mtime_ns}")
             file = _same_or_sent(
-                str(inside), found, old.get(str(inside)), lambda path=path: _parts(path), archive,  # type: ignore[misc]
-                told.st_mode & 0o777,
+                str(inside), stored, old.get(str(inside)), lambda path=path: _parts(path), archive,  # type: ignore[misc]
+                stat.st_mode & 0o777,
             )  # fmt: skip
-        except FileNotFoundError:  # whoever had it took it away meanwhile
+        except FileNotFoundError:  # deleted meanwhile
             continue
         except PermissionError as error:
-            raise BackupError(f"{path} cannot be read: {error.strerror}. Check its owner.") from None
+            raise BackupError(f"Cannot read {path}: {error.strerror}. Check its owner.") from None
         kept.append(file)
     return tuple(kept)
 
 
 def _parts(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        yield file.read(PIECE_BYTES)  # of an empty file, too
+        yield file.read(PIECE_BYTES)  # also for an empty file
         yield from iter(partial(file.read, PIECE_BYTES), b"")
 
 
@@ -316,11 +318,11 @@ def _parts(path: Path) -> Iterator[bytes]:
 
 
 def _prune(archive: Archive, made: Backup, keep: int, *, forget_erased: bool) -> tuple[tuple[str, ...], int]:
-    """Take old backups away, and what nobody names; their names, and the bytes that it gave free."""
+    """Delete old backups and unnamed pieces. Return the names, and the freed bytes."""
     backups, _ = archive.backups()
     old = backups[: max(len(backups) - keep, 0)] if keep else []
     if forget_erased:
-        old += [one for one in backups if one.journal.erasures != made.journal.erasures]
-    names = sorted({one.name for one in old} - {made.name})
+        old += [backup for backup in backups if backup.journal.erasures != made.journal.erasures]
+    names = sorted({backup.name for backup in old} - {made.name})
     archive.remove(names)
     return tuple(names), archive.sweep()

@@ -1,4 +1,4 @@
-"""What one backup is made of: which pieces make which file, table and page of the journal."""
+"""Data model of a backup: the pieces of each file, table and journal page."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ JOURNAL, SETTINGS = "journal", "settings"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file in pieces.
+    """File in a backup.
 
     Attributes:
-        name: of it, within its table or the home.
-        size: in bytes.
-        pieces: names of the pieces that it is, in order.
-        mark: what changes at its place when it does.
-        mode: who may do what with it; of files of the home.
+        name: Within its table or the home.
+        size: In bytes.
+        pieces: Names of its pieces, in order.
+        mark: Change marker at its source.
+        mode: Permissions, for files of the home.
     """
 
     name: str
@@ -37,13 +37,13 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class JournalPage:
-    """Rows of the journal between two places.
+    """Page of the journal.
 
     Attributes:
-        first: seq that the first of them may have.
-        last: seq that the last of them may have.
-        rows: how many there are (count).
-        pieces: names of the pieces that they are, in order.
+        first: First seq of the page's range.
+        last: Last seq of the page's range.
+        rows: Rows in it (count).
+        pieces: Names of its pieces, in order.
     """
 
     first: int
@@ -54,16 +54,16 @@ class JournalPage:
 
 @dataclass(frozen=True, slots=True)
 class JournalPart:
-    """The journal up to a place.
+    """Journal in a backup, up to a position.
 
     Attributes:
-        until: seq of the last act.
-        rows: up to it (count).
-        erasures: how much had been erased (count).
-        schema: version of its schema.
-        last: hash of the last row.
-        pages: all of it.
-        sources: the watched vaults, a row each.
+        until: Seq of the last entry.
+        rows: Up to it (count).
+        erasures: Erasures up to it (count).
+        schema: Schema version.
+        last: Hash of the last row.
+        pages: All pages.
+        sources: Watched vaults, one row each.
     """
 
     until: int
@@ -77,11 +77,11 @@ class JournalPart:
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """A table at one version, and at those that its checkpoints have.
+    """Table in a backup, at one version and those of its checkpoints.
 
     Attributes:
-        version: that is restored as the last one.
-        files: all that these versions need.
+        version: Restored as the latest.
+        files: All files that these versions need.
     """
 
     version: int
@@ -90,21 +90,21 @@ class TablePart:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """One backup.
+    """Manifest of one backup.
 
     Attributes:
-        name: of it; it sorts by time.
-        at: when its state was taken.
-        home: id of the home.
-        folder: of the home, for people.
-        places: where the home keeps its tables and its journal, without passwords.
-        slowwave: version that made it.
-        journal: the acts.
-        tables: by physical name.
-        files: of the home beside them; the settings file is one of them.
-        size: of the files as they are in the home, and of the journal's pages that were read anew (bytes).
-        sent: what was stored for it that was not there (bytes).
-        seconds: that it took.
+        name: Sorts by time.
+        at: Time of its state.
+        home: Id of the home.
+        folder: Of the home, for people.
+        places: Places of the home's tables and journal, without passwords.
+        slowwave: Version that made it.
+        journal: Journal part.
+        tables: By physical name.
+        files: Other files of the home, including the settings file.
+        size: Of the files in the home, and of new journal pages (bytes).
+        sent: Newly stored (bytes).
+        seconds: Duration.
     """
 
     name: str
@@ -122,9 +122,9 @@ class Backup:
     format: int = field(default=FORMAT)
 
     def pieces(self) -> Iterator[tuple[str, str]]:
-        """(piece, what it is of) for every piece, in words for a person."""
+        """Yield (piece, description for a person) for every piece."""
         for page in self.journal.pages:
-            yield from ((piece, f"journal, acts {page.first:,} to {page.last:,}") for piece in page.pieces)
+            yield from ((piece, f"journal, entries {page.first:,} to {page.last:,}") for piece in page.pieces)
         tables = [(f"table {name},", file) for name, table in self.tables.items() for file in table.files]
         for where, file in [*tables, *(("file", file) for file in self.files)]:
             yield from ((piece, f"{where} {file.name}") for piece in file.pieces)
@@ -134,23 +134,23 @@ _ADAPTER = TypeAdapter(Backup)
 
 
 def written(backup: Backup) -> bytes:
-    """A backup as JSON."""
+    """Serialise a backup as JSON."""
     return orjson.dumps(backup, option=orjson.OPT_SORT_KEYS)
 
 
 def read(content: bytes) -> Backup:
-    """A backup from JSON.
+    """Parse a backup from JSON.
 
     Raises:
-        BackupError: a newer Slowwave wrote it.
+        BackupError: A newer Slowwave wrote it.
     """
-    told = orjson.loads(content)
-    if told.get("format") != FORMAT:
+    values = orjson.loads(content)
+    if values.get("format") != FORMAT:
         raise BackupError(
-            f"A backup has format {told.get('format')}, and this Slowwave reads {FORMAT}: use a newer "
+            f"The backup has format {values.get('format')}, but this Slowwave reads {FORMAT}. Use a newer "
             f"Slowwave."
         )
     try:
-        return _ADAPTER.validate_python(told, strict=False)
+        return _ADAPTER.validate_python(values, strict=False)
     except ValidationError as error:
-        raise BackupError(f"A backup cannot be understood: {error.errors()[0]['msg']}.") from None
+        raise BackupError(f"Cannot parse the backup: {error.errors()[0]['msg']}.") from None

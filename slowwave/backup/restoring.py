@@ -1,8 +1,8 @@
-"""Making a home out of a backup, where there is none.
+"""Restore of a backup into an empty home.
 
-A file in the home says that it is being made, from the first step to after the last: nobody else opens the
-home meanwhile, and whoever was killed goes on by the same command. Every step can be done again: files are
-there whole or not at all, and rows of the journal that are there are compared.
+A marker file in the home exists from the first step until after the last. Nobody else opens the home
+meanwhile, and after a kill the same command resumes. Every step is idempotent: files are written atomically,
+and existing journal rows are compared.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What became of a restore.
+    """Result of a restore.
 
     Attributes:
-        backup: that the home was made of.
-        home: the folder.
-        tables: where the tables are now.
-        journal: where the journal is now, without a password.
-        digest: hash of the acts of the journal, as they are in the home now.
-        changed: settings that are other ones than in the backup, as they are about places.
+        backup: The restored backup.
+        home: Folder.
+        tables: Place of the tables now.
+        journal: Place of the journal now, without a password.
+        digest: Hash of the journal's entries in the home now.
+        changed: Settings of places that differ from the backup.
     """
 
     backup: Backup
@@ -57,27 +57,27 @@ class Restored:
 
 
 def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
-    """Make an empty home equal to the one that a backup is of.
+    """Restore a backup into an empty home.
 
     Args:
-        settings: of the home that is to be; where tables and journal go is as they say.
-        archive: the backups.
-        at: which one: a name, its beginning, or a moment; empty: the last one.
+        settings: Of the new home; they decide the places of tables and journal.
+        archive: The backups.
+        at: Name of the backup, its prefix, or a time; empty: the latest.
 
     Raises:
-        BackupError: the home is not empty, or pieces of the backup are damaged or missing.
-        NotFoundError: there is no such backup.
+        BackupError: The home is not empty, or pieces of the backup are damaged or missing.
+        NotFoundError: There is no such backup.
     """
     backup = archive.named(at)
     if backup.journal.schema > SCHEMA_VERSION:
         raise BackupError(
-            f"The journal of this backup has schema version {backup.journal.schema}, and this Slowwave "
-            f"knows version {SCHEMA_VERSION}: restore it with Slowwave {backup.slowwave} or newer."
+            f"The journal of this backup has schema version {backup.journal.schema}, but this Slowwave "
+            f"supports version {SCHEMA_VERSION}. Restore it with Slowwave {backup.slowwave} or newer."
         )
     home = settings.home
     goes_on = _begun(home, backup)
     if not goes_on:
-        _refuse_what_is_there(settings)
+        _refuse_nonempty(settings)
     make_home(home)
     replace_file(home / MARKER, [orjson.dumps({"backup": backup.name})], file_mode(home))
     if "://" not in settings.store_uri:
@@ -87,7 +87,7 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
         if not goes_on and journal.rows.count():
             (home / MARKER).unlink()
             raise BackupError(
-                f"The journal {_place_of_journal(settings)} has acts already; give an empty one, or "
+                f"The journal {_place_of_journal(settings)} has entries already. Choose an empty one, or "
                 f"another home."
             )
         _tables(archive, backup, tables)
@@ -105,10 +105,10 @@ def _place_of_journal(settings: Settings) -> str:
 
 
 def _begun(home: Path, backup: Backup) -> bool:
-    """Whether a restore of this backup was begun here.
+    """Whether a restore of this backup has begun here.
 
     Raises:
-        BackupError: one of another backup was.
+        BackupError: A restore of another backup has begun.
     """
     try:
         begun = orjson.loads((home / MARKER).read_bytes()).get("backup", "?")
@@ -118,24 +118,24 @@ def _begun(home: Path, backup: Backup) -> bool:
         begun = "?"
     if begun != backup.name:
         raise BackupError(
-            f"A restore of the backup {begun} was begun in {home} and has not ended. Finish it with "
+            f"A restore of the backup {begun} has begun in {home} and not ended. Finish it with "
             f"--at {begun}, or remove the folder."
         )
     return True
 
 
-def _refuse_what_is_there(settings: Settings) -> None:
+def _refuse_nonempty(settings: Settings) -> None:
     home = settings.home
-    if left := leftovers(settings):
+    if unexpected := leftovers(settings):
         raise BackupError(
-            f"The home {home} is not empty ({', '.join(left[:3])}). Restore into a folder that is not there: "
+            f"The home {home} is not empty ({', '.join(unexpected[:3])}). Restore into a new folder: "
             f"slowwave --home FOLDER restore …"
         )
     tables = FileStorage(settings.store_uri, settings.store.storage_options)
-    if there := tables.list():
+    if existing := tables.list():
         raise BackupError(
-            f"There are tables at {tables.uri} already ({sorted(there)[0]}, …). Give an empty place in "
-            f"store.uri."
+            f"There are tables at {tables.uri} already ({sorted(existing)[0]}, …). Set store.uri to an empty "
+            f"place."
         )
 
 
@@ -145,47 +145,47 @@ def _content(archive: Archive, pieces: Iterable[str], what: str) -> Iterator[byt
             yield archive.get(piece)
         except DamagedError as error:
             raise BackupError(
-                f"{what} cannot be restored: piece {piece[:12]}… of the backup {error}. `slowwave verify` "
-                f"says which backups are whole; --at restores one of them."
+                f"Cannot restore {what}: piece {piece[:12]}… of the backup {error}. `slowwave verify` lists "
+                f"the intact backups; restore one of them with --at."
             ) from None
 
 
 def _tables(archive: Archive, backup: Backup, place: FileStorage) -> None:
-    there = place.list()
+    existing = place.list()
     named = {f"{table}.lance/{file.name}" for table, part in backup.tables.items() for file in part.files}
-    if strange := there.keys() - named:
+    if others := existing.keys() - named:
         raise BackupError(
-            f"{place.uri} has files of other tables ({sorted(strange)[0]}). Give an empty place."
+            f"{place.uri} has files of other tables ({sorted(others)[0]}). Choose an empty place."
         )
 
-    def one(item: tuple[str, File]) -> None:
+    def restore_file(item: tuple[str, File]) -> None:
         table, file = item
         path = f"{table}.lance/{file.name}"
-        found = there.get(path)
-        if found is None or found.size != file.size:
+        stored = existing.get(path)
+        if stored is None or stored.size != file.size:
             parts = _content(archive, file.pieces, f"Table {table}, {file.name}")
             place.put(path, next(parts) if len(file.pieces) == 1 else parts)
 
-    # What a version is made of comes before it, and the table that says what all the others are comes last.
+    # Data files come before the version that names them; meta, which describes all tables, comes last.
     items = [(table, file) for table, part in backup.tables.items() for file in part.files]
     items.sort(key=lambda item: (item[0] == "meta", item[1].name.startswith(("_versions/", "_refs/"))))
-    progress.map_in_threads("tables", one, items)
+    progress.map_in_threads("tables", restore_file, items)
 
 
 def _acts(archive: Archive, backup: Backup, journal: Journal) -> str:
-    told, digest = backup.journal, Digest()
-    with progress.task("journal", len(told.pages)) as advance:
-        for page in told.pages:
-            what = f"Journal, acts {page.first:,} to {page.last:,}"
-            found = rows.unpacked(b"".join(_content(archive, page.pieces, what)))
-            journal.rows.put(found)
-            digest.add(found)
+    part, digest = backup.journal, Digest()
+    with progress.task("journal", len(part.pages)) as advance:
+        for page in part.pages:
+            what = f"Journal, entries {page.first:,} to {page.last:,}"
+            page_rows = rows.unpacked(b"".join(_content(archive, page.pieces, what)))
+            journal.rows.put(page_rows)
+            digest.add(page_rows)
             advance(1)
-    journal.rows.put_sources(told.sources)
+    journal.rows.put_sources(part.sources)
     if journal.rows.digest() != digest.value():
         raise BackupError(
-            "The journal is another one than that of the backup: somebody wrote to it meanwhile. Remove what "
-            "was restored, and begin anew."
+            "The journal differs from that of the backup, because another process wrote to it. Remove the "
+            "restored home, and start again."
         )
     return digest.value()
 
@@ -193,9 +193,9 @@ def _acts(archive: Archive, backup: Backup, journal: Journal) -> str:
 def _files(archive: Archive, backup: Backup, settings: Settings) -> tuple[str, ...]:
     home, mask = settings.home, mask_of(settings.home)
     changed: tuple[str, ...] = ()
-    own = [file for file in backup.files if not is_left_out(Path(file.name))]  # or it would hide the tables
+    own = [file for file in backup.files if not is_left_out(Path(file.name))]  # else it could hide the tables
     with progress.task("files", len(own)) as advance:
-        for file in sorted(own, key=lambda one: one.name == CONFIG_FILE):
+        for file in sorted(own, key=lambda item: item.name == CONFIG_FILE):
             content = _content(archive, file.pieces, f"File {file.name}")
             if file.name == CONFIG_FILE:
                 text, changed = with_own_places(b"".join(content).decode(), home)

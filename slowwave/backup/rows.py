@@ -1,4 +1,4 @@
-"""Rows of the journal as the content of a piece, and back: an Arrow stream with a column each."""
+"""Serialisation of journal rows as an Arrow stream, one column per field."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PAGE_SEQS = 256
-"""Places of a page: only the last page is written anew as the journal grows (count)."""
+"""Seqs per page (count). Only the last page is rewritten as the journal grows."""
 
 
 def bounds(until: int) -> Iterator[tuple[int, int]]:
-    """(first, last) place of each page of a journal that ends at a place."""
+    """Yield (first, last) seq of each page of a journal that ends at a position."""
     for first in range(1, until + 1, PAGE_SEQS):
         yield first, min(first + PAGE_SEQS - 1, until)
 
 
 def page_of(rows: StoredRows, first: int, last: int) -> list[Row]:
-    """The rows between two places."""
+    """Return the rows between two positions."""
     return [row for page in rows.pages(after=first - 1, until=last, most=PAGE_SEQS) for row in page]
 
 
 def packed(rows: Sequence[Row]) -> bytes:
-    """Rows as bytes; equal rows give equal bytes."""
+    """Serialise rows; equal rows give equal bytes."""
     import pyarrow as pa
 
     table = pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], _schema())
@@ -37,7 +37,7 @@ def packed(rows: Sequence[Row]) -> bytes:
 
 
 def unpacked(content: bytes) -> list[Row]:
-    """Rows from bytes."""
+    """Parse rows from bytes."""
     import pyarrow as pa
 
     table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()

@@ -1,7 +1,7 @@
-"""The settings file of a restored home: all that the backup has, but for where things are.
+"""Settings file of a restored home: that of the backup, except the places of tables and journal.
 
-Two homes with one set of tables would write over each other. So of what says where tables and journal are,
-only what lies within the home comes back; the rest is what the new home's own file says, or nothing.
+Two homes with the same tables would overwrite each other. So a place is restored only if it is inside the
+home; other places come from the new home's own file, or are dropped.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from slowwave.settings import CONFIG_FILE
 
 
 def with_own_places(text: str, home: Path) -> tuple[str, tuple[str, ...]]:
-    """What is written to a restored home.
+    """Return the settings file of a restored home.
 
     Args:
-        text: of the backup's settings file.
-        home: the folder; the file that is there says where tables and journal are.
+        text: Settings file of the backup.
+        home: Folder; an existing settings file there decides the places of tables and journal.
 
     Returns:
-        The text, and the names of settings that are other ones than in the backup.
+        The text, and the names of settings that differ from the backup.
 
     Raises:
-        BackupError: one of the two is not TOML.
+        BackupError: One of the two is not TOML.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -37,25 +37,25 @@ def with_own_places(text: str, home: Path) -> tuple[str, tuple[str, ...]]:
         document: Any = tomlkit.parse(text)
         own: Any = tomlkit.parse(own_file.read_text(encoding="utf-8")) if own_file.exists() else {}
     except TOMLKitError as error:
-        raise BackupError(f"{CONFIG_FILE} is not valid TOML: {error}. Mend the one in {home}.") from None
+        raise BackupError(f"{CONFIG_FILE} is not valid TOML: {error}. Fix the one in {home}.") from None
     changed = []
     for group, name in chain(*SETTINGS_OF.values()):
-        was, now = _value(document, group, name), _value(own, group, name)
-        if was == now or (now is None and was is not None and _within(name, was)):
+        old, new = _value(document, group, name), _value(own, group, name)
+        if old == new or (new is None and old is not None and _within(name, old)):
             continue
         changed.append(f"{group}.{name}")
-        if now is None:
+        if new is None:
             del document[group][name]
         else:
-            document.setdefault(group, tomlkit.table())[name] = now
+            document.setdefault(group, tomlkit.table())[name] = new
     return tomlkit.dumps(document), tuple(changed)
 
 
 def _value(document: Mapping[str, Any], group: str, name: str) -> Any:  # noqa: ANN401 - any setting
-    found = document.get(group)
-    return found.get(name) if isinstance(found, Mapping) else None
+    section = document.get(group)
+    return section.get(name) if isinstance(section, Mapping) else None
 
 
 def _within(name: str, value: object) -> bool:
-    """Whether a place is one within the home, wherever that is."""
+    """Whether a place is inside the home."""
     return name == "uri" and "://" not in str(value) and not Path(str(value)).expanduser().is_absolute()

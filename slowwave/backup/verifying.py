@@ -1,4 +1,4 @@
-"""Whether backups are what they were when they were made: every piece is read."""
+"""Verification of backups: every piece is read and compared with its hash."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from slowwave.errors import NotFoundError
 
 @dataclass(frozen=True, slots=True)
 class DamagedFile:
-    """Something that is wrong.
+    """Fault of a file in the archive.
 
     Attributes:
-        where: the file, within the place.
-        problem: in words.
-        what: it is of: a table, the journal, a file.
-        backups: names of those that it harms, the newest first.
+        where: Path within the place.
+        problem: Description.
+        what: Table, journal part or file that it belongs to.
+        backups: Names of affected backups, latest first.
     """
 
     where: str
@@ -31,16 +31,16 @@ class DamagedFile:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What verifying found.
+    """Result of a verification.
 
     Attributes:
-        place: where.
-        backups: that were looked at, the oldest first.
-        whole: names of those that nothing is wrong with.
-        pieces: that were read (count).
-        bytes_read: their size as stored.
-        faults: what is wrong.
-        unused: files that no backup needs, with their size; the next backup takes pieces away.
+        place: Verified place.
+        backups: Checked, oldest first.
+        whole: Names of intact backups.
+        pieces: Read (count).
+        bytes_read: Their stored size.
+        faults: Damaged files.
+        unused: Files that no backup needs, with their size; the next backup deletes such pieces.
     """
 
     place: str
@@ -58,14 +58,14 @@ class Verified:
 
 
 def verify(archive: Archive, at: str = "") -> Verified:
-    """Read every piece and see whether it is what its name says.
+    """Read every piece and compare it with its hash.
 
     Args:
-        archive: the backups.
-        at: only this backup: a name, its beginning, or a moment; empty: all.
+        archive: The backups.
+        at: Name of one backup, its prefix, or a time; empty: all.
 
     Raises:
-        NotFoundError: there is no such backup.
+        NotFoundError: There is no such backup.
     """
     every, wrong = archive.backups()
     backups = [archive.named(at)] if at else every
@@ -73,11 +73,11 @@ def verify(archive: Archive, at: str = "") -> Verified:
         raise NotFoundError(f"There are no backups at {archive.place.uri} yet.")
     lists = {} if at else wrong
     faults = [
-        DamagedFile(f"{BACKUPS}/{name}", problem, "the list of a backup", (name,))
+        DamagedFile(f"{BACKUPS}/{name}", problem, "the manifest of a backup", (name,))
         for name, problem in lists.items()
     ]
     if archive.problem:
-        faults.append(DamagedFile(HEADER, archive.problem, "whose backups these are", ()))
+        faults.append(DamagedFile(HEADER, archive.problem, "the header of the archive", ()))
     wanted = _wanted(backups)
     stored = archive.stored()
     pieces = _bad_pieces(archive, list(wanted))
@@ -88,8 +88,8 @@ def verify(archive: Archive, at: str = "") -> Verified:
     harmed = {name for fault in faults for name in fault.backups}
     return Verified(
         place=archive.place.uri,
-        backups=tuple(sorted([*lists, *(one.name for one in backups)])),
-        whole=tuple(one.name for one in backups if one.name not in harmed),
+        backups=tuple(sorted([*lists, *(backup.name for backup in backups)])),
+        whole=tuple(backup.name for backup in backups if backup.name not in harmed),
         pieces=len(wanted),
         bytes_read=sum(stored.get(name, 0) for name in wanted),
         faults=tuple(faults),
@@ -98,18 +98,18 @@ def verify(archive: Archive, at: str = "") -> Verified:
 
 
 def mend(archive: Archive, found: Verified) -> int:
-    """Take away what is damaged, so that the next backup sends it again; how many files that was (count).
+    """Delete damaged files, so that the next backup sends them again. Return the count.
 
-    What the home no longer has stays lost: a backup that needs it can be restored no more, and says so.
+    Data that the home no longer has stays lost: backups that need it cannot be restored.
     """
-    there = archive.place.list()
-    bad = [fault.where for fault in found.faults if fault.where in there and fault.where != HEADER]
+    existing = archive.place.list()
+    bad = [fault.where for fault in found.faults if fault.where in existing and fault.where != HEADER]
     archive.place.delete(bad)
     return len(bad)
 
 
 def _wanted(backups: Sequence[Backup]) -> dict[str, tuple[str, list[str]]]:
-    """Every piece with what it is of and the backups that need it, the newest first."""
+    """Return every piece with its description and the backups that need it, latest first."""
     wanted: dict[str, tuple[str, list[str]]] = {}
     for backup in reversed(backups):
         for piece, what in backup.pieces():
@@ -120,19 +120,19 @@ def _wanted(backups: Sequence[Backup]) -> dict[str, tuple[str, list[str]]]:
 
 
 def _bad_pieces(archive: Archive, names: Sequence[str]) -> dict[str, str]:
-    def look(name: str) -> str:
+    def check(name: str) -> str:
         try:
             archive.get(name)
         except DamagedError as error:
             return str(error)
         return ""
 
-    problems = progress.map_in_threads("pieces", look, names)
+    problems = progress.map_in_threads("pieces", check, names)
     return {name: problem for name, problem in zip(names, problems, strict=True) if problem}
 
 
 def _unused(archive: Archive, backups: Sequence[Backup]) -> dict[str, int]:
-    """Files of the place that no backup needs, with their size (bytes)."""
+    """Return files of the place that no backup needs, with their size (bytes)."""
     needed = {path_of(piece) for backup in backups for piece, _ in backup.pieces()}
     needed |= {HEADER, *(f"{BACKUPS}/{backup.name}" for backup in backups)}
-    return {name: one.size for name, one in archive.place.list().items() if name not in needed}
+    return {name: file.size for name, file in archive.place.list().items() if name not in needed}

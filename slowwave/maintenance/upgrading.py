@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _NO_ACTS = (UPGRADE, "work", "record", "search")
-"""Entries that do not block an undo: those that an upgrade writes, and searches, with which people test it."""
+"""Entries that do not block an undo: those that an upgrade writes, and searches, which test it."""
 
 
 @dataclass(frozen=True, slots=True)

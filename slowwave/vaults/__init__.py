@@ -1,1 +1,1 @@
-"""Folders of notes that are watched: what changed in them goes into the journal."""
+"""Watched folders of notes; their changes go into the journal."""

@@ -1,7 +1,7 @@
-"""One look at a vault: each file beside what the journal last heard of it.
+"""Scanner of a vault: compares each file with its last journal entry.
 
-A place that cannot be looked at, and a file that cannot be read, say nothing about what they held: what is
-known of it stays as it is, and the place is reported again at each look until it is mended.
+An unreadable folder or file is no evidence that its notes are gone. Its memories stay, and each scan reports
+it again until it is fixed.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ from slowwave.notes.reading import read_notes
 from slowwave.settings import NotesSettings
 
 _FILE_OF_LINE = re.compile(r"(.*?\.jsonl)#", re.IGNORECASE | re.DOTALL)
-_NAME_CHARACTERS = 200  # of a place in a warning
-_MORE = "slowwave quarantine list, and show ID, say more"
+_NAME_CHARACTERS = 200  # of a path in a warning
+_MORE = "for details: slowwave quarantine list, and show ID"
 
 
 @dataclass(slots=True)
 class ScanResult:
-    """What one look at a vault found, in notes.
+    """Counts and warnings of one vault scan.
 
     Attributes:
-        deleted: notes that are gone, and were retired.
-        unreadable: notes, lines and places that cannot be read now, also those that could not be before; what
-            is known of them stays as it was.
-        later: modified after the day being staged: left for the next night.
-        warnings: what a person should know, a sentence each; they name files and tell no content.
-        nameless: those of them that are about the whole vault and name no file.
-        acts: entries that went into the journal.
+        deleted: Notes that are gone; their memories were forgotten.
+        unreadable: Notes, lines and folders that cannot be read now, also known ones; their memories stay.
+        later: Files modified after the staged day, left for the next nightly job.
+        warnings: Sentences for a person; they name files and have no content.
+        nameless: Those of them that are about the whole vault and name no file.
+        acts: Entries appended to the journal.
     """
 
     vault: str
@@ -59,23 +58,23 @@ class ScanResult:
 
     @property
     def recorded(self) -> list[str]:
-        """The warnings as they may be kept for ever: without the name of a file, which may be a secret."""
+        """Warnings to store for ever: without file names, which may be secret."""
         more = len(self.warnings) - len(self.nameless)
         files = f"{counted(more, 'warning')} about single files"
-        told = f"{files} of the vault {self.vault}: `slowwave ingest` names them."
-        return [*self.nameless, *([told] if more else [])]
+        summary = f"{files} of the vault {self.vault}. Run `slowwave ingest` to list them."
+        return [*self.nameless, *([summary] if more else [])]
 
 
 class VaultScanner:
-    """Compares a vault, file after file, with what the journal last heard of it.
+    """Comparison of a vault with the journal, file by file.
 
     Args:
-        journal: asked, not written to.
-        source: the vault.
-        listing: what is in it.
-        settings: limits.
-        as_of: the moment that the acts get.
-        principal: who the acts are attributed to.
+        journal: Read only.
+        source: The vault.
+        listing: Its files.
+        settings: Limits.
+        as_of: Time of the new entries.
+        principal: User of the new entries.
     """
 
     def __init__(
@@ -101,15 +100,15 @@ class VaultScanner:
         self._seen: set[str] = set()
         self._acted: set[str] = set()
         self._taken: set[str] = set()  # files, by source
-        self._said: set[str] = set()  # hashes of the texts that are new in this look
-        self._lost: set[str] = set()  # hashes of the texts that are no longer where they were
+        self._new_texts: set[str] = set()  # hashes of texts that are new in this scan
+        self._lost: set[str] = set()  # hashes of texts that are no longer in their note
         for place in listing.unseen:
             kept = self._keep(place.source)
             if place.expected or kept:
                 self._report(place.source, place.why)
 
     def acts_of(self, file: VaultFile) -> list[Entry]:
-        """Acts that this file gives rise to."""
+        """Return the entries for a file."""
         if self._named[file.source] > 1 and self._is_ambiguous(file):
             return []
         self._taken.add(file.source)
@@ -124,8 +123,12 @@ class VaultScanner:
         if not many and self._is_known(self._subject(file.source), raw, "save"):
             self.result.unchanged += 1
             return []
-        most = self._settings.max_bytes
-        notes = [_too_large(file, most)] if data is None else read_notes(data, file.source, max_bytes=most)
+        max_bytes = self._settings.max_bytes
+        notes = (
+            [_too_large(file, max_bytes)]
+            if data is None
+            else read_notes(data, file.source, max_bytes=max_bytes)
+        )
         acts: list[Entry] = []
         failures: list[NoteFailure] = []
         for note in notes:
@@ -133,36 +136,36 @@ class VaultScanner:
         if failures:
             self._keep(file.source)
             first = failures[0]
-            told = first.message if first.reason == "bad_name" else f"{first.reason} ({_MORE})"
+            reason = first.message if first.reason == "bad_name" else f"{first.reason} ({_MORE})"
             whole = len(notes) == 1
             what = "" if whole else f"{len(failures):,} of its {len(notes):,} lines; the first: "
-            self._report(file.source, f"{what}{told}", count=len(failures))
+            self._report(file.source, f"{what}{reason}", count=len(failures))
         return acts
 
     def _is_ambiguous(self, file: VaultFile) -> bool:
-        """Whether nobody can say that this one of several files of one name is the one that is known."""
+        """Whether several files have the name of a known one, so that none can be identified."""
         if file.source not in self._taken and not self._keep(file.source):
             return False
         self._taken.add(file.source)
         self._report(
             file.source,
-            f"{file.path} and another have the same name but for its encoding; rename one of them",
+            f"{file.path} and another file have names that differ only in their encoding; rename one of them",
         )
         return True
 
     def _acts_on(
         self, note: Note | NoteFailure, *, raw: str | None, failures: list[NoteFailure]
     ) -> list[Entry]:
-        """The act that a note gives rise to, if any; whatever it brings about is about this note alone."""
+        """Return the entry for a note, if any; an error affects this note only."""
         if isinstance(note, Note):
             try:
                 return self._saved(note, raw)
             except Exception as error:
-                note = _that_failed(note, error)
+                note = _failure_of(note, error)
         failures.append(note)
         try:
             return self._found_unreadable(note, raw)
-        except JournalEntryError:  # the journal has no room for its very name: it is told of, every time
+        except JournalEntryError:  # its name cannot be stored: each scan reports it
             return []
 
     def _saved(self, note: Note, raw: str | None) -> list[Entry]:
@@ -181,7 +184,7 @@ class VaultScanner:
             self.result.changed += 1
             if last["content_hash"] != entry.content_hash:
                 self._lost.add(last["content_hash"])
-        self._said.add(entry.content_hash)
+        self._new_texts.add(entry.content_hash)
         return [self._made(entry)]
 
     def _found_unreadable(self, failed: NoteFailure, raw: str | None) -> list[Entry]:
@@ -192,32 +195,34 @@ class VaultScanner:
         return [self._made(unreadable_entry(failed, digest=digest, **self._act(subject, digest)))]
 
     def postpone(self, file: VaultFile) -> None:
-        """The file was modified after the day being staged; what is known of it stays."""
+        """Leave a file that was modified after the staged day; its memories stay."""
         self.result.later += 1
         self._keep(file.source)
 
     def gone(self, *, believed: bool) -> list[Entry]:
-        """Acts of forgetting what is no longer in the vault, unless that is suspiciously much.
+        """Return forget entries for missing notes, unless suspiciously many are missing.
 
-        One note may always go, and up to a share of them; but not the last one, as an empty folder may be one
-        whose disk is not there. What only moved is in the vault still and is no loss.
+        One note may always go, and up to a share of them. The last one may not: an empty folder may be an
+        unmounted disk. A note that moved within the vault is no loss.
 
         Args:
-            believed: a person says that the folder is complete.
+            believed: A person confirms that the folder is complete.
         """
         known = [subject for subject, row in self._last.items() if row["kind"] != "forget"]
         missing = [subject for subject in known if subject not in self._seen]
-        # What never could be read is no note: it makes no vault larger, and none less empty.
+        # A file that never could be read is no note and does not count.
         live = [subject for subject in known if self._was_saved(subject)]
         were_notes = set(missing).intersection(live)
-        lost = [one for one in were_notes if self._last[one]["content_hash"] not in self._said]
-        left = self._said or not self._seen.isdisjoint(live)
-        allowed = max(1.0, self._settings.max_retired_share * len(live)) if left else 0.0
+        lost = [
+            subject for subject in were_notes if self._last[subject]["content_hash"] not in self._new_texts
+        ]
+        remains = self._new_texts or not self._seen.isdisjoint(live)
+        allowed = max(1.0, self._settings.max_retired_share * len(live)) if remains else 0.0
         if len(lost) > allowed and not believed:
             self.result.nameless.append(
                 f"{len(lost)} of {len(live)} notes of {self._source.name} are no longer in "
-                f"{self._source.uri}. Nothing was retired: is the folder complete? If it is, run "
-                f"`slowwave ingest {self._source.uri} --retire-missing`."
+                f"{self._source.uri}. Nothing was forgotten, because the folder may be incomplete. If it is "
+                f"complete, run `slowwave ingest {self._source.uri} --retire-missing`."
             )
             self.result.warnings.append(self.result.nameless[-1])
             missing = [subject for subject in missing if subject not in were_notes]
@@ -230,22 +235,22 @@ class VaultScanner:
         return acts
 
     def _was_saved(self, subject: str) -> bool:
-        """Whether a memory may have come of it; of a line that never could be read there is none."""
+        """Whether a memory may exist for it; a line that never could be read has none."""
         if self._last[subject]["kind"] == "save":
             return True
-        return any(one.kind == "save" for one in self._journal.about(self._source.namespace, subject))
+        return any(entry.kind == "save" for entry in self._journal.about(self._source.namespace, subject))
 
     def again(self, file: VaultFile) -> Iterator[Entry]:
-        """Acts for notes that say exactly what a note that is gone or changed said.
+        """Yield save entries for notes that equal a note that is gone or changed.
 
-        They were refused as its duplicates; now they are the only ones that say it.
+        They were refused as its duplicates, and now are the only ones with this text.
         """
         orphans = self._orphans.get(self._subject(file.source))
         if not orphans or file.source not in self._taken:
             return
         try:
             data = file.path.read_bytes()
-        except OSError:  # it went away since it was read; the next look tells
+        except OSError:  # deleted since it was read; the next scan reports it
             return
         for note in read_notes(data, file.source, max_bytes=self._settings.max_bytes):
             name = self._subject(note.source)
@@ -256,28 +261,28 @@ class VaultScanner:
 
     @cached_property
     def _orphans(self) -> dict[str, set[str]]:
-        """Unchanged notes whose content was lost elsewhere in this look, by the file they are in."""
-        found: dict[str, set[str]] = {}
+        """Unchanged notes whose original was lost in this scan, by file."""
+        by_file: dict[str, set[str]] = {}
         for subject, row in self._last.items():
             same = row["kind"] == "save" and row["content_hash"] in self._lost - {""}
             if same and subject in self._seen and subject not in self._acted:
-                found.setdefault(_file_of(subject), set()).add(subject)
-        return found
+                by_file.setdefault(_file_of(subject), set()).add(subject)
+        return by_file
 
     @cached_property
     def _known_in(self) -> dict[str, list[str]]:
-        """What is known of each file, and of all files under each folder."""
-        found = defaultdict(list)
+        """Known notes of each file, and of all files under each folder."""
+        subjects = defaultdict(list)
         for subject in self._last:
             file = _file_of(subject)
-            found[file].append(subject)
+            subjects[file].append(subject)
             for at, character in enumerate(file):
                 if character == "/":
-                    found[file[:at]].append(subject)
-        return found
+                    subjects[file[:at]].append(subject)
+        return subjects
 
     def _keep(self, source: str) -> bool:
-        """What is known of a file or folder stays as it is; whether anything is known of it."""
+        """Mark a file or folder as seen, so its memories stay. Return whether any exist."""
         known = self._known_in.get(self._subject(source).rstrip("/"), [])
         self._seen.update(known)
         return any(self._last[subject]["kind"] != "forget" for subject in known)
@@ -286,12 +291,12 @@ class VaultScanner:
         self.result.unreadable += count
         place = self._subject(source) if source else self._source.uri
         short = place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
-        self.result.warnings.append(f"{short} cannot be read: {why}. What was known of it stays as it was.")
+        self.result.warnings.append(f"{short} cannot be read: {why}. Its memories stay unchanged.")
 
     def _is_known(self, subject: str, digest: str, kind: str) -> bool:
         self._seen.add(subject)
         last = self._last.get(subject)
-        if last is None:  # what was erased is not taken in again while the file still says it
+        if last is None:  # erased texts are not imported again from an unchanged file
             return is_tombstoned(digest, self._erased.get(erased_name(self._source.namespace, subject), ()))
         return bool(last["kind"] == kind and last["digest"] == digest)
 
@@ -299,7 +304,7 @@ class VaultScanner:
         return f"{self._source.name}/{source}"
 
     def _placed(self, note: Note) -> Note:
-        """The note with the whole source of the one that it follows, which is in the same vault."""
+        """Return the note with the full source of the one that it follows, in the same vault."""
         return replace(note, follows=self._subject(note.follows)) if note.follows else note
 
     def _made(self, entry: Entry) -> Entry:
@@ -331,8 +336,8 @@ def _raw_digest(file: VaultFile, data: bytes | None) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _that_failed(note: Note, error: Exception) -> NoteFailure:
-    """What stands in place of a note that the journal cannot hold; under a name that it can."""
+def _failure_of(note: Note, error: Exception) -> NoteFailure:
+    """Return the failure for a note that the journal cannot hold, under a name that it can."""
     file = _FILE_OF_LINE.match(note.source)
     source = note.source if file is None else f"{file[1]}#{ids.digest('line', note.source)[:12]}"
     named = isinstance(error, JournalEntryError)

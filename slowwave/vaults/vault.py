@@ -1,7 +1,7 @@
-"""Watching a vault: what changed since the last look goes into the journal as acts.
+"""Watched vaults: changes since the last scan go into the journal as events.
 
-The present state of a folder can only be observed now; the journal keeps every observation, so a night
-of the past can be run again and gives what it gave.
+A folder can only be observed now. The journal keeps every observation, so a past night can be run again with
+the same result.
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ _BATCH = 500
 def watch(
     journal: Journal, namespace: str, folder: Path, *, name: str, as_of: datetime, principal: str
 ) -> WatchedVault:
-    """Remember a folder as a vault of the namespace, to be looked at every night.
+    """Register a folder as a vault of the namespace, scanned every night.
 
     Raises:
-        FileNotFoundError: no such folder.
-        NotADirectoryError: it is a file.
-        SlowwaveError: the namespace has another vault of this name.
+        FileNotFoundError: No such folder.
+        NotADirectoryError: It is a file.
+        SlowwaveError: The namespace has another vault of this name.
     """
     folder = folder.expanduser().resolve()
     if not folder.exists():
-        raise FileNotFoundError(f"There is no folder {folder}. Give the path of a vault (a folder of notes).")
+        raise FileNotFoundError(
+            f"Folder {folder} does not exist. Give the path of a vault (a folder of notes)."
+        )
     if not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file. Give the folder that it is in.")
+        raise NotADirectoryError(f"{folder} is a file. Give its folder.")
     name = name or folder.name
     for known in journal.sources():
         if (known.namespace, known.name) == (namespace, name) and known.uri != str(folder):
@@ -48,7 +50,7 @@ def watch(
                 )
             journal.remove_source(namespace, known.name)  # it has moved
     journal.add_source(namespace, name, str(folder), added_at=as_of, principal=principal)
-    return next(one for one in journal.sources() if (one.namespace, one.name) == (namespace, name))
+    return next(vault for vault in journal.sources() if (vault.namespace, vault.name) == (namespace, name))
 
 
 def scan(
@@ -61,79 +63,79 @@ def scan(
     principal: str = "vault",
     allow_mass_retire: bool = False,
 ) -> ScanResult:
-    """Look at a vault and put what changed since the last look into the journal.
+    """Scan a vault and append its changes to the journal.
 
-    What cannot be read is told, and what is known of it stays as it was: see `ScanResult`.
+    Unreadable files are reported, and their memories stay: see `ScanResult`.
 
     Args:
-        journal: where the acts go.
-        source: the vault, as :func:`watch` gave it.
-        settings: limits.
-        as_of: the moment that the acts get.
-        before: files modified at this moment or later are left for another look.
-        principal: who the acts are attributed to.
-        allow_mass_retire: retire any share of the notes.
+        journal: Gets the entries.
+        source: The vault, from :func:`watch`.
+        settings: Limits.
+        as_of: Time of the new entries.
+        before: Files modified at this time or later are left for a later scan.
+        principal: User of the new entries.
+        allow_mass_retire: Forget any share of the notes.
 
     Raises:
-        FileNotFoundError: the folder is gone (nothing is retired then).
+        FileNotFoundError: The folder is missing (nothing is forgotten then).
     """
     listing = list_vault(Path(source.uri))
-    look = VaultScanner(journal, source, listing, settings, as_of=as_of, principal=principal)
+    scanner = VaultScanner(journal, source, listing, settings, as_of=as_of, principal=principal)
     limit = before.timestamp() * 1e9 if before is not None else float("inf")
     batch: list[Entry] = []
     with progress.task(f"reading {source.name}", len(listing.files)) as advance:
         for file in listing.files:
             if file.mtime_ns >= limit:
-                look.postpone(file)
+                scanner.postpone(file)
             else:
-                batch.extend(look.acts_of(file))
+                batch.extend(scanner.acts_of(file))
             advance(1)
             if len(batch) >= _BATCH:
                 journal.append(batch)
                 batch = []
-    batch.extend(look.gone(believed=allow_mass_retire))
-    batch.extend(entry for file in listing.files for entry in look.again(file))
+    batch.extend(scanner.gone(believed=allow_mass_retire))
+    batch.extend(entry for file in listing.files for entry in scanner.again(file))
     journal.append(batch)
-    return look.result
+    return scanner.result
 
 
 def scan_all(
     journal: Journal, settings: NotesSettings, *, as_of: datetime, before: datetime | None = None
 ) -> list[ScanResult]:
-    """Look at every watched vault, as `scan` does; one that cannot be looked at keeps no other from it."""
+    """Scan every watched vault; a failing one does not affect the others."""
     scans = []
     for source in journal.sources():
-        told = f"The vault {source.name} is not at {source.uri} any more; its notes stay as they are."
+        warning = f"The vault {source.name} is no longer at {source.uri}. Its memories stay unchanged."
         if is_there(source.uri):
             try:
                 scans.append(scan(journal, source, settings, as_of=as_of, before=before))
                 continue
             except Exception as error:
-                told = (
-                    f"The vault {source.name} could not be looked at ({type(error).__name__}); what was not "
-                    f"read stays as it was. `slowwave ingest {source.uri} -n {source.namespace}` says what "
-                    f"is wrong."
+                warning = (
+                    f"The vault {source.name} could not be scanned ({type(error).__name__}). Memories of "
+                    f"unread files stay unchanged. For details: `slowwave ingest {source.uri} -n "
+                    f"{source.namespace}`."
                 )
-        scans.append(ScanResult(source.name, unreadable=1, warnings=[told], nameless=[told]))
+        scans.append(ScanResult(source.name, unreadable=1, warnings=[warning], nameless=[warning]))
     return scans
 
 
 def is_there(uri: str) -> bool:
-    """Whether there is a folder that can be looked at."""
+    """Whether the folder exists and can be listed."""
     try:
         return Path(uri).is_dir()
-    except OSError:  # a folder above it may not be entered
+    except OSError:  # no access to a parent folder
         return False
 
 
 def fingerprint(folder: Path) -> str:
-    """Changes when a file of the vault is added, removed or modified; reads no file."""
+    """Return a hash that changes when a file of the vault is added, removed or modified; it reads no file."""
     listing = list_vault(folder)
     parts = [f"{file.source}:{file.size}:{file.mtime_ns}" for file in listing.files]
     return ids.digest("fingerprint", *parts, *(f"{place.source}:{place.why}" for place in listing.unseen))
 
 
 def scan_summary(scans: list[ScanResult]) -> pl.DataFrame:
-    """One row per vault, for people."""
+    """Return one row per vault, for people."""
     columns = ("vault", "new", "changed", "deleted", "unreadable", "unchanged", "later")
     return pl.DataFrame([{name: getattr(scan, name) for name in columns} for scan in scans])

@@ -97,7 +97,7 @@ def test_what_is_no_moment_is_told_which_form_is_wanted(made: Path, tmp_path: Pa
     assert done.exit_code == 1
     told = " ".join(done.stderr.split())
     assert "'yesterday'" in told
-    assert "a day (YYYY-MM-DD) or a moment (YYYY-MM-DDTHH:MM)" in told
+    assert "a day (YYYY-MM-DD) or a time (YYYY-MM-DDTHH:MM)" in told
 
 
 def test_keys_and_places_that_cannot_be(made: Path, tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_keys_and_places_that_cannot_be(made: Path, tmp_path: Path) -> None:
     for words, told in (
         (("backup",), "Which place?"),
         (("verify",), "Which place?"),
-        (("backup", "--new-key", key), "is there already"),
-        (("backup", place), "give it with --key-file"),
+        (("backup", "--new-key", key), "exists already"),
+        (("backup", place), "Give it with --key-file"),
         (("verify", tmp_path / "none"), "There are no backups"),
         (("restore", place, "--key-file", tmp_path / "none"), "cannot be read"),
         (("backup", place, "--key-file", key, "--keep", "-1"), "keep is -1"),

@@ -214,7 +214,7 @@ def test_a_home_may_be_given_as_an_option(ready, tmp_path):
         (("forget", "nothing"), "has no memory 'nothing'"),
         (("search", " "), "The query is empty"),
         (("search", "x", "-n", "a b"), "Namespace 'a b'"),
-        (("ingest", "does/not/exist"), "There is no folder"),
+        (("ingest", "does/not/exist"), "does not exist"),
         (("checkpoint", "restore", "nothing"), "No checkpoint 'nothing'"),
         (("checkpoint", "create", "a b"), "Checkpoint name 'a b'"),
         (("reembed", "--model", "nothing"), "'nothing' is not known"),

@@ -128,7 +128,7 @@ def test_the_nights_of_a_vault(settings, folder):
     watch(settings, folder, "bob")
 
     first = run_night(settings, TODAY, TODAY)
-    told = "1 warning about single files of the vault vault: `slowwave ingest` names them."
+    told = "1 warning about single files of the vault vault. Run `slowwave ingest` to list them."
     assert (first["success"], first["errors"], first["warnings"]) == (True, [], [told, told])
     assert first["live"] == 6
     made = [one["asset"] for one in first["steps"]]
@@ -203,7 +203,7 @@ def test_a_vault_that_is_away_is_a_warning_and_its_notes_stay(settings, folder, 
     report = run_night(settings, TODAY, TODAY)
     assert (report["success"], report["live"]) == (True, 1)
     (warning,) = report["warnings"]
-    assert "The vault vault is not at" in warning
+    assert "The vault vault is no longer at" in warning
 
 
 # -- backfills -------------------------------------------------------------------------------------

@@ -220,7 +220,7 @@ def test_a_restore_that_was_cut_short_goes_on_and_nobody_opens_it_meanwhile(
         Workspace(load(new)).journal  # noqa: B018
     with pytest.raises(StoreError, match="is being restored"):
         Workspace(load(new)).store  # noqa: B018
-    with pytest.raises(BackupError, match="was begun in"):
+    with pytest.raises(BackupError, match="has begun in"):
         restore(load(new), archive(kept), at=archive(kept).names()[0])
     restore(load(new), archive(kept))
     whole = tmp_path / "whole"
@@ -252,10 +252,10 @@ def test_places_of_others_are_refused(own: Path, kept: Path, tmp_path: Path) -> 
     with Memory(load(own), namespace="ada") as memory:
         with pytest.raises(BackupError, match="backups of another home"):
             back_up(memory, kept)
-        with pytest.raises(BackupError, match="holds no backups"):
+        with pytest.raises(BackupError, match="has no backups"):
             back_up(memory, own.parent)
         (tmp_path / "file").write_text("x")
-        with pytest.raises(BackupError, match=r"something else is in its place|is no folder"):
+        with pytest.raises(BackupError, match=r"something else is in its place|is not a folder"):
             back_up(memory, tmp_path / "file")
     with pytest.raises(BackupError, match="There are no backups"):
         archive(tmp_path)
@@ -358,7 +358,7 @@ def test_doctor_says_when_the_last_one_was(own: Path, tmp_path: Path) -> None:
 
     place = tmp_path / "backups"
     assert told() == []
-    assert told(uri=str(place)) == [(False, f"none was made at {place} yet", "slowwave backup")]
+    assert told(uri=str(place)) == [(False, f"there is none at {place} yet", "slowwave backup")]
     with Memory(load(own), namespace="ada") as memory:
         back_up(memory, place)
     ((fresh, words, _),) = told(uri=str(place))
@@ -424,7 +424,7 @@ def test_a_damaged_piece_is_sent_again_when_it_was_taken_away(own: Path, tmp_pat
         back_up(memory, place)
         found = verify(archive(place))
         (fault,) = found.faults
-        assert fault.what.startswith("journal, acts 1 to ")
+        assert fault.what.startswith("journal, entries 1 to ")
         assert len(fault.backups) == 2
         assert mend(archive(place), found) == 1
         back_up(memory, place)
@@ -475,14 +475,14 @@ def test_a_key_file_is_its_owners_and_is_not_written_over(tmp_path: Path) -> Non
     assert path.stat().st_mode & 0o777 == 0o600
     assert read_key_file(path) == key
     assert key.content.hex() not in repr(key)
-    with pytest.raises(BackupError, match="is there already"):
+    with pytest.raises(BackupError, match="exists already"):
         make_key_file(path)
     path.chmod(0o644)
     with pytest.raises(BackupError, match="chmod 600"):
         read_key_file(path)
     path.chmod(0o600)
     path.write_text("slowwave-backup-key-1:abcd\n")
-    with pytest.raises(BackupError, match="is no key"):
+    with pytest.raises(BackupError, match="is not a backup key"):
         read_key_file(path)
     with pytest.raises(BackupError, match="cannot be read"):
         read_key_file(tmp_path / "none")
@@ -556,7 +556,7 @@ def test_a_copy_and_a_restored_home_do_not_go_on_with_the_backups_of_the_origina
     restore(load(tmp_path / "restored"), archive(place))
     backed_up(own)
     for other in (copy, tmp_path / "restored"):
-        with pytest.raises(BackupError, match=r"made by another home that was this one once.*--adopt"):
+        with pytest.raises(BackupError, match=r"made by another copy of this home.*--adopt"):
             backed_up(other)
     assert len(archive(place).names()) == 2
     backed_up(tmp_path / "restored", adopt=True)

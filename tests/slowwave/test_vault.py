@@ -364,7 +364,7 @@ def test_one_vault_that_fails_keeps_no_other_from_being_looked_at(journal, tmp_p
     assert {name: counts(scan) for name, scan in found.items()} == {
         "one": {"unreadable": 1}, "two": {"unreadable": 1}, "three": {"new": 1},
     }  # fmt: skip
-    assert "is not at" in found["one"].warnings[0]
+    assert "is no longer at" in found["one"].warnings[0]
     assert "RuntimeError" in found["two"].warnings[0]
 
 
@@ -634,7 +634,7 @@ def test_a_vault_that_has_moved_keeps_its_notes(journal, folder, tmp_path):
 
 
 def test_watching_what_is_not_a_folder_is_refused(journal, tmp_path):
-    with pytest.raises(FileNotFoundError, match="There is no folder"):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
         watch(journal, tmp_path / "nowhere")
     file = put(tmp_path, "a.md")
     with pytest.raises(NotADirectoryError, match="is a file"):
