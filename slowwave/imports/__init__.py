@@ -1,5 +1,5 @@
-"""Conversations and memories that a person has elsewhere are taken in once, as notes, through the gate.
+"""Imports of conversations and memories from other applications, as notes, through the save gate.
 
-A reader (`chatgpt`, `claude`, `coding`, `memories`, `markdown`) turns an export into items; `taking` decides
-which are new and lets them in; `weighing` asks the gate without writing anything.
+A reader (`chatgpt`, `claude`, `coding`, `memories`, `markdown`) turns an export into items. `run_import`
+decides which are new and saves them; `gate_preview` asks the gate without writing anything.
 """

@@ -1,4 +1,4 @@
-"""The files of an export: one file, those of a folder, or those in a .zip. Nothing is unpacked to disk.
+"""Files of an export: one file, a folder, or the members of a .zip. Nothing is unpacked to disk.
 
 A member of an archive is read as a stream; its name is only compared, never used as a path.
 """
@@ -17,13 +17,13 @@ from slowwave.common.archive_errors import damage_explained
 from slowwave.imports.model import ImportFailedError
 
 MAX_BYTES = 4 * 2**30
-"""Size of a file, or of a member of an archive, above which it is refused (bytes, unpacked)."""
+"""Maximum size of a file or archive member (bytes, unpacked)."""
 MAX_COMPRESSED_BYTES = 200
-"""How many times larger than its packed form a large member may be: text gets 3 to 20 times smaller."""
+"""Maximum compression ratio of a large member; that of text is 3 to 20."""
 LARGE = 64 * 2**20
-"""From this size on (bytes) that is asked."""
+"""Size (bytes) from which the compression ratio is checked."""
 MAX_WHOLE_BYTES = 256 * 2**20
-"""Size of a file that has to be read as a whole, and of one conversation (bytes)."""
+"""Maximum size of one conversation, or of a file that must be read whole (bytes)."""
 
 _ZIP = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06"
@@ -32,7 +32,7 @@ _DAMAGE: Final = (ImportFailedError, ". Get another copy of it.", ". Unpack it a
 
 
 class Member(NamedTuple):
-    """One file: its name for people, its size (bytes), and how to open it."""
+    """File of an export: its name for people, its size (bytes), and its opener."""
 
     name: str
     size: int
@@ -40,31 +40,31 @@ class Member(NamedTuple):
 
 
 def members(path: str, *patterns: str) -> list[Member]:
-    """The files of an export.
+    """List the files of an export.
 
     Args:
-        path: a file, a .zip or a folder.
-        patterns: of names in an archive or a folder (``memories/*.json``), wherever they stand in it; a file
-            that is given by itself is taken whatever its name is.
+        path: A file, a .zip or a folder.
+        patterns: Of names in an archive or a folder (``memories/*.json``), at any depth. A single file is
+            always included.
 
     Raises:
-        ImportFailedError: there is no such file, or it is damaged or beyond the limits.
-        OSError: it cannot be opened.
+        ImportFailedError: The file does not exist, is damaged, or is beyond the limits.
+        OSError: It cannot be opened.
     """
     place = Path(path).expanduser()
     if not place.exists():
-        raise ImportFailedError(f"There is no {path}. Give the path of the export.")
+        raise ImportFailedError(f"{path} does not exist. Give the path of the export.")
     if place.is_dir():
-        files = sorted(one for one in place.rglob("*") if one.is_file())
+        files = sorted(file for file in place.rglob("*") if file.is_file())
         return [
-            _file(one, str(one.relative_to(place)))
-            for one in files
-            if _matches(one.relative_to(place).as_posix(), patterns)
+            _file(file, str(file.relative_to(place)))
+            for file in files
+            if _matches(file.relative_to(place).as_posix(), patterns)
         ]
     if not place.is_file():
-        raise ImportFailedError(f"{path} is no file: a pipe or a device. Give the path of the export.")
-    with place.open("rb") as file:
-        first = file.read(len(_ZIP))
+        raise ImportFailedError(f"{path} is a pipe or a device, not a file. Give the path of the export.")
+    with place.open("rb") as stream:
+        first = stream.read(len(_ZIP))
     if first in (_ZIP, _EMPTY_ZIP):
         return _packed(place, patterns)
     return [_file(place, place.name)]
@@ -72,10 +72,10 @@ def members(path: str, *patterns: str) -> list[Member]:
 
 @contextmanager
 def reading(member: Member) -> Iterator[IO[bytes]]:
-    """The bytes of a file, with a bar of how far they were read, and damage told.
+    """Open a file with a progress bar and explained errors.
 
     Raises:
-        ImportFailedError: it is damaged, or packed in a way that nobody here knows.
+        ImportFailedError: It is damaged, or its compression is not supported.
     """
     with (
         damage_explained(member.name, *_DAMAGE),
@@ -86,40 +86,40 @@ def reading(member: Member) -> Iterator[IO[bytes]]:
 
 
 def read_whole(member: Member) -> bytes:
-    """All bytes of a file.
+    """Read a whole file.
 
     Raises:
-        ImportFailedError: it is too large for that.
+        ImportFailedError: It is too large for that.
     """
     if member.size > MAX_WHOLE_BYTES:
         raise ImportFailedError(
-            f"{member.name} has {member.size:,} bytes; at most {MAX_WHOLE_BYTES:,} are read as a whole. "
-            f"Split it into files."
+            f"{member.name} has {member.size:,} bytes; the maximum is {MAX_WHOLE_BYTES:,}. "
+            f"Split it into several files."
         )
     with reading(member) as stream:
         return stream.read()
 
 
-def short_name(name: str, most: int = 24) -> str:
-    """The end of a name, for a narrow place."""
-    return name if len(name) <= most else f"…{name[1 - most :]}"
+def short_name(name: str, max_length: int = 24) -> str:
+    """Shorten a name to its end, for a narrow place."""
+    return name if len(name) <= max_length else f"…{name[1 - max_length :]}"
 
 
 class _Counted:
-    """A stream that says how far it was read."""
+    """Stream wrapper that reports progress."""
 
     def __init__(self, stream: IO[bytes], advance: Callable[[int], None]) -> None:
         self._stream, self._advance = stream, advance
 
     def read(self, size: int = -1) -> bytes:
-        """As of a file."""
-        return self._told(self._stream.read(size))
+        """Read as from a file."""
+        return self._count(self._stream.read(size))
 
     def readline(self, size: int = -1) -> bytes:
-        """As of a file."""
-        return self._told(self._stream.readline(size))
+        """Read as from a file."""
+        return self._count(self._stream.readline(size))
 
-    def _told(self, data: bytes) -> bytes:
+    def _count(self, data: bytes) -> bytes:
         self._advance(len(data))
         return data
 
@@ -132,21 +132,21 @@ def _file(path: Path, name: str) -> Member:
 
 def _packed(path: Path, patterns: tuple[str, ...]) -> list[Member]:
     with damage_explained(str(path), *_DAMAGE), zipfile.ZipFile(path) as archive:
-        found = [
-            one
-            for one in archive.infolist()
-            if not one.is_dir()
-            and not one.filename.startswith(_OF_A_MAC)
-            and _matches(one.filename.replace("\\", "/"), patterns)
+        infos = [
+            info
+            for info in archive.infolist()
+            if not info.is_dir()
+            and not info.filename.startswith(_OF_A_MAC)
+            and _matches(info.filename.replace("\\", "/"), patterns)
         ]
-    for one in found:
-        _bounded(one.filename, one.file_size)
-        if one.file_size >= LARGE and one.file_size > MAX_COMPRESSED_BYTES * max(one.compress_size, 1):
+    for info in infos:
+        _bounded(info.filename, info.file_size)
+        if info.file_size >= LARGE and info.file_size > MAX_COMPRESSED_BYTES * max(info.compress_size, 1):
             raise ImportFailedError(
-                f"{one.filename} in {path.name} is {one.file_size // max(one.compress_size, 1):,} times "
-                f"larger than its packed form: no text is. It was not opened."
+                f"{info.filename} in {path.name} is {info.file_size // max(info.compress_size, 1):,} times "
+                f"larger than its packed form, which no text is. It was not opened."
             )
-    return [_member(path, one) for one in found]
+    return [_member(path, info) for info in infos]
 
 
 def _member(path: Path, info: zipfile.ZipInfo) -> Member:
@@ -160,8 +160,8 @@ def _member(path: Path, info: zipfile.ZipInfo) -> Member:
 
 def _bounded(name: str, size: int) -> None:
     if size > MAX_BYTES:
-        raise ImportFailedError(f"{name} has {size:,} bytes; at most {MAX_BYTES:,} are read. Split it.")
+        raise ImportFailedError(f"{name} has {size:,} bytes; the maximum is {MAX_BYTES:,}. Split it.")
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatch(name, one) or fnmatch(name, f"*/{one}") for one in patterns)
+    return any(fnmatch(name, pattern) or fnmatch(name, f"*/{pattern}") for pattern in patterns)

@@ -1,7 +1,7 @@
-"""The data export of ChatGPT: ``conversations.json``, each conversation a tree of messages.
+"""Reader of ChatGPT's data export: ``conversations.json``, each conversation a tree of messages.
 
-An edited question and an answer that was asked for again are branches of the tree. The branch that the person
-sees is the one that ends in ``current_node``, and that one is taken.
+Edited questions and regenerated answers are branches of the tree. Only the visible branch, which ends in
+``current_node``, is imported.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from slowwave.imports.moments import moment_in
 from slowwave.imports.transcripts import Turn, thread
 
 _UNNAMED = ("New chat",)
-_SAID = ("text", "multimodal_text")  # content types that are somebody's words
+_SAID = ("text", "multimodal_text")  # content types with text
 
 
 class ChatGpt(ImportSource):
-    """An export of ChatGPT, as .zip, as folder or as its conversations.json."""
+    """Export of ChatGPT: a .zip, a folder or its conversations.json."""
 
     title = "ChatGPT"
     expected = (
@@ -30,30 +30,30 @@ class ChatGpt(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its conversations and memories; see `ImportSource`."""
         files = members(self.path, "conversations.json", "conversations-*.json")
         self.require(files, "is no conversations.json")
         for file in files:
-            for one in elements(file):
-                yield from [one] if isinstance(one, Unread) else self._conversation(one)
+            for element in elements(file):
+                yield from [element] if isinstance(element, Unread) else self._conversation(element)
 
-    def _conversation(self, one: Element) -> Iterator[Read]:
-        value = one.value
+    def _conversation(self, element: Element) -> Iterator[Read]:
+        value = element.value
         mapping = value.get("mapping") if isinstance(value, dict) else None
         if not isinstance(mapping, dict):
             hint = ""
             if isinstance(value, dict) and "chat_messages" in value:
                 hint = "; that is a conversation of Claude: `slowwave import claude`"
-            yield Unread(one.place, f"it has no `mapping` of messages, it is {found(value)}{hint}")
+            yield Unread(element.place, f"it has no `mapping` of messages, it is {found(value)}{hint}")
             return
         began = moment_in(value.get("create_time"), self.now)
         updated = moment_in(value.get("update_time"), self.now)
         name = text_of(value.get("conversation_id")) or text_of(value.get("id"))
         if not name:
-            yield Unread(one.place, "the conversation has no id")
+            yield Unread(element.place, "the conversation has no id")
             return
         turns = [
-            _turn(node, message, f"{one.place}, message {place:,}", began, self.now)
+            _turn(node, message, f"{element.place}, message {place:,}", began, self.now)
             for place, (node, message) in enumerate(_branch(mapping, value.get("current_node")), start=1)
         ]
         yield from thread(
@@ -63,13 +63,13 @@ class ChatGpt(ImportSource):
 
 
 def _title(value: Mapping[str, Any]) -> str:
-    """What the client called a conversation; nothing where it never named it."""
+    """Return the title of a conversation; empty if the client never named it."""
     title = text_of(value.get("title"))
     return "" if title in _UNNAMED else title
 
 
 def _branch(mapping: Mapping[str, Any], current: object) -> list[tuple[str, Mapping[str, Any]]]:
-    """The messages of the branch that the person sees, the first one first, with the ids of their nodes."""
+    """Return the messages of the visible branch in order, with the ids of their nodes."""
     nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
     at = current if isinstance(current, str) and current in nodes else _newest_leaf(nodes)
     branch: list[tuple[str, Mapping[str, Any]]] = []
@@ -96,13 +96,14 @@ def _newest_leaf(nodes: Mapping[str, Mapping[str, Any]]) -> str | None:
 
 
 def _turn(node: str, message: Mapping[str, Any], place: str, began: datetime | None, now: datetime) -> Turn:
-    author, about = message.get("author"), message.get("metadata")
+    author, metadata = message.get("author"), message.get("metadata")
     role = text_of(author.get("role")) if isinstance(author, dict) else ""
-    hidden = isinstance(about, dict) and (
-        bool(about.get("is_visually_hidden_from_conversation")) or bool(about.get("is_user_system_message"))
+    hidden = isinstance(metadata, dict) and (
+        bool(metadata.get("is_visually_hidden_from_conversation"))
+        or bool(metadata.get("is_user_system_message"))
     )
     if role == "assistant" and message.get("recipient") not in (None, "all"):
-        role = "tool"  # it speaks to a tool
+        role = "tool"  # addressed to a tool
     at = moment_in(message.get("create_time"), now) or began
     name = text_of(message.get("id")) or node
     return Turn(role, _text(message.get("content")), name, at, place, of_a_program=hidden)
@@ -116,6 +117,6 @@ def _text(content: object) -> str | None:
         return None
     texts = [
         part if isinstance(part, str) else text_of(part.get("text")) if isinstance(part, dict) else ""
-        for part in parts  # what was spoken is an object with the words
+        for part in parts  # speech is an object with its transcript
     ]
     return "\n\n".join(text for text in texts if text.strip()) or None

@@ -1,7 +1,7 @@
-"""The data export of Claude: ``conversations.json``, and what it remembers beside them.
+"""Reader of Claude's data export: ``conversations.json``, memories and project documents.
 
-``memories.json`` has one text about the person and one for each project, ``projects.json`` (or a file for
-each project) the documents that were put into a project. Both are explicit memories and are taken whole.
+``memories.json`` has one text about the person and one per project; ``projects.json`` (or one file per
+project) has the documents of a project. Both are explicit memories and are imported whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slowwave.notes.decoding import says_nothing
 
 
 class Claude(ImportSource):
-    """An export of Claude, as .zip, as folder or as its conversations.json."""
+    """Export of Claude: a .zip, a folder or its conversations.json."""
 
     title = "Claude"
     expected = (
@@ -27,31 +27,31 @@ class Claude(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its conversations, memories and documents; see `ImportSource`."""
         files = members(
             self.path, "conversations.json", "conversations-*.json", "memories.json", "memories/*.json",
             "projects.json", "projects/*.json",
         )  # fmt: skip
         self.require(files, "is no conversations.json, memories.json or projects.json")
         for file in files:
-            for one in elements(file):
-                yield from [one] if isinstance(one, Unread) else self._record(one, file)
+            for element in elements(file):
+                yield from [element] if isinstance(element, Unread) else self._record(element, file)
 
-    def _record(self, one: Element, file: Member) -> Iterator[Read]:
-        value = one.value
+    def _record(self, element: Element, file: Member) -> Iterator[Read]:
+        value = element.value
         if not isinstance(value, dict):
-            yield Unread(one.place, f"an object is expected, it is {found(value)}")
+            yield Unread(element.place, f"expected an object, got {found(value)}")
         elif isinstance(value.get("chat_messages"), list):
-            yield from self._conversation(value, one.place)
+            yield from self._conversation(value, element.place)
         elif "conversations_memory" in value or "project_memories" in value:
-            yield from self._memories(value, one.place)
+            yield from self._memories(value, element.place)
         elif isinstance(value.get("docs"), list):
-            yield from self._documents(value, one.place)
+            yield from self._documents(value, element.place)
         else:
             hint = ""
             if "mapping" in value:
                 hint = "; that is a conversation of ChatGPT: `slowwave import chatgpt`"
-            yield Unread(one.place, f"it has no `chat_messages`, it is {found(value)}{hint}")
+            yield Unread(element.place, f"expected `chat_messages`, got {found(value)}{hint}")
 
     def _conversation(self, value: Mapping[str, Any], place: str) -> Iterator[Read]:
         name = text_of(value.get("uuid"))
@@ -63,7 +63,7 @@ class Claude(ImportSource):
         for number, message in enumerate(value["chat_messages"], start=1):
             where = f"{place}, message {number:,}"
             if not isinstance(message, dict):
-                yield Unread(where, f"a message is expected, it is {found(message)}")
+                yield Unread(where, f"expected a message, got {found(message)}")
                 continue
             sender = text_of(message.get("sender"))
             turns.append(
@@ -81,7 +81,7 @@ class Claude(ImportSource):
         )  # fmt: skip
 
     def _memories(self, value: Mapping[str, Any], place: str) -> Iterator[Read]:
-        """What Claude remembers, as it wrote it: the texts have no date."""
+        """Yield Claude's own memory texts, unchanged and without dates."""
         account = text_of(value.get("account_uuid")) or "account"
         projects = value.get("project_memories")
         texts = {account: ("What Claude remembers", text_of(value.get("conversations_memory")))}
@@ -97,7 +97,7 @@ class Claude(ImportSource):
                 yield (ImportItem(key, text.strip(), "memory", place, title=title, labels=labels),)
 
     def _documents(self, value: Mapping[str, Any], place: str) -> Iterator[Read]:
-        """The documents of a project; its instructions are orders to the assistant and no memory."""
+        """Yield the documents of a project; its instructions are orders to the assistant and are left out."""
         project = text_of(value.get("uuid")) or text_of(value.get("name"))
         for number, doc in enumerate(value["docs"], start=1):
             where = f"{place}, document {number:,}"

@@ -1,8 +1,7 @@
-"""Sessions that coding assistants keep on this machine as JSON lines, and their memory files.
+"""Readers of coding assistants' sessions (JSON lines on this machine) and their memory files.
 
-Neither form is documented by those who write it, and both change. A line that has nothing to do with turns is
-passed over; what the person wrote is known by what it is not: no result of a tool, no note of the client, no
-turn of a subagent.
+Neither form is documented, and both change. Lines that are no turns are skipped. A person's text is
+recognised by exclusion: no tool result, no note of the client, no turn of a subagent.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from slowwave.imports.transcripts import Turn, joined, thread
 from slowwave.notes.decoding import decode, says_nothing
 from slowwave.notes.model import NoteError
 
-NO_TURN = "a line of the client: no turn of a conversation"
+NO_TURN = "a line of the client, not a turn of a conversation"
 
 
 class ClaudeCode(ImportSource):
@@ -34,7 +33,7 @@ class ClaudeCode(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its sessions and memory files; see `ImportSource`."""
         folder = Path(self.path).expanduser()
         projects = folder / "projects"
         root = str(projects if projects.is_dir() else folder)
@@ -42,34 +41,34 @@ class ClaudeCode(ImportSource):
         yield from _memories(self, sessions, "CLAUDE.md", "CLAUDE.local.md", "memory/*.md")
         for file in sessions:
             if _of_a_subagent(file.name):
-                yield Skipped("a session of a subagent: no person spoke")
+                yield Skipped("a session of a subagent, without a person")
             else:
                 yield from self._session(file)
 
     def _session(self, file: Member) -> Iterator[Read]:
-        """A file may go on with another session's lines: each line says whose it is."""
+        """Yield the conversations of a file; each line names its session, because files may be continued."""
         turns: dict[str, list[Turn]] = {}
         about: dict[str, dict[str, Any]] = {}
         other = 0
-        for one in lines(file):
-            if isinstance(one, Unread):
-                yield one
-            elif isinstance(one.value, dict) and (turn := self._turn(one)) is not None:
-                session = text_of(one.value.get("sessionId")) or Path(file.name).stem
+        for element in lines(file):
+            if isinstance(element, Unread):
+                yield element
+            elif isinstance(element.value, dict) and (turn := self._turn(element)) is not None:
+                session = text_of(element.value.get("sessionId")) or Path(file.name).stem
                 turns.setdefault(session, []).append(turn)
-                about.setdefault(session, {"project": _project(one.value)})
+                about.setdefault(session, {"project": _project(element.value)})
             else:
                 other += 1
         if other:
             yield Skipped(NO_TURN, other)
-        for session, mine in turns.items():
+        for session, session_turns in turns.items():
             yield from thread(
-                mine, self.name, session, assistant=self.assistant, about=about[session],
-                updated=_latest(mine),
+                session_turns, self.name, session, assistant=self.assistant, about=about[session],
+                updated=_latest(session_turns),
             )  # fmt: skip
 
-    def _turn(self, one: Element) -> Turn | None:
-        value = one.value
+    def _turn(self, element: Element) -> Turn | None:
+        value = element.value
         role, message = value.get("type"), value.get("message")
         if role not in ("user", "assistant") or not isinstance(message, dict):
             return None
@@ -83,9 +82,9 @@ class ClaudeCode(ImportSource):
         return Turn(
             "tool" if of_a_tool else role,
             joined(content, "text"),
-            text_of(value.get("uuid")) or f"line-{one.number}",
+            text_of(value.get("uuid")) or f"line-{element.number}",
             moment_in(value.get("timestamp"), self.now),
-            one.place,
+            element.place,
             of_a_program=machine,
         )
 
@@ -100,7 +99,7 @@ class Codex(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its sessions and memory files; see `ImportSource`."""
         sessions = members(self.path, "rollout-*.jsonl")
         yield from _memories(self, sessions, "AGENTS.md", "memories/*.md")
         for file in sessions:
@@ -108,15 +107,15 @@ class Codex(ImportSource):
 
     def _session(self, file: Member) -> Iterator[Read]:
         rollout = _Rollout(Path(file.name).stem, self.now)
-        for one in lines(file):
-            if isinstance(one, Unread):
-                yield one
-            elif not isinstance(one.value, dict) or not rollout.take(one):
+        for element in lines(file):
+            if isinstance(element, Unread):
+                yield element
+            elif not isinstance(element.value, dict) or not rollout.take(element):
                 rollout.other += 1
         if rollout.other:
             yield Skipped(NO_TURN, rollout.other)
         if rollout.of_a_subagent:
-            yield Skipped("a session of a subagent: no person spoke")
+            yield Skipped("a session of a subagent, without a person")
             return
         turns = rollout.turns()
         yield from thread(
@@ -126,11 +125,11 @@ class Codex(ImportSource):
 
 
 class _Rollout:
-    """The lines of one rollout.
+    """Lines of one rollout.
 
-    The client logs what the person typed as an event, and what the model is sent as an item, with what it
-    adds under the person's name. Where there are events they are the person's words; older files have items
-    only, the oldest without an envelope.
+    The client logs a person's input as an event, and the model's input as an item, with additions under the
+    person's name. Where there are events, they have the person's text; older files have items only, the
+    oldest without an envelope.
     """
 
     def __init__(self, session: str, now: datetime) -> None:
@@ -142,9 +141,9 @@ class _Rollout:
         self._typed: list[Turn] = []
         self._items: list[Turn] = []
 
-    def take(self, one: Element) -> bool:
-        """Whether a line is of the conversation, or about it."""
-        value: Mapping[str, Any] = one.value
+    def take(self, element: Element) -> bool:
+        """Whether a line belongs to the conversation or its header; such a line is recorded."""
+        value: Mapping[str, Any] = element.value
         payload = value.get("payload")
         kind = value.get("type")
         if kind == "message" or (kind is None and "timestamp" in value and "id" in value):
@@ -155,20 +154,20 @@ class _Rollout:
         if kind == "session_meta":
             self._meta(payload, at)
         elif kind == "event_msg" and payload.get("type") == "user_message":
-            self._typed.append(self._turn("user", text_of(payload.get("message")) or None, at, one))
+            self._typed.append(self._turn("user", text_of(payload.get("message")) or None, at, element))
         elif kind == "response_item" and payload.get("type") == "message":
             role = text_of(payload.get("role"))
             text = joined(payload.get("content"), "input_text", "output_text", "text")
-            self._items.append(self._turn(role, text, at, one))
+            self._items.append(self._turn(role, text, at, element))
         else:
             return False
         return True
 
     def turns(self) -> Sequence[Turn]:
-        """The turns in the order of the file."""
+        """Return the turns in the order of the file."""
         typed = self._typed
         items = [turn for turn in self._items if not (typed and turn.role == "user")]
-        return sorted(typed + items, key=lambda one: int(one.name.removeprefix("line-")))
+        return sorted(typed + items, key=lambda turn: int(turn.name.removeprefix("line-")))
 
     def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
         self.session = text_of(payload.get("id")) or self.session
@@ -176,8 +175,8 @@ class _Rollout:
         self.of_a_subagent = isinstance(payload.get("source"), dict) and "subagent" in payload["source"]
         self._began = moment_in(payload.get("timestamp"), self._now) or at
 
-    def _turn(self, role: str, text: str | None, at: datetime | None, one: Element) -> Turn:
-        return Turn(role, text, f"line-{one.number}", at or self._began, one.place)
+    def _turn(self, role: str, text: str | None, at: datetime | None, element: Element) -> Turn:
+        return Turn(role, text, f"line-{element.number}", at or self._began, element.place)
 
 
 def _latest(turns: Sequence[Turn]) -> datetime | None:
@@ -214,7 +213,7 @@ def _memories(source: ImportSource, sessions: Sequence[Member], *patterns: str) 
 
 
 def _memory_file(file: Member, source: str, folder: Path) -> Iterator[Read]:
-    """A file of instructions and memories, whole; under the place where it is, as it has no other name."""
+    """Yield a memory file whole; its key is its path, as it has no other name."""
     try:
         text = decode(read_whole(file), file.name, max_bytes=file.size + 1)
     except (NoteError, OSError) as error:

@@ -1,7 +1,7 @@
-"""What the gate would say of notes, asked without writing anything.
+"""Preview of the save gate's verdicts, without writing anything.
 
-The same rules that `Memory.save` runs, on the same rows. Two things are left to the save itself: whether a
-note repeats another in other words, which needs its vector, and whether it echoes what a search just showed.
+It runs the rules of `Memory.save` on the same rows. Two checks are left to the save itself: near-duplicates,
+which need the vector, and echoes of recently returned results.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from slowwave.store import staging
 
 
 class PreviewedNotes(NamedTuple):
-    """An item as a save would have it.
+    """Item as a save would have it.
 
     Attributes:
-        item: it.
-        labels: arguments of `Memory.save`.
-        entry: the act that a save would write.
-        reasons: what the gate has against it; empty: nothing.
+        item: The item.
+        labels: Arguments of `Memory.save`.
+        entry: Journal entry that a save would append.
+        reasons: Faults that the gate finds; empty: none.
     """
 
     item: ImportItem
@@ -40,9 +40,9 @@ class PreviewedNotes(NamedTuple):
 
 
 def labels_of(item: ImportItem) -> dict[str, Any]:
-    """The arguments of `Memory.save` for an item; what is not there is left out."""
+    """Return the arguments of `Memory.save` for an item, without empty ones."""
     about = {"from": item.key.partition(":")[0], "updated": item.updated, **item.about}
-    given = {
+    labels = {
         "content": item.content,
         "key": item.key,
         "title": item.title,
@@ -52,24 +52,24 @@ def labels_of(item: ImportItem) -> dict[str, Any]:
         "metadata": {IMPORTED: {name: value for name, value in about.items() if value}},
         **item.labels,
     }
-    return {name: value for name, value in given.items() if value or value is False}
+    return {name: value for name, value in labels.items() if value or value is False}
 
 
 def text_mark(entry: Entry) -> str:
-    """What tells whether a memory still says what an import let it say."""
+    """Return a hash that shows whether a memory still has the imported text."""
     return ids.digest(IMPORTED, text_in(entry.payload) or "", entry.payload.get("title") or "")
 
 
 def prepare_notes(
     items: Sequence[ImportItem], namespace: str, *, now: datetime, max_bytes: int
 ) -> tuple[list[PreviewedNotes], list[Unread]]:
-    """Items as the acts of saving them, not judged yet, and those that cannot be saved.
+    """Convert items to save entries, not judged yet. Return them, and the items that cannot be saved.
 
     Args:
-        items: each of another key.
-        namespace: where they go.
-        now: the moment that the acts get.
-        max_bytes: of a text (`notes.max_bytes`).
+        items: With distinct keys.
+        namespace: Of the new memories.
+        now: Time of the entries.
+        max_bytes: Of a text (`notes.max_bytes`).
     """
     done, problems = [], []
     for number, item in enumerate(items, start=1):
@@ -86,7 +86,7 @@ def prepare_notes(
                 principal=IMPORTED, event_id=ids.digest(IMPORTED, namespace, item.key),
             )  # fmt: skip
             labels["metadata"][IMPORTED][TEXT] = text_mark(entry)
-        except SlowwaveError as error:  # it is about this record alone
+        except SlowwaveError as error:  # affects this record only
             problems.append(Unread(item.place, str(error).removeprefix(f"Note {number}: ")))
         else:
             done.append(PreviewedNotes(item, labels, entry, ()))
@@ -94,21 +94,21 @@ def prepare_notes(
 
 
 def preview_gate(notes: Sequence[PreviewedNotes], policy: GatePolicy) -> list[PreviewedNotes]:
-    """The same notes with what the gate has against each.
+    """Return the notes with the faults that the gate finds in each.
 
-    A turn of a conversation has to state something by itself, and not only ask, whatever the mode of the gate
-    and the title of its conversation.
+    Turns of a conversation must state something, and not only ask, in every mode of the gate and whatever the
+    title of the conversation says.
     """
     if not notes:
         return []
-    verdicts = judge(staging.stage(entries_frame([one.entry for one in notes])), policy)
-    found: Mapping[str, Sequence[str]] = dict(verdicts.select("memory_id", "reasons").iter_rows())
+    verdicts = judge(staging.stage(entries_frame([note.entry for note in notes])), policy)
+    reasons_of: Mapping[str, Sequence[str]] = dict(verdicts.select("memory_id", "reasons").iter_rows())
     done = []
-    for one in notes:
-        reasons = tuple(found[ids.memory_id(one.entry.namespace, one.entry.subject)])
-        said = one.item.content
-        hollow = one.item.spoken and (only_asks(said) or not states_something(said))
+    for note in notes:
+        reasons = tuple(reasons_of[ids.memory_id(note.entry.namespace, note.entry.subject)])
+        content = note.item.content
+        hollow = note.item.spoken and (only_asks(content) or not states_something(content))
         if hollow and NO_STATEMENT not in reasons:
             reasons = (NO_STATEMENT, *reasons)
-        done.append(one._replace(reasons=reasons))
+        done.append(note._replace(reasons=reasons))
     return done

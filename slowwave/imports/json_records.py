@@ -1,8 +1,8 @@
-"""The records of a file, one at a time: elements of a JSON array, or JSON lines.
+"""Record-wise reader of JSON: elements of an array, or JSON lines.
 
-A list of conversations may have hundreds of megabytes and is one array: its elements are found by their
-brackets, and each is parsed by itself. So memory holds one conversation, a broken one is told by its number
-and the others are read, and an export that was cut off gives what it has.
+A list of conversations may have hundreds of megabytes in one array. Its elements are found by their brackets
+and parsed one by one. So only one conversation is in memory, a broken one is reported by its number, and a
+truncated export yields what it has.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\]]', re.DOTALL)
 _BETWEEN = b", \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 _PIECE = 1 << 20  # bytes read at a time
-_SHOWN = 40  # bytes of what was found instead
+_SHOWN = 40  # bytes of unexpected content in an error
 
 
 class Element(NamedTuple):
-    """A value of a file: its place for people, its number from 1, and what it is."""
+    """Value of a file, with its place for people and its number from 1."""
 
     place: str
     number: int
@@ -32,10 +32,10 @@ class Element(NamedTuple):
 
 
 def elements(member: Member) -> Iterator[Element | Unread]:
-    """The objects in an array that is the whole file; of a file that is one object, that object.
+    """Yield the objects of a file that is one array or one object.
 
     Raises:
-        ImportFailedError: it is neither, or it is damaged.
+        ImportFailedError: It is neither, or it is damaged.
     """
     with reading(member) as stream:
         for number, piece in enumerate(_pieces(stream, member.name), start=1):
@@ -44,10 +44,10 @@ def elements(member: Member) -> Iterator[Element | Unread]:
 
 
 def lines(member: Member) -> Iterator[Element | Unread]:
-    """The values of a file of JSON lines; blank lines are passed over.
+    """Yield the values of a file of JSON lines, without blank lines.
 
     Raises:
-        ImportFailedError: it is damaged, or in UTF-16.
+        ImportFailedError: It is damaged, or in UTF-16.
     """
     with reading(member) as stream:
         number = 0
@@ -65,24 +65,24 @@ def _element(place: str, number: int, data: bytes) -> Element | Unread:
     try:
         return Element(place, number, orjson.loads(data))
     except orjson.JSONDecodeError as error:
-        return Unread(place, f"it is no JSON: {error}")
+        return Unread(place, f"not JSON: {error}")
 
 
 def parsed(data: bytes, name: str) -> Any:  # noqa: ANN401 - any JSON value
-    """A whole file as JSON.
+    """Parse a whole file as JSON.
 
     Raises:
-        ImportFailedError: it is none.
+        ImportFailedError: It is not JSON.
     """
     _refuse_utf16(data, name)
     try:
         return orjson.loads(data.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
-        raise ImportFailedError(f"{name} is no JSON: {error}.") from None
+        raise ImportFailedError(f"{name} is not JSON: {error}.") from None
 
 
 def found(value: object) -> str:
-    """What a value is, in words, for an error."""
+    """Describe a value, for an error."""
     if isinstance(value, dict):
         names = sorted(str(name) for name in value)
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
@@ -93,7 +93,7 @@ def found(value: object) -> str:
 
 
 def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Unread]:
-    """The bytes of each object of an array."""
+    """Yield the bytes of each object of an array."""
     data = stream.read(_PIECE)
     _refuse_utf16(data, name)
     data = data.removeprefix(_BOM).lstrip()
@@ -102,13 +102,13 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Unread]:
         return
     if data[:1] != b"[":
         what = ascii(data[:_SHOWN].decode("utf-8", "replace")) if data else "nothing"
-        raise ImportFailedError(f"{name} is no JSON: a list is expected, and it begins with {what}.")
+        raise ImportFailedError(f"{name} is not a JSON list: it begins with {what}.")
     scan = _ArrayScan(data)
     yield from scan.objects()
     while not scan.over:
         more = stream.read(max(_PIECE, len(scan.data)))
         if not more:
-            yield Unread(name, "it ends in the middle: it was cut off; what stands before was read")
+            yield Unread(name, "the file is truncated; the records before the end were read")
             return
         if len(scan.data) + len(more) > MAX_WHOLE_BYTES + _PIECE:
             raise ImportFailedError(f"{name}: one record has more than {MAX_WHOLE_BYTES:,} bytes.")
@@ -117,24 +117,24 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Unread]:
 
 
 class _ArrayScan:
-    """Finds objects in the bytes of an array, whatever the pieces are that they come in."""
+    """Scanner for the objects of an array, whatever pieces its bytes arrive in."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.over = False
-        self._at, self._start, self._depth = 1, 1, 1  # after the bracket that opens the array
+        self._at, self._start, self._depth = 1, 1, 1  # after the opening bracket
 
     def add(self, more: bytes) -> None:
-        """Further bytes; what is done with is let go."""
+        """Append bytes, and drop those of finished objects."""
         self.data = self.data[self._start :] + more
         self._at -= self._start
         self._start = 0
 
     def objects(self) -> Iterator[bytes | Unread]:
-        """Those that end in what is there."""
+        """Yield the objects that are complete so far."""
         for match in _TOKEN.finditer(self.data, self._at):
             token = match[0]
-            if token == b'"':  # the text goes on in the next piece
+            if token == b'"':  # the string continues in the next piece
                 return
             self._at = match.end()
             if token in (b"{", b"["):
@@ -153,11 +153,11 @@ class _ArrayScan:
                     return
 
     def _other(self, until: int) -> Iterator[Unread]:
-        """What stands between two objects and is no comma."""
+        """Yield an error for anything but commas between two objects."""
         between = self.data[self._start : until].strip(_BETWEEN)
         if between:
-            said = ascii(between[:_SHOWN].decode("utf-8", "replace"))
-            yield Unread("between two records", f"{said} is no object")
+            shown = ascii(between[:_SHOWN].decode("utf-8", "replace"))
+            yield Unread("between two records", f"{shown} is not an object")
 
 
 def _rest(stream: IO[bytes], data: bytes, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Folders of Markdown, taken in once: plain notes, and those of Basic Memory with what it marks in them."""
+"""Readers of Markdown folders, imported once: plain notes, and those of Basic Memory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from slowwave.notes.model import Note, NoteFailure
 from slowwave.notes.reading import read_notes
 from slowwave.quality.structure import KNOWN_WORDS
 
-LONGEST_NAME = 300
-"""Characters of a path that is a key; of a longer one a hash is used."""
+MAX_NAME_CHARACTERS = 300
+"""Maximum characters of a path that is a key; longer ones are hashed."""
 
 _OBSERVATION = re.compile(r"^[ \t]*[-*][ \t]+\[([^\[\]\n]{2,60})\](?!\()[ \t]+\S", re.MULTILINE)
 _RELATION = re.compile(r"^[ \t]*[-*][ \t]+([^\[\]\n]{1,80}?)[ \t]+\[\[([^\[\]\n]+)\]\]", re.MULTILINE)
@@ -24,23 +24,23 @@ _PERMALINK = "permalink"
 
 
 class Markdown(ImportSource):
-    """A folder of notes: Markdown, text, JSON lines, as `slowwave ingest` reads them."""
+    """Folder of notes: Markdown, text, JSON lines, in the form that `slowwave ingest` reads."""
 
     title = "Markdown"
     expected = "a folder with .md, .markdown, .txt or .jsonl files"
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its notes; see `ImportSource`."""
         for note in _notes(self.path, self.max_bytes, self.expected):
             if isinstance(note, Unread):
                 yield note
             else:
                 yield (_item(note, f"{self.name}:{_place(self.path, note.source)}", "note", self.now),)
-        yield Remark(f"To follow the folder from now on: slowwave ingest {self.path}")
+        yield Remark(f"To watch the folder from now on: slowwave ingest {self.path}")
 
 
 class BasicMemory(ImportSource):
-    """A project of Basic Memory: notes with a permalink, observations and relations."""
+    """Project of Basic Memory: notes with a permalink, observations and relations."""
 
     title = "Basic Memory"
     expected = (
@@ -49,14 +49,14 @@ class BasicMemory(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its notes; see `ImportSource`."""
         marked = False
         for note in _notes(self.path, self.max_bytes, self.expected):
             if isinstance(note, Unread):
                 yield note
                 continue
             permalink = str(note.metadata.get(_PERMALINK) or "").strip().strip("/")
-            categories = [one.strip().lower() for one in _OBSERVATION.findall(note.content)]
+            categories = [category.strip().lower() for category in _OBSERVATION.findall(note.content)]
             relations = [list(pair) for pair in _RELATION.findall(note.content)]
             marked = marked or bool(permalink or categories)
             name = name_of(*permalink.split("/")) if permalink else _place(self.path, note.source)
@@ -66,16 +66,16 @@ class BasicMemory(ImportSource):
             yield (item,)
         if not marked:
             raise ImportFailedError(
-                f"No note in {self.path} has a `permalink` or an observation: these are no notes of Basic "
-                f"Memory. `slowwave import markdown {self.path}` takes them in once, `slowwave ingest "
-                f"{self.path}` follows the folder. Expected: {self.expected}."
+                f"No note in {self.path} has a `permalink` or an observation, so they are not notes of Basic "
+                f"Memory. `slowwave import markdown {self.path}` imports them once, `slowwave ingest "
+                f"{self.path}` watches the folder. Expected: {self.expected}."
             )
 
 
 def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Unread]:
     folder = Path(path).expanduser()
     if not folder.is_dir():
-        what = "is a file" if folder.exists() else "is not there"
+        what = "is a file" if folder.exists() else "does not exist"
         raise ImportFailedError(f"{path} {what}. Expected: {expected}.")
     listing = list_vault(folder)
     if not listing.files:
@@ -87,7 +87,7 @@ def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Unread]:
         try:
             data = file.path.read_bytes() if file.size <= max_bytes else None
         except OSError as error:
-            yield Unread(file.source, f"it cannot be opened: {error.strerror}")
+            yield Unread(file.source, f"cannot open it: {error.strerror}")
             continue
         if data is None:
             yield Unread(file.source, f"{file.size:,} bytes; the limit notes.max_bytes is {max_bytes:,}")
@@ -97,7 +97,7 @@ def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Unread]:
 
 
 def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None = None) -> ImportItem:
-    """A note with its own labels; a type that is none here is kept as metadata."""
+    """Return a note as an item with its labels; an unknown type stays in its metadata."""
     labels: dict[str, Any] = {
         name: getattr(note, name)
         for name in (
@@ -126,8 +126,8 @@ def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None
 
 
 def _place(path: str, source: str) -> str:
-    """A note's place: the folder's name and the path in it, as a watched folder has them."""
+    """Return the place of a note: name of the folder and path in it, as for a watched folder."""
     name = Path(path).expanduser().resolve().name
     whole = f"{name}/{source}" if name else source
-    fine = whole.isprintable() and len(whole) <= LONGEST_NAME
+    fine = whole.isprintable() and len(whole) <= MAX_NAME_CHARACTERS
     return whole if fine else name_of(name, f"{whole}\n")

@@ -1,4 +1,4 @@
-"""Memories that other memory servers keep: mem0, and the reference server of the Model Context Protocol."""
+"""Readers of other memory servers: mem0, and the reference server of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slowwave.quality.structure import KNOWN_WORDS
 
 
 class Mem0(ImportSource):
-    """What ``get_all`` of mem0 returns: a list, ``{"results": […]}``, or one memory a line."""
+    """Output of mem0's ``get_all``: a list, ``{"results": […]}``, or one memory per line."""
 
     title = "mem0"
     expected = (
@@ -34,53 +34,53 @@ class Mem0(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`."""
+        """Yield its memories; see `ImportSource`."""
         users: set[str] = set()
         for file in members(self.path, "*.json", "*.jsonl"):
-            for one in _records(file, "results", "memories"):
-                yield self._memory(one, users) if isinstance(one, Element) else one
+            for element in _records(file, "results", "memories"):
+                yield self._memory(element, users) if isinstance(element, Element) else element
         if len(users) > 1:
             yield Remark(
-                f"The file has memories of {len(users):,} users, and all go into one namespace. --user takes "
-                f"those of one; the first are {', '.join(sorted(users)[:3])}."
+                f"The file has memories of {len(users):,} users, and all go into one namespace. To import "
+                f"one of them use --user; the first are {', '.join(sorted(users)[:3])}."
             )
 
-    def _memory(self, one: Element, users: set[str]) -> Read:
-        value = one.value
+    def _memory(self, element: Element, users: set[str]) -> Read:
+        value = element.value
         text = text_of(value.get("memory")) or text_of(value.get("data")) if isinstance(value, dict) else ""
         if not isinstance(value, dict) or says_nothing(text):
-            return Unread(one.place, f"a memory has `id` and `memory`, it is {found(value)}")
+            return Unread(element.place, f"expected a memory with `id` and `memory`, got {found(value)}")
         name, user = value.get("id"), text_of(value.get("user_id"))
         if not isinstance(name, str | int) or isinstance(name, bool) or name == "":
-            return Unread(one.place, "the memory has no id")
+            return Unread(element.place, "the memory has no id")
         if self.user and user != self.user:
             return Skipped("of another user")
         users.add(user)
-        given = value.get("metadata")
+        metadata = value.get("metadata")
         at = moment_in(value.get("created_at"), self.now)
-        about = {"metadata": given if isinstance(given, dict) else None}
-        about |= {field: value.get(field) for field in ("user_id", "agent_id", "app_id", "run_id")}
+        fields = {"metadata": metadata if isinstance(metadata, dict) else None}
+        fields |= {field: value.get(field) for field in ("user_id", "agent_id", "app_id", "run_id")}
         return (
             ImportItem(
                 key=f"{self.name}:{name_of(name)}",
                 content=text.strip(),
                 kind="memory",
-                place=one.place,
+                place=element.place,
                 created_at=at,
                 updated=written(moment_in(value.get("updated_at"), self.now) or at),
                 memory_type="fact",
                 tags=_texts(value.get("categories")),
                 labels={"source_kind": "generated"},
-                about={field: part for field, part in about.items() if part},
+                about={field: part for field, part in fields.items() if part},
             ),
         )
 
 
 class MemoryServer(ImportSource):
-    """The file of the reference memory server: entities and relations, one a line.
+    """File of the reference memory server: entities and relations, one per line.
 
-    An entity becomes one memory: what was observed of it, and how it stands to others. One more observation
-    makes it another text of the same memory.
+    An entity becomes one memory with its observations and relations. A further observation changes the text
+    of the same memory.
     """
 
     title = "memory server"
@@ -90,34 +90,34 @@ class MemoryServer(ImportSource):
     )
 
     def read(self) -> Iterator[Read]:
-        """See `ImportSource`; an entity is told of when all that belongs to it was read."""
+        """Yield an item per entity, after all records were read; see `ImportSource`."""
         entities: dict[str, _Entity] = {}
         relations: list[tuple[str, str, str]] = []
         for file in members(self.path, "*.json", "*.jsonl"):
-            for one in _records(file, "entities", "relations"):
-                problem = one if isinstance(one, Unread) else _graph(one, entities, relations)
+            for element in _records(file, "entities", "relations"):
+                problem = element if isinstance(element, Unread) else _graph(element, entities, relations)
                 if problem is not None:
                     yield problem
         for begin, kind, end in relations:
             if begin in entities:
                 entities[begin].relations.setdefault(f"{begin} {kind.replace('_', ' ')} {end}", None)
             else:
-                yield Skipped("a relation of an entity that is not there")
+                yield Skipped("a relation of a missing entity")
         for name, entity in entities.items():
-            said = [*entity.observations, *entity.relations]
-            if not said:
-                yield Skipped("an entity of which nothing is said")
+            facts = [*entity.observations, *entity.relations]
+            if not facts:
+                yield Skipped("an entity without observations")
                 continue
-            known = entity.kind.strip().lower()
+            entity_type = entity.kind.strip().lower()
             about = {"entity": name, "entity_type": entity.kind}
             yield (
                 ImportItem(
                     key=f"{self.name}:{name_of(name)}",
-                    content="\n".join(f"- {line}" for line in said),
+                    content="\n".join(f"- {line}" for line in facts),
                     kind="entity",
                     place=entity.place,
                     title=name.replace("_", " "),
-                    memory_type=known if known in KNOWN_WORDS["memory_type"] else "fact",
+                    memory_type=entity_type if entity_type in KNOWN_WORDS["memory_type"] else "fact",
                     labels={"source_kind": "generated"},
                     about=about,
                 ),
@@ -133,26 +133,26 @@ class _Entity:
 
 
 def _graph(
-    one: Element, entities: dict[str, _Entity], relations: list[tuple[str, str, str]]
+    element: Element, entities: dict[str, _Entity], relations: list[tuple[str, str, str]]
 ) -> Unread | None:
-    value = one.value
+    value = element.value
     if not isinstance(value, dict):
-        return Unread(one.place, f"an entity or a relation is expected, it is {found(value)}")
+        return Unread(element.place, f"expected an entity or a relation, got {found(value)}")
     name, end = text_of(value.get("name")).strip(), text_of(value.get("to")).strip()
     if isinstance(value.get("observations"), list) and name:
-        entity = entities.setdefault(name, _Entity(text_of(value.get("entityType")), one.place, {}, {}))
-        said = [" ".join(text.split()) for text in _texts(value["observations"])]
-        entity.observations |= dict.fromkeys(filter(None, said))
-        lost = len(value["observations"]) - len(said)
-        return Unread(one.place, f"{lost:,} observations of {name!r} are no texts") if lost else None
+        entity = entities.setdefault(name, _Entity(text_of(value.get("entityType")), element.place, {}, {}))
+        texts = [" ".join(text.split()) for text in _texts(value["observations"])]
+        entity.observations |= dict.fromkeys(filter(None, texts))
+        lost = len(value["observations"]) - len(texts)
+        return Unread(element.place, f"{lost:,} observations of {name!r} are not text") if lost else None
     if text_of(value.get("from")).strip() and end:
         relations.append((value["from"].strip(), text_of(value.get("relationType")) or "relates to", end))
         return None
-    return Unread(one.place, f"an entity has `name` and `observations`, it is {found(value)}")
+    return Unread(element.place, f"expected an entity with `name` and `observations`, got {found(value)}")
 
 
 def _records(file: Member, *lists: str) -> Iterator[Element | Unread]:
-    """The records of a file: JSON lines, a list, or an object with lists of these names."""
+    """Yield the records of a file: JSON lines, a list, or an object with lists of these names."""
     data = read_whole(file)
     first = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     many = [line for line in first.splitlines() if line.strip()][:2]
@@ -163,8 +163,8 @@ def _records(file: Member, *lists: str) -> Iterator[Element | Unread]:
         return
     value = parsed(data, file.name)
     yield from (
-        Element(f"{file.name}, record {number:,}", number, one)
-        for number, one in enumerate(_listed(value, lists, file.name), start=1)
+        Element(f"{file.name}, record {number:,}", number, record)
+        for number, record in enumerate(_listed(value, lists, file.name), start=1)
     )
 
 
@@ -172,12 +172,12 @@ def _listed(value: object, lists: Iterable[str], name: str) -> list[Any]:
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
-        known = [value[one] for one in lists if isinstance(value.get(one), list)]
-        if known:
-            return [record for one in known for record in one]
+        record_lists = [value[key] for key in lists if isinstance(value.get(key), list)]
+        if record_lists:
+            return [record for records in record_lists for record in records]
         return [value]
-    raise ImportFailedError(f"{name} is {found(value)}, and no list of memories.")
+    raise ImportFailedError(f"{name} is {found(value)}, not a list of memories.")
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()

@@ -1,4 +1,4 @@
-"""What a reader makes of an export: items, some of them turns of a conversation, and what it cannot read."""
+"""Model of an import: items, threads of conversation turns, and records that cannot be read."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 
 MESSAGE, REPLY = "message", "reply"
-"""Kinds of what was said in a conversation: by the person, and by the assistant."""
+"""Kinds of conversation turns: by the person, and by the assistant."""
 
 IMPORTED = "imported"
 TEXT = "text"
-"""Where an import notes in a memory which text it let in."""
+"""Metadata field with the hash of the imported text."""
 """Field of the metadata of a note that says where it comes from."""
 
 _PLAIN = re.compile(r"[\w.\-]{1,120}")
 
 
 class ImportFailedError(SlowwaveError):
-    """A file is of another form than it was said to be, damaged, or beyond the limits."""
+    """Error for a file of another form, damaged, or beyond the limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportItem:
-    """One thing that may become a memory.
+    """Item of an export that may become a memory.
 
     Attributes:
-        key: its name, made of the source's own ids: the same thing has the same key in every export.
-        content: text, whole.
-        kind: message or reply (said in a conversation), or what else it is: memory, document, entity, note.
-        place: where in the export it stands, for a person.
-        title: a title that somebody gave.
-        created_at: when it was said or written, in UTC.
-        updated: when it was changed last (ISO 8601, UTC); of two versions the newer holds. Empty: unknown.
-        memory_type: of the note.
-        tags: of the note.
-        labels: further labels of `Memory.save`.
-        about: what else is worth keeping, as metadata.
+        key: Made of the source's own ids, so it is equal in every export.
+        content: Whole text.
+        kind: message or reply (conversation turns), else memory, document, entity or note.
+        place: Location in the export, for a person.
+        title: Explicit title.
+        created_at: UTC.
+        updated: Last change (ISO 8601, UTC); of two versions the newer is imported. Empty: unknown.
+        memory_type: Of the note.
+        tags: Of the note.
+        labels: Further labels of `Memory.save`.
+        about: Further metadata.
     """
 
     key: str
@@ -59,17 +59,17 @@ class ImportItem:
 
     @property
     def spoken(self) -> bool:
-        """Whether it was said in a conversation, and nobody said that it is to be remembered."""
+        """Whether it is a conversation turn, and not an explicit memory."""
         return self.kind in (MESSAGE, REPLY)
 
 
 Thread = tuple[ImportItem, ...]
-"""What belongs together, in order: the turns of a conversation; a memory stands alone."""
+"""Related items in order: the turns of a conversation, or a single memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A record that cannot be read: where it is, and why."""
+    """Record that cannot be read, with its place and the reason."""
 
     place: str
     why: str
@@ -77,7 +77,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Records that are none of what is asked for: why, and how many."""
+    """Records that were skipped, with the reason and their count."""
 
     why: str
     count: int = 1
@@ -85,7 +85,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a person should know of an export."""
+    """Remark about an export for a person."""
 
     text: str
 
@@ -95,17 +95,17 @@ Read = Thread | Unread | Skipped | Remark
 
 @dataclass(frozen=True)
 class ImportSource(ABC):
-    """An export of one form, and what is asked of it.
+    """Export of one form, with the options of its import.
 
     Attributes:
-        name: first part of the keys.
-        path: where it is.
-        now: the present.
-        max_bytes: above which a note of a folder is refused.
-        assistant: whether what the assistant of a conversation said is taken, too.
-        user: only what is of this user; empty: all.
-        title: its name for people.
-        expected: what such an export looks like, for an error.
+        name: First part of the keys.
+        path: Of the export.
+        now: Current time.
+        max_bytes: Maximum size of a note in a folder.
+        assistant: Import turns of the assistant too.
+        user: Import only items of this user; empty: all.
+        title: Name for people.
+        expected: Description of such an export, for an error.
     """
 
     title: ClassVar[str]
@@ -119,7 +119,7 @@ class ImportSource(ABC):
     user: str = ""
 
     def require(self, files: Sequence[object], names: str) -> None:
-        """Refuse an export in which nothing was found.
+        """Refuse an export without any file.
 
         Args:
             files: Files that were found.
@@ -133,16 +133,16 @@ class ImportSource(ABC):
 
     @abstractmethod
     def read(self) -> Iterator[Read]:
-        """Everything in it, in its order.
+        """Yield everything in the export, in order.
 
         Raises:
-            ImportFailedError: it is no such export, or damaged.
-            OSError: it cannot be opened.
+            ImportFailedError: It is of another form, or damaged.
+            OSError: It cannot be opened.
         """
 
 
 def name_of(*parts: object) -> str:
-    """A key from ids of a source: parts that are plain stay as they are, of others a hash is used."""
+    """Build a key from ids of a source; unusual parts are hashed."""
     return "/".join(_plain(str(part)) for part in parts)
 
 
@@ -152,5 +152,5 @@ def _plain(part: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """The value if it is a text, else nothing."""
+    """Return the value if it is a text, else an empty one."""
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Moments as exports write them: seconds, milliseconds, ISO 8601 with and without a zone, nothing."""
+"""Parsing of times in exports: seconds, milliseconds, ISO 8601 with and without a zone, or nothing."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from datetime import UTC, datetime, timedelta
 from slowwave.common.arguments import FIRST_YEAR, LAST_YEAR
 
 MILLISECONDS_FROM = 1e11
-"""A number from here on is no count of seconds: it would be beyond the year 5138."""
+"""Minimum number that is read as milliseconds: as seconds it would be beyond the year 5138."""
 AHEAD = timedelta(days=1)
-"""How far a clock may be ahead; what is later than that is no date of something said."""
+"""Maximum clock skew; a later time is invalid."""
 
 
 def moment_in(value: object, now: datetime) -> datetime | None:
-    """The moment in UTC; None where there is none, or one that cannot be right.
+    """Parse a time as UTC; None if there is none or it is out of range.
 
     Args:
-        value: a number of seconds (or milliseconds) since 1970, ISO 8601, or anything else.
-        now: the present.
+        value: Seconds (or milliseconds) since 1970, ISO 8601, or anything else.
+        now: Current time.
     """
     try:
         if isinstance(value, bool) or value is None:
             return None
         if isinstance(value, int | float):
-            found = _of_number(float(value))
+            moment = _of_number(float(value))
         elif isinstance(value, datetime):
-            found = value
+            moment = value
         elif isinstance(value, str) and value.strip():
-            found = _of_text(value.strip())
+            moment = _of_text(value.strip())
         else:
             return None
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return found if FIRST_YEAR <= found.year <= LAST_YEAR and found <= now + AHEAD else None
+    return moment if FIRST_YEAR <= moment.year <= LAST_YEAR and moment <= now + AHEAD else None
 
 
 def written(moment: datetime | None) -> str:
-    """The moment as text that sorts by time; nothing of none."""
+    """Format a time so that it sorts as text; empty for None."""
     return "" if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 

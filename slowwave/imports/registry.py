@@ -1,6 +1,6 @@
-"""The sources of an import: a line for each, of which its command, help and reader come.
+"""Registry of import sources, from which commands, help and readers are derived.
 
-Readers are loaded when one is asked for, so that help answers at once.
+Readers are loaded on demand, so that help answers at once.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 class ImportForm(NamedTuple):
-    """One kind of export.
+    """Kind of export.
 
     Attributes:
-        name: word of the command, and first part of the keys of its memories.
-        reader: module of this room, and the `ImportSource` in it.
-        about: first sentence of the command's help.
-        place: name of the argument that says where the export is: file or folder.
-        place_help: its help.
-        options: further options of the command: assistant, user, since.
-        default: where the export is if no place is given; empty: one has to be.
-        variable: of the environment; where it is set it is the default.
+        name: Command, and first part of the keys.
+        reader: Module of this package, and its `ImportSource`.
+        about: First sentence of the command's help.
+        place: Name of the argument for the export: file or folder.
+        place_help: Its help.
+        options: Further options of the command: assistant, user, since.
+        default: Default place; empty: required.
+        variable: Environment variable that overrides the default.
     """
 
     name: str
@@ -36,10 +36,10 @@ class ImportForm(NamedTuple):
     variable: str = ""
 
     def load(self) -> type[ImportSource]:
-        """The reader."""
+        """Import the reader."""
         module, _, name = self.reader.partition(":")
-        found: type[ImportSource] = getattr(import_module(f"slowwave.imports.{module}"), name)
-        return found
+        reader: type[ImportSource] = getattr(import_module(f"slowwave.imports.{module}"), name)
+        return reader
 
 
 _SPOKEN = ("assistant", "since")
@@ -47,27 +47,26 @@ _EXPORT = ("file", "The .zip of the export, or its conversations.json.")
 
 # fmt: off
 SOURCES: Final = (
-    ImportForm("chatgpt", "chatgpt:ChatGpt", "Take in what you wrote to ChatGPT, from its data export.",
+    ImportForm("chatgpt", "chatgpt:ChatGpt", "Import your messages to ChatGPT from its data export.",
                *_EXPORT, _SPOKEN),
     ImportForm("claude", "claude:Claude",
-               "Take in what you wrote to Claude, what it remembers, and the documents of projects.",
+               "Import your messages to Claude, its memories, and project documents, from its data export.",
                *_EXPORT, _SPOKEN),
     ImportForm("claude-code", "coding:ClaudeCode",
-               "Take in what you wrote in sessions of Claude Code, and its memory files.",
+               "Import your messages in sessions of Claude Code, and its memory files.",
                "folder", "Folder or session file.", _SPOKEN, "~/.claude", "CLAUDE_CONFIG_DIR"),
-    ImportForm("codex", "coding:Codex", "Take in what you wrote in sessions of Codex, and its memory files.",
+    ImportForm("codex", "coding:Codex", "Import your messages in sessions of Codex, and its memory files.",
                "folder", "Folder or rollout file.", _SPOKEN, "~/.codex", "CODEX_HOME"),
-    ImportForm("mem0", "memories:Mem0", "Take in the memories of mem0.",
-               "file", "What get_all() returned, as JSON or JSON lines.", ("user", "since")),
+    ImportForm("mem0", "memories:Mem0", "Import the memories of mem0.",
+               "file", "Output of get_all(), as JSON or JSON lines.", ("user", "since")),
     ImportForm("basic-memory", "markdown:BasicMemory",
-               "Take in the notes of Basic Memory, with their observations and relations.",
+               "Import the notes of Basic Memory, with their observations and relations.",
                "folder", "The project's folder."),
     ImportForm("markdown", "markdown:Markdown",
-               "Take in a folder of notes once; `slowwave ingest` follows it instead, and is what most "
-               "people want.",
-               "folder", "Folder of notes, also a vault of Obsidian."),
+               "Import a folder of notes once. Most people want `slowwave ingest`, which watches it.",
+               "folder", "Folder of notes, for example an Obsidian vault."),
     ImportForm("memory-server", "memories:MemoryServer",
-               "Take in the entities of the reference memory server of the Model Context Protocol.",
+               "Import the entities of the reference memory server of the Model Context Protocol.",
                "file", "Its memory.jsonl.", ()),
 )
 # fmt: on

@@ -1,4 +1,4 @@
-"""What an import found and did, in numbers, with the first of each."""
+"""Report of an import: counts, with the first examples of each kind."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from slowwave.imports.model import Unread
 
-MOST_SHOWN = 10
-"""Examples of each kind that a report keeps (count)."""
+MAX_EXAMPLES = 10
+"""Maximum examples of each kind (count)."""
 EXCERPT = 160
-"""Characters of an example."""
+"""Maximum characters of an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One item: when it was said, its kind, how it begins, its key; why it stays out, if it does."""
+    """Item of a report: day, kind, beginning of its text, key; the reason if it stays out."""
 
     day: str
     kind: str
@@ -26,31 +26,31 @@ class Example:
 
 @dataclass(slots=True)
 class NoteImportReport:
-    """One import, or what it would do.
+    """Report of an import or its dry run.
 
     Attributes:
-        source: form of the export.
-        namespace: where it goes.
-        dry_run: nothing was written.
-        gate: what the save gate does now: off, warn (and from when it refuses) or enforce.
-        found: items that were read, by kind.
-        skipped: what is none of what is asked for, by reason.
-        left_out: turns of conversations that are no memories, by the gate's reason.
-        already: items that were taken in before.
-        changed: of the new ones those that replace an earlier text.
-        kept: items that are left as they are here, by reason: forgotten, erased, edited, older.
-        new: items that enter, or would, by kind.
-        first_day: of the new ones (UTC); empty: none has a date.
-        last_day: the same.
-        undated: of the new ones those without a date: they get that of the import.
-        warned: of the new ones, what the gate has against them, by reason; it refuses them once it enforces.
-        refused: what the gate refuses, or would, by reason: it goes to quarantine.
-        status: what became of them: live, merged, superseded, quarantined; empty in a dry run.
-        unread: records that cannot be read (count).
-        problems: the first of them.
-        entering: the first that enter, by date.
-        staying_out: the first that do not.
-        notes: what a person should know.
+        source: Form of the export.
+        namespace: Target.
+        dry_run: Nothing was written.
+        gate: State of the save gate: off, warn (and until when) or enforce.
+        found: Items read, by kind.
+        skipped: Records skipped, by reason.
+        left_out: Conversation turns that are no memories, by the gate's reason.
+        already: Items imported before.
+        changed: New items that replace an earlier text.
+        kept: Existing memories left unchanged, by reason: forgotten, erased, edited, older.
+        new: Items that enter, or would, by kind.
+        first_day: Of the new ones (UTC); empty: none has a date.
+        last_day: The same.
+        undated: New items without a date; they get that of the import.
+        warned: Faults of new items, by reason; the gate will refuse them once it enforces.
+        refused: Items that the gate refuses, or would, by reason: they go to quarantine.
+        status: Of saved items: live, merged, superseded, quarantined; empty in a dry run.
+        unread: Unreadable records (count).
+        problems: The first of them.
+        entering: The first items that enter, by date.
+        staying_out: The first that do not.
+        notes: Remarks for a person.
     """
 
     source: str
@@ -77,13 +77,13 @@ class NoteImportReport:
     notes: list[str] = field(default_factory=list)
 
     def problem(self, place: str, why: str) -> None:
-        """Count a record that cannot be read; the first are kept."""
+        """Count an unreadable record; the first are kept."""
         self.unread += 1
-        if len(self.problems) < MOST_SHOWN:
+        if len(self.problems) < MAX_EXAMPLES:
             self.problems.append(Unread(place, why))
 
     def add(self, more: NoteImportReport) -> None:
-        """Count what another part of the same import came to, too."""
+        """Add the counts of another part of the same import."""
         for name in ("found", "skipped", "left_out", "kept", "new", "warned", "refused", "status"):
             getattr(self, name).update(getattr(more, name))
         self.gate = more.gate
@@ -93,14 +93,14 @@ class NoteImportReport:
         for day in filter(None, (more.first_day, more.last_day)):
             self.dated(day)
         self.unread += more.unread
-        self.problems += more.problems[: MOST_SHOWN - len(self.problems)]
-        self.entering += more.entering[: MOST_SHOWN - len(self.entering)]
-        self.staying_out += more.staying_out[: MOST_SHOWN - len(self.staying_out)]
+        self.problems += more.problems[: MAX_EXAMPLES - len(self.problems)]
+        self.entering += more.entering[: MAX_EXAMPLES - len(self.entering)]
+        self.staying_out += more.staying_out[: MAX_EXAMPLES - len(self.staying_out)]
 
-    def stays_out(self, one: Example) -> None:
-        """Keep it if it is one of the first."""
-        if len(self.staying_out) < MOST_SHOWN:
-            self.staying_out.append(one)
+    def stays_out(self, example: Example) -> None:
+        """Keep an example if it is among the first."""
+        if len(self.staying_out) < MAX_EXAMPLES:
+            self.staying_out.append(example)
 
     def dated(self, day: str) -> None:
         """Count the day of a new item."""

@@ -1,8 +1,8 @@
-"""One import: read everything, leave out what is no memory or is there already, then save the rest by date.
+"""Import of an export: read all of it, drop known and unwanted items, then save the rest by date.
 
 Nothing is written before the export was read to its end. The saves are those of any application
-(`Memory.save_many`): gate, reconsolidation, journal. An import that is killed is run again: what it had saved
-is known by its key.
+(`Memory.save_many`): gate, reconsolidation, journal. After a kill, run it again: saved items are recognised
+by their keys.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from slowwave.imports.model import (
     Thread,
     Unread,
 )
-from slowwave.imports.report import EXCERPT, MOST_SHOWN, Example, NoteImportReport
+from slowwave.imports.report import EXCERPT, MAX_EXAMPLES, Example, NoteImportReport
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.erasure_tombstones import erased_name
 from slowwave.journal.kinds.note import text_in
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 EXISTS_BATCH = 2_000
-"""Items that are compared with the journal and judged together (count); a conversation stays together."""
+"""Items compared with the journal and judged together (count); a conversation is not split."""
 SAVE_BATCH = 500
-"""Notes of one call of `Memory.save_many` (count)."""
-MAX_WAIT_SECONDS = 100
-"""Records that may be wrong at the beginning of an export before it is taken for something else."""
+"""Notes per call of `Memory.save_many` (count)."""
+MAX_LEADING_ERRORS = 100
+"""Maximum unreadable records at the start of an export; with more it counts as another form (count)."""
 
 OLDER, FORGOTTEN, ERASED_HERE, EDITED = (
     "older than what is here", "forgotten here", "erased here", "edited here"
@@ -56,12 +56,11 @@ REPEATED = "the same record again"
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What is taken.
+    """Options of an import.
 
     Attributes:
-        since: only what was said or written on this day or later (UTC midnight); None is all. What has no
-            date is taken.
-        dry_run: do everything but write.
+        since: Import only items of this day or later (UTC midnight); None: all. Undated items are imported.
+        dry_run: Write nothing.
     """
 
     since: datetime | None = None
@@ -69,13 +68,13 @@ class ImportOptions:
 
 
 class _Coming(NamedTuple):
-    """An item that will be saved.
+    """Item that will be saved.
 
     Attributes:
-        when: its place among all: by date, and the turns of a conversation in their order.
-        number: its place in the export.
-        note: with what it follows.
-        changed: whether it takes the place of an earlier text.
+        when: Sort key: by date, with the turns of a conversation in order.
+        number: Position in the export.
+        note: With the key that it follows.
+        changed: Whether it replaces an earlier text.
     """
 
     when: datetime
@@ -85,27 +84,27 @@ class _Coming(NamedTuple):
 
 
 def run_import(memory: Memory, source: ImportSource, options: ImportOptions) -> NoteImportReport:
-    """Take an export into a namespace.
+    """Import an export into a namespace.
 
     Args:
-        memory: the namespace.
-        source: the export.
-        options: what is taken of it.
+        memory: The namespace.
+        source: The export.
+        options: Filter and dry run.
 
     Raises:
-        ImportFailedError: it is no such export, or damaged; nothing was written.
-        OSError: it cannot be read.
-        JournalError: the journal cannot be written; what was saved until then stays.
+        ImportFailedError: It is of another form, or damaged; nothing was written.
+        OSError: It cannot be read.
+        JournalError: The journal cannot be written; saves up to then stay.
     """
-    taking = _Taking(memory, source, options)
-    for threads in gathered(taking.threads(), EXISTS_BATCH):
-        taking.look_at(threads)
-    taking.save()
-    return taking.report
+    process = _ImportProcess(memory, source, options)
+    for threads in gathered(process.threads(), EXISTS_BATCH):
+        process.check(threads)
+    process.save()
+    return process.report
 
 
-class _Taking:
-    """One import under way."""
+class _ImportProcess:
+    """Import in progress."""
 
     def __init__(self, memory: Memory, source: ImportSource, options: ImportOptions) -> None:
         self._memory, self._source, self._options = memory, source, options
@@ -115,45 +114,45 @@ class _Taking:
         )
         self._enforced = memory.gate_policy.enforces_at(self._now)
         self._erased = _erased(memory)
-        self._seen: dict[str, tuple[str, str]] = {}  # of each key: when it was changed, and its digest
-        self._said: dict[str, str] = {}  # of each text of a conversation that enters: its key
+        self._seen: dict[str, tuple[str, str]] = {}  # key: last change and digest
+        self._new_texts: dict[str, str] = {}  # content hash of new texts: key
         self._coming: dict[str, _Coming] = {}
         self._kept_out: list[tuple[PreviewedNotes, str]] = []
 
     # -- reading ---------------------------------------------------------------------------------
 
     def threads(self) -> Iterator[Thread]:
-        """What is in the export; problems are counted.
+        """Yield the threads of the export; count problems.
 
         Raises:
-            ImportFailedError: nothing of it can be read.
+            ImportFailedError: Nothing of it can be read.
         """
         good = 0
-        for one in self._source.read():
-            if isinstance(one, Unread):
-                self.report.problem(one.place, one.why)
-                if not good and self.report.unread >= MAX_WAIT_SECONDS:
+        for record in self._source.read():
+            if isinstance(record, Unread):
+                self.report.problem(record.place, record.why)
+                if not good and self.report.unread >= MAX_LEADING_ERRORS:
                     raise self._another_form()
-            elif isinstance(one, Remark):
-                self.report.notes.append(one.text)
-            elif isinstance(one, Skipped):
+            elif isinstance(record, Remark):
+                self.report.notes.append(record.text)
+            elif isinstance(record, Skipped):
                 good += 1
-                self.report.skipped[one.why] += one.count
+                self.report.skipped[record.why] += record.count
             else:
                 good += 1
-                yield self._wanted(one)
+                yield self._wanted(record)
         if self.report.unread and not good:
             raise self._another_form()
 
     def _another_form(self) -> ImportFailedError:
         first = self.report.problems[0]
         return ImportFailedError(
-            f"{self._source.path} is no export of {self._source.title}; nothing was written. Expected: "
-            f"{self._source.expected}. But {first.place}: {first.why}."
+            f"{self._source.path} is not an export of {self._source.title}; nothing was written. Expected: "
+            f"{self._source.expected}. Problem at {first.place}: {first.why}."
         )
 
     def _wanted(self, thread: Thread) -> Thread:
-        """What is not too old; counted."""
+        """Count the items, and drop those that are too old."""
         for item in thread:
             self.report.found[item.kind] += 1
         since = self._options.since
@@ -166,24 +165,28 @@ class _Taking:
 
     # -- deciding --------------------------------------------------------------------------------
 
-    def look_at(self, threads: Sequence[Thread]) -> None:
-        """Find out which items of some threads enter."""
-        now, most = self._now, self._memory.settings.notes.max_bytes
+    def check(self, threads: Sequence[Thread]) -> None:
+        """Decide which items of some threads enter."""
+        now, max_bytes = self._now, self._memory.settings.notes.max_bytes
         items = self._distinct(item for thread in threads for item in thread)
-        notes, problems = prepare_notes(items, self._memory.namespace, now=now, max_bytes=most)
+        notes, problems = prepare_notes(items, self._memory.namespace, now=now, max_bytes=max_bytes)
         for problem in problems:
             self.report.problem(problem.place, problem.why)
-        latest = self._memory.journal.latest(self._memory.namespace, [one.item.key for one in notes])
-        fresh = [one for one in notes if not self._is_known(one, latest.get(one.item.key))]
-        asked = [one for one in fresh if one.item.spoken or self._options.dry_run]  # the others a save judges
-        judged = {one.item.key: one for one in (*fresh, *preview_gate(asked, self._memory.gate_policy))}
-        there = self._there(judged.values())
+        latest = self._memory.journal.latest(self._memory.namespace, [note.item.key for note in notes])
+        fresh = [note for note in notes if not self._is_known(note, latest.get(note.item.key))]
+        previewed = [
+            note for note in fresh if note.item.spoken or self._options.dry_run
+        ]  # a save judges the others
+        judged = {
+            note.item.key: note for note in (*fresh, *preview_gate(previewed, self._memory.gate_policy))
+        }
+        existing = self._existing(judged.values())
         saved = {key for key, last in latest.items() if last.kind == "save"}
         for thread in threads:
-            self._follow(thread, judged, there, saved)
+            self._follow(thread, judged, existing, saved)
 
     def _is_known(self, note: PreviewedNotes, last: Entry | None) -> bool:
-        """Whether an item stays as it is here; counted."""
+        """Whether an item needs no save; counted."""
         if why := self._why_kept(note, last):
             self.report.kept[why] += 1
         elif last is not None and _same(note, last):
@@ -193,9 +196,13 @@ class _Taking:
         return True
 
     def _follow(
-        self, thread: Thread, judged: Mapping[str, PreviewedNotes], there: Mapping[str, str], saved: Set[str]
+        self,
+        thread: Thread,
+        judged: Mapping[str, PreviewedNotes],
+        existing: Mapping[str, str],
+        saved: Set[str],
     ) -> None:
-        """Let the items of one thread come, each after the one before it that is, or will be, a memory."""
+        """Queue the items of a thread, each following the previous one that is, or will be, a memory."""
         before, when = "", None
         for item in thread:
             key, note = item.key, judged.get(item.key)
@@ -203,32 +210,32 @@ class _Taking:
                 when = max(when or item.created_at, item.created_at)
             if note is None or note.item is not item:
                 before = key if key in saved or key in self._coming else before
-            elif self._enters(note, there):
+            elif self._enters(note, existing):
                 self._comes(note, before if item.spoken else "", when, changed=key in saved)
                 before = key
 
     def _distinct(self, items: Iterable[ImportItem]) -> list[ImportItem]:
-        """Of records with one key the newest, or else the last; the same again is counted."""
-        found: dict[str, ImportItem] = {}
+        """Keep the newest of records with one key, else the last; count repetitions."""
+        newest: dict[str, ImportItem] = {}
         for item in items:
-            mine = (item.updated, _fingerprint(item))
-            if (known := self._seen.get(item.key)) is not None:
+            version = (item.updated, _fingerprint(item))
+            if (previous := self._seen.get(item.key)) is not None:
                 self.report.skipped[REPEATED] += 1
-                if known[1] == mine[1] or known[0] > mine[0]:
+                if previous[1] == version[1] or previous[0] > version[0]:
                     continue
                 self._drop(item.key)
-            self._seen[item.key] = mine
-            found[item.key] = item
-        return list(found.values())
+            self._seen[item.key] = version
+            newest[item.key] = item
+        return list(newest.values())
 
     def _drop(self, key: str) -> None:
-        """A newer version of it came."""
+        """Drop an item, because a newer version of it came."""
         former = self._coming.pop(key, None)
-        if former is not None and self._said.get(former.note.entry.content_hash) == key:
-            del self._said[former.note.entry.content_hash]
+        if former is not None and self._new_texts.get(former.note.entry.content_hash) == key:
+            del self._new_texts[former.note.entry.content_hash]
 
     def _why_kept(self, note: PreviewedNotes, last: Entry | None) -> str:
-        """Why a memory is left as it is here; empty: it is not."""
+        """Return why an existing memory is left unchanged; empty: it is not."""
         if last is None:
             name = erased_name(self._memory.namespace, note.item.key)
             return ERASED_HERE if name in self._erased else ""
@@ -242,21 +249,21 @@ class _Taking:
         before = mark.get("updated")
         return OLDER if isinstance(before, str) and before > note.item.updated else ""
 
-    def _there(self, notes: Iterable[PreviewedNotes]) -> dict[str, str]:
-        """Which texts the memory has, that are as open as these: the source of one memory of each."""
+    def _existing(self, notes: Iterable[PreviewedNotes]) -> dict[str, str]:
+        """Return content hashes that visible memories have already, each with the source of one memory."""
         store, tenant = self._memory.store, self._memory.tenant
-        hashes = sorted({one.entry.content_hash for one in notes})
+        hashes = sorted({note.entry.content_hash for note in notes})
         rows = store.read_by(
             "memories", "content_hash", hashes, columns=["source", "content_hash", "sensitivity"],
             also=tenant.mine(one_of("status", (LIVE, MERGED))),
         )  # fmt: skip
-        mine = rows.filter(pl.col("sensitivity").fill_null(DEFAULT_SENSITIVITY) == DEFAULT_SENSITIVITY)
-        return dict(mine.select("content_hash", "source").iter_rows())
+        visible = rows.filter(pl.col("sensitivity").fill_null(DEFAULT_SENSITIVITY) == DEFAULT_SENSITIVITY)
+        return dict(visible.select("content_hash", "source").iter_rows())
 
-    def _enters(self, note: PreviewedNotes, there: Mapping[str, str]) -> bool:
-        """Whether an item enters; what does not, and what the gate has against what does, is counted."""
+    def _enters(self, note: PreviewedNotes, existing: Mapping[str, str]) -> bool:
+        """Whether an item enters; count rejections and faults."""
         text, key = note.entry.content_hash, note.item.key
-        same = self._said.get(text) or there.get(text, key)
+        same = self._new_texts.get(text) or existing.get(text, key)
         reasons = note.reasons + ((EXACT_DUPLICATE,) if same != key else ())
         if note.item.spoken and reasons:
             for reason in reasons:
@@ -268,11 +275,11 @@ class _Taking:
             counted[reason] += 1
         if reasons and self._enforced:
             self._kept_out.append((note, reasons[0]))
-        self._said.setdefault(text, key)
+        self._new_texts.setdefault(text, key)
         return True
 
     def _comes(self, note: PreviewedNotes, before: str, when: datetime | None, *, changed: bool) -> None:
-        """Remember an item for the saves, after the one that it follows."""
+        """Queue an item for saving, after the one that it follows."""
         labels = {**note.labels, **({"follows": before} if before else {})}
         moment = when or datetime.min.replace(tzinfo=UTC)
         note = note._replace(labels=labels)
@@ -281,35 +288,35 @@ class _Taking:
     # -- writing ---------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Let in what comes, the oldest first, and tell."""
-        coming = sorted(self._coming.values(), key=lambda one: (one.when, one.number))
-        self._tell(coming)
+        """Save the queued items, oldest first, and report."""
+        coming = sorted(self._coming.values(), key=lambda queued: (queued.when, queued.number))
+        self._report_new(coming)
         if self._options.dry_run:
             return
         report = self.report
         with progress.task("saving memories", len(coming)) as advance:
             for start in range(0, len(coming), SAVE_BATCH):
-                some = coming[start : start + SAVE_BATCH]
-                for one, saved in zip(
-                    some, self._memory.save_many([one.note.labels for one in some]), strict=True
+                batch = coming[start : start + SAVE_BATCH]
+                for queued, saved in zip(
+                    batch, self._memory.save_many([queued.note.labels for queued in batch]), strict=True
                 ):
                     report.status[saved.status] += 1
                     refused = saved.status == "quarantined"
                     for reason in saved.reasons:
                         (report.refused if refused else report.warned)[reason] += 1
-                    if refused and len(report.staying_out) < MOST_SHOWN:
-                        report.stays_out(_example(one.note, ", ".join(saved.reasons)))
-                advance(len(some))
+                    if refused and len(report.staying_out) < MAX_EXAMPLES:
+                        report.stays_out(_example(queued.note, ", ".join(saved.reasons)))
+                advance(len(batch))
 
-    def _tell(self, coming: Sequence[_Coming]) -> None:
+    def _report_new(self, coming: Sequence[_Coming]) -> None:
         report = self.report
         refused = {note.item.key for note, _ in self._kept_out} if self._enforced else set()
-        for one in coming:
-            report.new[one.note.item.kind] += 1
-            report.dated(_day(one.note.item))
-            report.changed += one.changed
-            if one.note.item.key not in refused and len(report.entering) < MOST_SHOWN:
-                report.entering.append(_example(one.note))
+        for queued in coming:
+            report.new[queued.note.item.kind] += 1
+            report.dated(_day(queued.note.item))
+            report.changed += queued.changed
+            if queued.note.item.key not in refused and len(report.entering) < MAX_EXAMPLES:
+                report.entering.append(_example(queued.note))
         for note, why in self._kept_out if self._options.dry_run else ():
             report.stays_out(_example(note, why))
 
@@ -324,7 +331,7 @@ def _gate(memory: Memory, now: datetime) -> str:
 
 
 def _erased(memory: Memory) -> set[str]:
-    """What the sources are called that were erased from a namespace."""
+    """Return the names of erased sources of a namespace."""
     if not memory.journal.count(memory.namespace, ERASURE):
         return set()
     rows = memory.journal.read(kinds=[ERASED], namespace=memory.namespace)
@@ -332,25 +339,25 @@ def _erased(memory: Memory) -> set[str]:
 
 
 def _same(note: PreviewedNotes, last: Entry) -> bool:
-    """Whether the journal has an item as it is; what it follows, and its date, do not make it another."""
+    """Whether the journal has an item unchanged; its date and what it follows are not compared."""
     if last.kind != "save":
         return False
-    mine, theirs = note.entry.payload, last.payload
+    new, existing = note.entry.payload, last.payload
     return (
-        mine["content"] == text_in(theirs)
-        and mine["title"] == theirs.get("title")
-        and mine["memory_type"] == theirs.get("memory_type")
-        and list(mine["tags"]) == list(theirs.get("tags") or ())
+        new["content"] == text_in(existing)
+        and new["title"] == existing.get("title")
+        and new["memory_type"] == existing.get("memory_type")
+        and list(new["tags"]) == list(existing.get("tags") or ())
     )
 
 
 def _mark_of(last: Entry) -> dict[str, object] | None:
-    """What an import noted of itself in an act; None: a person or an application saved it, or changed it."""
+    """Return the import's mark in an entry; None if a person or an application saved or changed it."""
     try:
-        found = orjson.loads(last.payload.get("metadata") or "{}")
+        metadata = orjson.loads(last.payload.get("metadata") or "{}")
     except orjson.JSONDecodeError:
         return None
-    mark = found.get(IMPORTED) if isinstance(found, dict) else None
+    mark = metadata.get(IMPORTED) if isinstance(metadata, dict) else None
     return mark if isinstance(mark, dict) and mark.get(TEXT) == text_mark(last) else None
 
 

@@ -1,4 +1,4 @@
-"""Turns of conversations: what in them a person wrote, without what programs put between."""
+"""Conversation turns: extraction of the person's text, without additions by programs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from slowwave.imports.moments import written
 from slowwave.notes.decoding import says_nothing
 from slowwave.quality.content import is_generic_title
 
-LONGEST_TITLE = 200
-"""A title of a conversation that is longer is a text (characters)."""
-NO_TEXT = "no text in it: a picture, a file, a tool"
+MAX_TITLE_CHARACTERS = 200
+"""Maximum characters of a conversation's title; a longer one is a text."""
+NO_TEXT = "no text: a picture, a file or a tool call"
 OF_A_PROGRAM = "written by a program under the person's name"
-OF_THE_ASSISTANT = "of the assistant (--assistant takes it)"
-OF_A_TOOL = "of a tool or of the system"
+OF_THE_ASSISTANT = "by the assistant (import with --assistant)"
+OF_A_TOOL = "by a tool or the system"
 
-# What clients put into a turn of the person: whole blocks, which are taken out wherever they stand.
+# Blocks that clients add to a person's turn; they are removed anywhere.
 _BLOCKS = re.compile(
     r"<(system-reminder|local-command-\w+|command-name|command-message|command-args|bash-input|bash-stdout"
     r"|bash-stderr|task-notification|ide_opened_file|ide_selection|environment_context|user_instructions"
@@ -37,15 +37,15 @@ _WHOLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as its export has it.
+    """Turn of a conversation, as in its export.
 
     Attributes:
         role: user, assistant or anything else.
-        text: of it; None where it has none.
-        name: its id in the conversation.
-        at: when it was said.
-        place: for a person.
-        of_a_program: whether the export says that no person wrote it.
+        text: None: it has none.
+        name: Its id in the conversation.
+        at: Time.
+        place: For a person.
+        of_a_program: Whether the export says that no person wrote it.
     """
 
     role: str
@@ -66,30 +66,30 @@ def thread(
     assistant: bool = False,
     about: dict[str, Any] | None = None,
 ) -> Iterator[tuple[ImportItem, ...] | Skipped]:
-    """The items of one conversation, in its order, and what of it is none.
+    """Yield the items of one conversation in order, and the skipped turns.
 
     Args:
-        turns: all of them.
-        source: first part of the keys.
-        conversation: its id.
-        title: that it has in its application. The first turn of the person gets it, if it says something: it
-            was made from that one, and is no title of what was said an hour later.
-        updated: when it was changed last.
-        assistant: whether what the assistant said is taken, too.
-        about: further metadata of all its items.
+        turns: All turns.
+        source: First part of the keys.
+        conversation: Its id.
+        title: In its application. Only the first turn of the person gets it, because it was made from that
+            one.
+        updated: Last change.
+        assistant: Include turns of the assistant.
+        about: Further metadata of all its items.
     """
     heading = " ".join(title.split())
-    if is_generic_title(heading) or len(heading) > LONGEST_TITLE:
+    if is_generic_title(heading) or len(heading) > MAX_TITLE_CHARACTERS:
         heading = ""
-    told: dict[str, Any] = {"conversation": heading, **(about or {})}
-    told = {name: value for name, value in told.items() if value}
+    metadata: dict[str, Any] = {"conversation": heading, **(about or {})}
+    metadata = {name: value for name, value in metadata.items() if value}
     items: list[ImportItem] = []
-    left: dict[str, int] = {}
+    skipped: dict[str, int] = {}
     first = True
     for turn in turns:
         text, why = _text(turn, assistant=assistant)
         if why:
-            left[why] = left.get(why, 0) + 1
+            skipped[why] = skipped.get(why, 0) + 1
             continue
         person = turn.role == "user"
         item = ImportItem(
@@ -101,17 +101,17 @@ def thread(
             updated=written(updated),
             memory_type="chat",
             labels={"source_kind": "imported" if person else "generated"},
-            about=told,
+            about=metadata,
         )
         items.append(replace(item, title=heading) if person and first else item)
         first = first and not person
     if items:
         yield tuple(items)
-    yield from (Skipped(why, count) for why, count in left.items())
+    yield from (Skipped(why, count) for why, count in skipped.items())
 
 
 def joined(parts: object, *kinds: str) -> str | None:
-    """The texts of a list of blocks ``{"type": …, "text": …}`` of these kinds; a text is itself."""
+    """Join the texts of blocks ``{"type": …, "text": …}`` of these kinds; a plain text is returned as is."""
     if isinstance(parts, str):
         return parts
     if not isinstance(parts, list):
@@ -123,7 +123,7 @@ def joined(parts: object, *kinds: str) -> str | None:
 
 
 def _text(turn: Turn, *, assistant: bool) -> tuple[str, str]:
-    """The text of a turn, or why it is none."""
+    """Return the text of a turn, or the reason why it is skipped."""
     if turn.role not in ("user", "assistant"):
         return "", OF_A_TOOL
     if turn.role == "assistant" and not assistant:

@@ -84,7 +84,7 @@ def test_what_a_person_wrote_and_that_states_something_is_taken(take, memory, tm
     assert report["new"] == {"message": 2}
     assert report["status"] == {"live": 2}
     assert report["left_out"] == {"no_statement": 1}
-    assert report["skipped"] == {"of the assistant (--assistant takes it)": 1}
+    assert report["skipped"] == {"by the assistant (import with --assistant)": 1}
     found = memory.store.read("memories").sort("created_at")
     assert found["content"].to_list() == [LISBON, RENT]
     assert found["source"].to_list() == ["chatgpt:c1/c1-0", "chatgpt:c1/c1-3"]
@@ -558,7 +558,7 @@ def test_an_export_that_was_cut_off_gives_what_it_has(take, memory, tmp_path):
     (tmp_path / "c.json").write_text(whole[:-40])
     report = take("chatgpt", tmp_path / "c.json")
     assert texts(memory) == {LISBON}
-    assert "cut off" in report["problems"][0]["why"]
+    assert "truncated" in report["problems"][0]["why"]
 
 
 @pytest.mark.parametrize(
@@ -570,8 +570,8 @@ def test_an_export_that_was_cut_off_gives_what_it_has(take, memory, tmp_path):
         ("chatgpt", json.dumps([claude("k", [("human", LISBON)])]).encode(), "slowwave import claude"),
         ("claude", json.dumps([gpt("c", [("user", LISBON)])]).encode(), "slowwave import chatgpt"),
         ("mem0", b'[{"id": 1}]', "an object with id"),
-        ("mem0", b"caf\xe9", "no JSON"),
-        ("mem0", b"3", "no list of memories"),
+        ("mem0", b"caf\xe9", "not JSON"),
+        ("mem0", b"3", "not a list of memories"),
         ("memory-server", b'{"a": 1}', "an object with a"),
         ("chatgpt", b"PK\x03\x04damaged", "damaged"),
     ],
@@ -616,7 +616,7 @@ def test_an_archive_that_swells_is_not_opened(run, tmp_path, monkeypatch):
     assert "times larger than its packed form" in done.stderr
     monkeypatch.setattr("slowwave.imports.archives.MAX_BYTES", 1_000)
     large = pack(tmp_path / "l.zip", {"conversations.json": [gpt("c1", [("user", LISBON)] * 9)]})
-    assert "at most 1,000 are read" in run("import", "chatgpt", str(large)).stderr
+    assert "the maximum is 1,000" in run("import", "chatgpt", str(large)).stderr
 
 
 def test_a_packed_file_with_a_password_is_told(run, tmp_path):

@@ -1,4 +1,4 @@
-"""Files of rows: Parquet and JSON lines, by paths, patterns and ``s3://`` addresses, read in batches."""
+"""Input files of a bulk import: Parquet and JSON lines, by path, pattern or ``s3://`` address, in batches."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ KINDS = {".parquet": "parquet", ".jsonl": "lines", ".ndjson": "lines", ".jsonl.g
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One file.
+    """Input file.
 
     Attributes:
-        path: as a person would name it.
+        path: As a person would name it.
         kind: parquet or lines.
-        size: bytes; with `path` it says whether it is the file that was begun.
+        size: Bytes; identifies the file together with `path`.
     """
 
     path: str
@@ -34,18 +34,18 @@ class Input:
 
 
 def inputs(names: Sequence[str]) -> list[Input]:
-    """The files that paths and patterns name, in the order given, those of a pattern by name.
+    """List the files that paths and patterns name, in the given order; those of a pattern by name.
 
     Raises:
-        ImportFailedError: a name has no file, or one of another form.
+        ImportFailedError: A name matches no file, or one of another form.
     """
-    found: list[Input] = []
+    result: list[Input] = []
     for name in names:
         files = _in_s3(name) if name.startswith(S3) else _here(name)
         if not files:
-            raise ImportFailedError(f"No file {name}. Nothing was written.")
-        found += [Input(path, _kind(path), size) for path, size in sorted(files)]
-    return found
+            raise ImportFailedError(f"No file matches {name}. Nothing was written.")
+        result += [Input(path, _kind(path), size) for path, size in sorted(files)]
+    return result
 
 
 def _here(name: str) -> list[tuple[str, int]]:
@@ -67,19 +67,19 @@ def _in_s3(name: str) -> list[tuple[str, int]]:
             listed = _store().get_file_info(fs.FileSelector(plain, recursive=True))
     except OSError as error:
         raise ImportFailedError(
-            f"{name} cannot be listed: {error}. Address and keys come from AWS_ENDPOINT_URL, "
+            f"Cannot list {name}: {error}. Set address and keys in AWS_ENDPOINT_URL, "
             f"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
         ) from None
-    files = [one for one in listed if one.is_file and fnmatchcase(one.path, whole)]
-    return [(S3 + one.path, one.size) for one in files]
+    files = [info for info in listed if info.is_file and fnmatchcase(info.path, whole)]
+    return [(S3 + info.path, info.size) for info in files]
 
 
 def _store() -> Any:  # noqa: ANN401 - a file system of PyArrow
     from pyarrow import fs
 
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    scheme, there, host = os.environ.get("AWS_ENDPOINT_URL", "").partition("://")
-    if not there:
+    scheme, separator, host = os.environ.get("AWS_ENDPOINT_URL", "").partition("://")
+    if not separator:
         return fs.S3FileSystem(region=region)
     return fs.S3FileSystem(region=region, scheme=scheme, endpoint_override=host)
 
@@ -88,51 +88,53 @@ def _kind(path: str) -> str:
     for end, kind in KINDS.items():
         if path.lower().endswith(end):
             return kind
-    raise ImportFailedError(f"{path}: its name ends with none of {', '.join(KINDS)}. Nothing was written.")
+    raise ImportFailedError(
+        f"The name of {path} must end with one of {', '.join(KINDS)}. Nothing was written."
+    )
 
 
-def _opened(one: Input) -> IO[bytes]:
+def _opened(file: Input) -> IO[bytes]:
     handle: IO[bytes]
-    if one.path.startswith(S3):
-        handle = _store().open_input_file(one.path.removeprefix(S3))
+    if file.path.startswith(S3):
+        handle = _store().open_input_file(file.path.removeprefix(S3))
     else:
-        handle = open(one.path, "rb")  # noqa: SIM115, PTH123 - closed by who reads it
-    return gzip.open(handle) if one.path.lower().endswith(".gz") else handle  # type: ignore[return-value]
+        handle = open(file.path, "rb")  # noqa: SIM115, PTH123 - closed by who reads it
+    return gzip.open(handle) if file.path.lower().endswith(".gz") else handle  # type: ignore[return-value]
 
 
 Row = dict[str, Any] | Unread
 
 
-def rows(one: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
-    """The rows of a file after the first so many: the number of the last one, and the rows.
+def rows(source: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
+    """Yield batches of a file's rows after the first `after`: the number of the last row, and the rows.
 
     Args:
-        one: the file.
-        after: rows that are passed over (count).
-        at_once: rows of a batch (count).
+        source: The file.
+        after: Rows to skip (count).
+        at_once: Rows of a batch (count).
 
     Raises:
-        ImportFailedError: it is damaged, or no file of its form.
+        ImportFailedError: It is damaged, or has another form.
     """
     import pyarrow as pa
 
-    read = _of_parquet if one.kind == "parquet" else _of_lines
+    read = _of_parquet if source.kind == "parquet" else _of_lines
     try:
-        yield from read(one, after, at_once)
+        yield from read(source, after, at_once)
     except (OSError, EOFError, pa.ArrowException) as error:
         raise ImportFailedError(
-            f"{one.path} cannot be read on: {error}. What came before was taken in; with the file mended, "
-            f"run the same command again."
+            f"Cannot read the rest of {source.path}: {error}. Rows before it are imported. Fix the file, "
+            f"then run the same command again."
         ) from None
 
 
-def _of_parquet(one: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
+def _of_parquet(source: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
     from pyarrow import parquet
 
-    with _opened(one) as handle:
+    with _opened(source) as handle:
         file, seen = parquet.ParquetFile(handle), 0
         groups = range(file.num_row_groups)
-        for group in groups:  # those that were taken in are not read again
+        for group in groups:  # imported groups are not read again
             count = file.metadata.row_group(group).num_rows
             if seen + count > after:
                 groups = range(group, file.num_row_groups)
@@ -146,26 +148,26 @@ def _of_parquet(one: Input, after: int, at_once: int) -> Iterator[tuple[int, lis
                 yield seen, batch.slice(max(0, after - begins)).to_pylist()
 
 
-def _of_lines(one: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
-    some: list[Row] = []
+def _of_lines(source: Input, after: int, at_once: int) -> Iterator[tuple[int, list[Row]]]:
+    batch: list[Row] = []
     number = 0
-    with _opened(one) as handle:
+    with _opened(source) as handle:
         for number, line in enumerate(handle, start=1):
             if number <= after:
                 continue
-            some.append(_of_line(line, f"{one.path}:{number}"))
-            if len(some) == at_once:
-                yield number, some
-                some = []
-    if some:
-        yield number, some
+            batch.append(_of_line(line, f"{source.path}:{number}"))
+            if len(batch) == at_once:
+                yield number, batch
+                batch = []
+    if batch:
+        yield number, batch
 
 
 def _of_line(line: bytes, place: str) -> Row:
     if not line.strip():
         return Unread(place, "an empty line")
     try:
-        found = orjson.loads(line)
+        value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        return Unread(place, f"no JSON: {error}")
-    return found if isinstance(found, dict) else Unread(place, "no JSON object")
+        return Unread(place, f"not JSON: {error}")
+    return value if isinstance(value, dict) else Unread(place, "not a JSON object")

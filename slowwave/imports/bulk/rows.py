@@ -1,4 +1,4 @@
-"""What the columns of rows are, and a row as an item."""
+"""Column mapping of bulk rows, and conversion of a row to an item."""
 
 from __future__ import annotations
 
@@ -22,40 +22,42 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "context": ("context",),
     "sensitivity": ("sensitivity",),
 }
-"""Columns that each part of a note is looked for in, where nobody says which."""
+"""Default columns of each part of a note, in order of preference."""
 
 Fields = dict[str, tuple[str, ...]]
 
 
-def fields_of(said: Sequence[str]) -> Fields:
-    """The columns of each part of a note.
+def fields_of(pairs: Sequence[str]) -> Fields:
+    """Parse the column mapping of a note's parts.
 
     Args:
-        said: PART=COLUMN.
+        pairs: PART=COLUMN.
 
     Raises:
-        ArgumentError: another form, or no such part.
+        ArgumentError: Another form, or no such part.
     """
-    found = dict(NAMES)
-    for one in said:
-        part, equals, column = one.partition("=")
+    mapping = dict(NAMES)
+    for pair in pairs:
+        part, equals, column = pair.partition("=")
         if not equals or not column or part not in NAMES:
-            raise ArgumentError(f"--map {one!r}: write PART=COLUMN, where PART is one of {', '.join(NAMES)}.")
-        found[part] = (column,)
-    return found
+            raise ArgumentError(
+                f"--map {pair!r}: write PART=COLUMN, where PART is one of {', '.join(NAMES)}."
+            )
+        mapping[part] = (column,)
+    return mapping
 
 
 def item_of(
     row: Mapping[str, Any], fields: Fields, name: str, place: str, now: datetime
 ) -> Unread | ImportItem:
-    """A row as an item, or what is wrong with it.
+    """Convert a row to an item, or return why it cannot be one.
 
     Args:
-        row: values by column.
-        fields: columns of each part.
-        name: what stands before the key.
-        place: where the row stands, for a person.
-        now: the present; a date beyond it cannot be right.
+        row: Values by column.
+        fields: Columns of each part.
+        name: Prefix of the key.
+        place: Location of the row, for a person.
+        now: A later date is invalid.
     """
     value = {
         part: next((row[column] for column in columns if row.get(column) is not None), None)
@@ -64,12 +66,12 @@ def item_of(
     text = value["text"]
     if not isinstance(text, str) or not text.strip():
         return Unread(place, f"no text in {' or '.join(fields['text'])}")
-    when = value["date"]
-    if isinstance(when, date) and not isinstance(when, datetime):
-        when = datetime.combine(when, time())
-    moment = moment_in(when, now)
-    if when is not None and moment is None:
-        return Unread(place, f"{str(when)[:40]!r} is no date, or one ahead")
+    value_date = value["date"]
+    if isinstance(value_date, date) and not isinstance(value_date, datetime):
+        value_date = datetime.combine(value_date, time())
+    moment = moment_in(value_date, now)
+    if value_date is not None and moment is None:
+        return Unread(place, f"{str(value_date)[:40]!r} is not a date, or in the future")
     title = "" if value["title"] is None else str(value["title"])
     key = value["key"]
     own = name_of(key) if key is not None else ids.digest(name, title, text)[:20]
