@@ -1,4 +1,4 @@
-"""Slowwave: a memory for AI assistants that gets better from being used, and can prove it."""
+"""Slowwave: a memory for AI assistants that learns from use, with evidence."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __version__ = VERSION
 
 _LAZY = {"open": "open_memory", "Memory": "Memory"}
 _COMPONENT = "SlowwaveMemory"
-"""Dagster component, the `type` of a ``defs.yaml``. Loaded by name: no room below may import Dagster."""
+"""Dagster component, the `type` of a ``defs.yaml``. Loaded by name: no package below may import Dagster."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
-    """Load the memory when it is first asked for, so that the command line starts at once."""
+    """Load the memory on first access, so that the command line starts at once."""
     if name in _LAZY:
         from slowwave import memory
 

@@ -1,71 +1,71 @@
-"""Errors a person can act on: what was wrong, with which value, what to do."""
+"""Errors for a person: what was wrong, with which value, what to do."""
 
 from __future__ import annotations
 
 
 class SlowwaveError(Exception):
-    """Base of every error that Slowwave raises on purpose; its message is meant for a person.
+    """Base of every error that Slowwave raises on purpose; its message is for a person.
 
     Attributes:
-        exit_code: with which a command ends that raised it.
+        exit_code: Exit code of a command that raised it.
     """
 
     exit_code = 1
 
 
 class ArgumentError(SlowwaveError, ValueError):
-    """An argument has the wrong type, is out of range, or is text that cannot be stored."""
+    """Invalid argument: wrong type, out of range, or text that cannot be stored."""
 
 
 class SettingsError(SlowwaveError):
-    """A setting has a value that is not allowed, or a settings file cannot be read."""
+    """Invalid setting, or an unreadable settings file."""
 
 
 class StoreError(SlowwaveError):
-    """The store cannot do what was asked: missing, of a newer version, interrupted, or refused."""
+    """Store failure: missing, of a newer version, interrupted, or refused."""
 
 
 class HomeMovedError(StoreError):
-    """The home was moved since this process began; started again it finds the home."""
+    """Home moved since this process began; a new process finds it."""
 
 
 class OverdueError(StoreError):
-    """A call over a network worked for too long, or nobody waits for its answer; its work was ended."""
+    """Cancelled network call: it worked for too long, or its client disconnected."""
 
 
 class TakenInLaterError(StoreError):
-    """The act is in the journal, and the tables could not follow: the next night takes it in."""
+    """Failure after the event was journalled: the next nightly job applies it to the tables."""
 
     exit_code = 4
 
 
 class ModelError(SlowwaveError):
-    """An embedding model is unknown, missing, damaged, or not the one the store was built with."""
+    """Embedding model that is unknown, missing, damaged, or not that of the store."""
 
 
 class EngineError(SlowwaveError):
-    """The workers of an engine cannot be reached, or died; what was committed until then stays."""
+    """Unreachable or lost workers of an engine; committed results stay."""
 
 
 class NotFoundError(SlowwaveError):
-    """No such memory, checkpoint or source in this namespace."""
+    """Missing memory, checkpoint or source in this namespace."""
 
 
 class JournalError(SlowwaveError, RuntimeError):
-    """The journal cannot be opened, read or written; the message says which one, why, and what to do."""
+    """Journal that cannot be opened, read or written; the message says which, why, and what to do."""
 
 
 class JournalEntryError(JournalError, ValueError):
-    """An entry, or an argument of a query, has a value that the journal does not take."""
+    """Entry or query argument with a value that the journal does not accept."""
 
 
 class JournalConflictError(JournalError):
-    """An event id was appended before with other content; nothing of the batch was written."""
+    """Event id that exists with other content; nothing of the batch was written."""
 
 
 class JournalMovedError(JournalConflictError):
-    """Something else was said of a source since it was looked at; nothing was written."""
+    """Source that changed since it was read (optimistic concurrency); nothing was written."""
 
 
 class BackupError(SlowwaveError):
-    """A backup cannot be made, read or restored, or is damaged; the message says what to do."""
+    """Backup that cannot be made, read or restored; the message says what to do."""

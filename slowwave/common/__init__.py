@@ -1,1 +1,1 @@
-"""What every room needs and none owns: ids, arguments, errors on their way to a person, progress."""
+"""Utilities shared by all packages: ids, arguments, error translation, progress."""

@@ -1,4 +1,4 @@
-"""Errors of compressed and packed files, told in the words of whoever reads them."""
+"""Translation of errors of compressed and packed files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from slowwave.errors import SlowwaveError
 
 @contextmanager
 def damage_explained(name: str, kind: type[SlowwaveError], damaged: str, packed: str) -> Iterator[None]:
-    """Raise an error of this kind where a compressed or packed file cannot be read.
+    """Raise an error of this kind if a compressed or packed file cannot be read.
 
     Args:
         name: Of the file.
         kind: Of the error.
-        damaged: What follows on what is wrong with a damaged file.
-        packed: The same for a file that cannot be unpacked here.
+        damaged: Advice for a damaged file, appended to the message.
+        packed: Advice for an unsupported archive, appended to the message.
     """
     try:
         yield

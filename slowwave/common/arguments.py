@@ -1,4 +1,4 @@
-"""Checks of arguments of public calls and commands, by their annotations and maximum sizes.
+"""Validation of arguments of public calls and commands, by annotation and maximum size.
 
 Python, the command line, MCP and HTTP name an argument alike, so its bounds are declared once, by its name.
 What `LIMITS` does not name has the bounds of `ANY`.
@@ -64,29 +64,29 @@ LIMITS: Final[Mapping[str, Limit]] = {
 }
 """Bounds by the name of the argument."""
 METADATA_BYTES: Final = 65_536
-"""Most that the metadata of a note may have as JSON, as much as the front matter of a file."""
+"""Maximum bytes of a note's metadata as JSON, equal to that of a file's front matter."""
 
 
 def limit_of(name: str) -> Limit:
-    """Bounds of an argument, by its name."""
+    """Return the bounds of an argument, by its name."""
     return LIMITS.get(name, ANY)
 
 
-FIRST_YEAR, LAST_YEAR = 1000, 9998  # so that a day more or less is still a date everywhere
-MOST = 1_000_000  # that a number may be
-MOST_DAYS = 36_500  # that a period may have
-COUNTS = frozenset({"limit"})  # that may be 0
-QUESTIONED = frozenset({"query", "response"})  # any characters may be asked for
-_DEEPEST = 4  # levels of lists and mappings in which texts are looked at (count)
+FIRST_YEAR, LAST_YEAR = 1000, 9998  # one day more or less is still a valid date
+MAX_NUMBER = 1_000_000
+MAX_DAYS = 36_500  # of a period
+COUNTS = frozenset({"limit"})  # may be 0
+QUESTIONED = frozenset({"query", "response"})  # may have any characters
+_MAX_DEPTH = 4  # levels of lists and mappings in which texts are checked (count)
 _SHOWN = 80  # characters of a value in an error
 _UNION = re.compile(r"\s*\|\s*(?![^\[]*\])")  # not inside brackets
 
 
 def sound_text(name: str, text: str) -> str:
-    """The text, if it can be stored.
+    """Return the text, if it can be stored.
 
     Raises:
-        ArgumentError: it has a NUL character or half of a surrogate pair.
+        ArgumentError: It has a NUL character or half of a surrogate pair.
     """
     if "\0" in text and name not in QUESTIONED:
         at = text.index(chr(0))
@@ -101,29 +101,29 @@ def sound_text(name: str, text: str) -> str:
 
 
 def sound(name: str, value: object, depth: int = 0) -> None:
-    """Look at every text in a value.
+    """Check every text in a value.
 
     Raises:
-        ArgumentError: as of :func:`sound_text`.
+        ArgumentError: As for :func:`sound_text`.
     """
     if isinstance(value, str):
         sound_text(name, value)
     elif isinstance(value, os.PathLike):
         sound_text(name, str(value))
-    elif depth < _DEEPEST and isinstance(value, Mapping):
+    elif depth < _MAX_DEPTH and isinstance(value, Mapping):
         for key, part in value.items():
             sound(f"a key of {name}", key, depth + 1)
             sound(f"{name}.{key}", part, depth + 1)
-    elif depth < _DEEPEST and isinstance(value, list | tuple | set | frozenset):
+    elif depth < _MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
         for part in value:
             sound(name, part, depth + 1)
 
 
 def moment(name: str, value: object) -> datetime:
-    """An aware moment, in UTC.
+    """Return an aware time, in UTC.
 
     Raises:
-        ArgumentError: it is none, has no time zone, or is of a year before 1000 or after 9998.
+        ArgumentError: It is not a datetime, has no time zone, or its year is before 1000 or after 9998.
     """
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise ArgumentError(f"{name} = {shown(value)}: give a datetime with a time zone.")
@@ -136,14 +136,14 @@ def moment(name: str, value: object) -> datetime:
 
 
 def check(call: Callable[..., Any], given: Mapping[str, object]) -> None:
-    """Check arguments by the annotations of a call.
+    """Check arguments against the annotations of a call.
 
     Args:
-        call: whose annotations are text (``from __future__ import annotations``).
-        given: its arguments by name.
+        call: Its annotations are text (``from __future__ import annotations``).
+        given: Arguments by name.
 
     Raises:
-        ArgumentError: one has the wrong type, is out of range, or is text that cannot be stored.
+        ArgumentError: One has the wrong type, is out of range, or is text that cannot be stored.
     """
     kinds = _kinds(call)
     for name, value in given.items():
@@ -152,24 +152,24 @@ def check(call: Callable[..., Any], given: Mapping[str, object]) -> None:
                 sound("the name of an argument", key)
                 sound(key, part)
             continue
-        for one in (
+        for part_value in (
             value
             if name == _of_kind(call, inspect.Parameter.VAR_POSITIONAL) and isinstance(value, tuple)
             else (value,)
         ):
             for kind in kinds.get(name, ("Any",)):
-                if _is_a(kind, one):
+                if _is_a(kind, part_value):
                     break
             else:
-                raise ArgumentError(_refusal(name, kinds[name], one))
-            bounded(name, one)
+                raise ArgumentError(_refusal(name, kinds[name], part_value))
+            bounded(name, part_value)
 
 
 def bounded(name: str, value: object) -> None:
-    """Look at a value that has the right type: its texts, their length, its moment or day, its size.
+    """Check the bounds of a value of the right type: texts, lengths, times, sizes.
 
     Raises:
-        ArgumentError: it is out of range, or is text that cannot be stored.
+        ArgumentError: It is out of range, or is text that cannot be stored.
     """
     within(name, value)
     sound(name, value)
@@ -181,62 +181,62 @@ def bounded(name: str, value: object) -> None:
         _in_range(name, int(value))  # type: ignore[call-overload]
 
 
-def within(name: str, value: object, told: str = "") -> None:
-    """See that a text or a list is no longer than its argument may be (`LIMITS`).
+def within(name: str, value: object, label: str = "") -> None:
+    """Check that a text or a list is within the maximum of its argument (`LIMITS`).
 
     Args:
-        name: of the argument.
-        value: of it.
-        told: how an error names it; else as it is.
+        name: Of the argument.
+        value: Of the argument.
+        label: Name in the error; default: `name`.
 
     Raises:
-        ArgumentError: it is longer.
+        ArgumentError: It is longer.
     """
     limit = limit_of(name)
     if isinstance(value, str) and len(value) > limit.characters:
         raise ArgumentError(
-            f"{told or name} = {shown(value)} has {len(value):,} characters: give at most "
+            f"{label or name} = {shown(value)} has {len(value):,} characters: give at most "
             f"{limit.characters:,}."
         )
     if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
         if len(value) > limit.values:
-            raise ArgumentError(f"{told or name} has {len(value):,} values: give at most {limit.values:,}.")
-        for one in value if not isinstance(value, range) else ():
-            if isinstance(one, str):
-                within(name, one, told)
+            raise ArgumentError(f"{label or name} has {len(value):,} values: give at most {limit.values:,}.")
+        for part in value if not isinstance(value, range) else ():
+            if isinstance(part, str):
+                within(name, part, label)
 
 
-def known_word(name: str, word: str, there: Collection[str]) -> str:
-    """The word, if it is one of those that there are.
+def known_word(name: str, word: str, known: Collection[str]) -> str:
+    """Return the word, if it is one of the known ones.
 
     Raises:
-        ArgumentError: it is not; says which there are, and which one may be meant.
+        ArgumentError: It is not; the message lists the known ones and the closest match.
     """
-    if word in there:
+    if word in known:
         return word
-    near = get_close_matches(word, sorted(there), 1)
+    near = get_close_matches(word, sorted(known), 1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
-    raise ArgumentError(f"{name} = {shown(word)} is unknown.{meant} There are {', '.join(sorted(there))}.")
+    raise ArgumentError(f"{name} = {shown(word)} is unknown.{meant} There are {', '.join(sorted(known))}.")
 
 
 def parsed_day(name: str, text: str) -> date:
-    """The day that somebody wrote.
+    """Parse a day.
 
     Raises:
-        ArgumentError: it is not written as YYYY-MM-DD, or of a year before 1000 or after 9998.
+        ArgumentError: It is not YYYY-MM-DD, or its year is before 1000 or after 9998.
     """
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        said = text if text.isprintable() and len(text) <= _SHOWN else shown(text)
-        raise ArgumentError(f"{name} {said}: give a day as YYYY-MM-DD.") from None
+        given = text if text.isprintable() and len(text) <= _SHOWN else shown(text)
+        raise ArgumentError(f"{name} {given}: give a day as YYYY-MM-DD.") from None
     _of_a_known_year(name, text, day)
     return day
 
 
 @lru_cache(maxsize=256)
 def _kinds(call: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
-    """What each parameter may be: the parts of its annotation."""
+    """Return the allowed kinds of each parameter: the parts of its annotation."""
     known = getattr(inspect.unwrap(call), "__globals__", {})
     return {
         name: tuple(_kind(part, known) for part in _UNION.split(str(parameter.annotation)))
@@ -248,9 +248,9 @@ def _kinds(call: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=256)
 def _of_kind(call: Callable[..., Any], kind: object) -> str:
-    """The name of the parameter that takes any number of arguments (``*names``, ``**labels``), or nothing."""
+    """Return the name of the variadic parameter (``*names``, ``**labels``), or an empty text."""
     parameters = inspect.signature(call).parameters.values()
-    return next((one.name for one in parameters if one.kind is kind), "")
+    return next((parameter.name for parameter in parameters if parameter.kind is kind), "")
 
 
 def _kind(part: str, known: Mapping[str, Any]) -> str:
@@ -269,7 +269,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def _is_a(kind: str, value: object) -> bool:
-    """Whether a value is of a kind; a class that is not known here is known by its name."""
+    """Whether a value is of a kind; classes unknown here are matched by name."""
     if kind == "Any":
         return True
     if kind == "bool":
@@ -311,9 +311,9 @@ def _refusal(name: str, kinds: Collection[str], value: object) -> str:
 def _in_range(name: str, value: int) -> None:
     if name in COUNTS and value < 0:
         raise ArgumentError(f"{name} = {shown(value)}: ask for 0 or more.")
-    most = MOST_DAYS if name == "days" else MOST
-    if abs(value) > most:
-        raise ArgumentError(f"{name} = {shown(value)}: give a number of at most {most:,}.")
+    maximum = MAX_DAYS if name == "days" else MAX_NUMBER
+    if abs(value) > maximum:
+        raise ArgumentError(f"{name} = {shown(value)}: give a number of at most {maximum:,}.")
 
 
 def _of_a_known_year(name: str, value: object, when: date) -> None:
@@ -322,9 +322,9 @@ def _of_a_known_year(name: str, value: object, when: date) -> None:
 
 
 def shown(value: object) -> str:
-    """A value, short and printable, for an error."""
+    """Return a value, short and printable, for an error."""
     try:
         text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
-    except Exception as error:  # any class may say what it likes about itself
+    except Exception as error:  # any class may raise in its repr
         text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,4 +1,4 @@
-"""Batches of groups that stay whole."""
+"""Batching of groups without splitting them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Deadlines of calls over a network, and cancellation when their client disconnects.
 
-Work runs in threads, which nothing can end from outside. So it looks itself, before each query of the tables
-and each step of a loop: `check` raises once the time is over or the client has gone. What was written to the
-journal before is taken in later, as after any other end.
+Work runs in threads, which cannot be stopped from outside. It calls `check` before each query of the tables
+and each step of a loop. `check` raises once the time is over or the client has disconnected. Events in the
+journal by then are applied later, as after any other interruption.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from slowwave.errors import OverdueError
 
 @dataclass(slots=True, eq=False)
 class Deadline:
-    """Of one call.
+    """Deadline of one call.
 
     Attributes:
-        seconds: that it may take.
-        until: moment at which they are over (`time.monotonic`).
-        is_left: whether its client has gone.
-        is_ending: whether the program that works for it is ending.
+        seconds: Maximum duration.
+        until: End (`time.monotonic`).
+        is_left: Whether the client has disconnected.
+        is_ending: Whether the program is shutting down.
     """
 
     seconds: float
@@ -38,31 +38,32 @@ _NOW: ContextVar[Deadline | None] = ContextVar("slowwave_deadline", default=None
 
 @contextmanager
 def within(seconds: float) -> Iterator[Deadline]:
-    """Bound the work of this block; one that is bounded already keeps its deadline."""
-    if (known := _NOW.get()) is not None:
-        yield known
+    """Bound the work of this block; an outer deadline stays in force."""
+    if (outer := _NOW.get()) is not None:
+        yield outer
         return
-    made = Deadline(seconds, monotonic() + seconds)
-    token = _NOW.set(made)
+    deadline = Deadline(seconds, monotonic() + seconds)
+    token = _NOW.set(deadline)
     try:
-        yield made
+        yield deadline
     finally:
         _NOW.reset(token)
 
 
 def check() -> None:
-    """Go on, if anybody waits for it and there is time.
+    """Raise if the current call is overdue.
 
     Raises:
-        OverdueError: the call has worked for too long, or its client has gone.
+        OverdueError: The call worked for too long, or its client has disconnected.
     """
-    if (one := _NOW.get()) is None:
+    if (deadline := _NOW.get()) is None:
         return
-    if one.is_left:
-        raise OverdueError("Nobody waits for this answer any more: its work was ended.")
-    if monotonic() > one.until:
-        if one.is_ending:
-            raise OverdueError("The program is ending, and with it the work of this call. Call again later.")
+    if deadline.is_left:
+        raise OverdueError("The client has disconnected, so the call was cancelled.")
+    if monotonic() > deadline.until:
+        if deadline.is_ending:
+            raise OverdueError("The server is shutting down, so the call was cancelled. Call again later.")
         raise OverdueError(
-            f"This call was ended after {one.seconds:g} s of work (mcp.work_seconds). Ask for less at a time."
+            f"The call was cancelled after {deadline.seconds:g} s of work (mcp.work_seconds). Request less "
+            "at a time."
         )

@@ -1,4 +1,4 @@
-"""Atomic writes of files: of those that people name, and of those of a home."""
+"""Atomic writes, of files that people name and of files of a home."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from slowwave.errors import ArgumentError
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Something to write to that takes the place of a file at the end of the block, if nothing goes wrong.
+    """Yield a stream whose content replaces a file at the end of the block, if no error occurs.
 
-    A device or a pipe keeps its place and is written to: to replace ``/dev/null`` would harm the machine.
+    A device or a pipe is written to directly: replacing ``/dev/null`` would harm the machine.
 
     Args:
-        path: of the file.
+        path: Of the file.
 
     Raises:
-        ArgumentError: its folder is not there.
+        ArgumentError: Its folder does not exist.
     """
     if path.exists() and not path.is_file():
-        with path.open("wb") as there:
-            yield there
+        with path.open("wb") as device:
+            yield device
         return
     if not path.parent.is_dir():
         raise ArgumentError(
-            f"There is no folder {path.parent} for {path.name}: make it, or give another path."
+            f"The folder {path.parent} for {path.name} does not exist. Create it, or give another path."
         )
     partial = path.with_name(f"{path.name}.partial")
     try:
-        with partial.open("wb") as beside:
-            yield beside
+        with partial.open("wb") as stream:
+            yield stream
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, parts: Iterable[bytes], mode: int) -> None:
-    """Replace a file of a home atomically and durably; what a killed process began is begun anew.
+    """Replace a file of a home atomically and durably; a killed attempt is started again.
 
     Args:
-        path: of the file.
-        parts: its content, one after the other.
-        mode: of the new file, also while it is written.
+        path: Of the file.
+        parts: Its content, in order.
+        mode: Of the new file, also while it is written.
     """
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Where a home is; of the standard library alone, as every command asks it."""
+"""Discovery of the home folder, with the standard library only, because every command needs it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 ENV_PREFIX = "SLOWWAVE_"
 HOME_FOLDER = ".slowwave"
 DAGSTER_FOLDER = "dagster"
-"""Folder of a home with its Dagster instance; it may be made before the home is."""
+"""Folder of a home with its Dagster instance; it may exist before the home."""
 
 
 def is_home(folder: Path) -> bool:
-    """Whether a folder is there and has more in it than an instance of Dagster that waits for a home."""
-    return folder.is_dir() and [one.name for one in folder.iterdir()] != [DAGSTER_FOLDER]
+    """Whether a folder exists and has more than a Dagster instance without a home."""
+    return folder.is_dir() and [path.name for path in folder.iterdir()] != [DAGSTER_FOLDER]
 
 
 def find_home(start: Path | None = None) -> Path:
-    """The home folder: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards, else one in `start`."""
+    """Return the home: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards, else one in `start`."""
     if named := os.environ.get(f"{ENV_PREFIX}HOME"):
         return Path(named).expanduser().resolve()
     start = (start or Path.cwd()).resolve()

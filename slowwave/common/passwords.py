@@ -1,4 +1,4 @@
-"""Addresses as they may be shown: without the password that is in them."""
+"""Masking of passwords in addresses."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 _BEFORE_THE_HOST = re.compile(r"(://[^:/@]*:).*@")
 _AMONG_OPTIONS = re.compile(r"([?&](?:ssl)?password=)[^&\s]*", re.IGNORECASE)
-"""PostgreSQL's driver takes it there, too."""
+"""Pattern of a password among the options of a PostgreSQL address."""
 
 
 def without_passwords(text: str) -> str:
-    """A text whose addresses have ``***`` for passwords.
+    """Return a text with ``***`` for the passwords of its addresses.
 
     Args:
-        text: an address, or a text with some.
+        text: An address, or a text with some.
     """
     return _AMONG_OPTIONS.sub(r"\1***", _BEFORE_THE_HOST.sub(r"\1***@", text))

@@ -1,7 +1,7 @@
-"""Who may read a home: its owner alone, or also the group that a person has given it to.
+"""Access rights of a home: its owner only, or also a group that a person chose.
 
-The mode of the home's folder decides, for all that is in it. A folder that others may enter is nobody's wish
-(it is what ``mkdir`` makes), so new homes are closed to them, and ``slowwave doctor`` finds old ones.
+The mode of the home's folder decides for everything in it. A folder open to others is rarely intended (it is
+the default of ``mkdir``), so new homes are closed to them, and ``slowwave doctor`` finds old ones.
 """
 
 from __future__ import annotations
@@ -14,46 +14,46 @@ from pathlib import Path
 
 from slowwave.errors import StoreError
 
-OWNER_ONLY, WITH_GROUP = 0o077, 0o007  # bits that files lose
+OWNER_ONLY, WITH_GROUP = 0o077, 0o007  # bits removed from files
 _OTHERS, _GROUP = stat.S_IRWXO, stat.S_IRWXG
 
 
 def mask_of(home: Path) -> int:
-    """Bits that files of a home lose: the group keeps its own where the folder is open to it alone."""
+    """Return the bits removed from files of the home; a group-only folder keeps the group's bits."""
     mode = home.stat().st_mode if home.is_dir() else 0
     return WITH_GROUP if mode & _GROUP and not mode & _OTHERS else OWNER_ONLY
 
 
 @contextmanager
 def private_files(home: Path) -> Iterator[None]:
-    """What this process makes meanwhile, in the home and elsewhere, is as private as the home.
+    """Make new files of this process as private as the home, inside the block.
 
-    It is for programs, which are their process; a library leaves the umask to its application.
+    For programs only: a library leaves the umask to its application.
     """
-    before = os.umask(OWNER_ONLY)
-    os.umask(before | mask_of(home))
+    previous = os.umask(OWNER_ONLY)
+    os.umask(previous | mask_of(home))
     try:
         yield
     finally:
-        os.umask(before)
+        os.umask(previous)
 
 
 def make_home(home: Path) -> None:
-    """Make a home's folder private where it is new or empty; one that is in use stays as it is.
+    """Create a home's folder as private; tighten an empty one, leave one in use unchanged.
 
     Raises:
-        StoreError: something else is in its place, or it cannot be made.
+        StoreError: A file is in its place, or it cannot be created.
     """
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if home.stat().st_mode & _OTHERS and not any(home.iterdir()):
             home.chmod(0o700)
     except OSError as error:
-        raise StoreError(f"The home {home} cannot be made ({error.strerror}). Give another folder.") from None
+        raise StoreError(f"Cannot create the home {home} ({error.strerror}). Give another folder.") from None
 
 
 def make_private(path: Path, home: Path, *, folder: bool = False) -> None:
-    """Make an empty file or folder of a home before a library makes it with a mode of its own choice."""
+    """Create an empty private file or folder of a home before a library creates it with its own mode."""
     if path.exists():
         return
     mask = mask_of(home)
@@ -64,7 +64,7 @@ def make_private(path: Path, home: Path, *, folder: bool = False) -> None:
 
 
 def file_mode(folder: Path) -> int:
-    """Mode of a new file in a folder of a home, for libraries that choose one of their own."""
+    """Return the mode of new files in a folder of a home, for libraries that choose their own."""
     return 0o666 & ~mask_of(folder)
 
 
@@ -74,7 +74,7 @@ def is_open(home: Path) -> bool:
 
 
 def close(home: Path) -> int:
-    """Take the rights of the group and of others from a home and all in it; how many were changed (count)."""
+    """Remove the rights of group and others from a home and its content. Return the count of changes."""
     changed = 0
     for path in (home, *home.rglob("*")):
         if path.is_symlink():

@@ -1,4 +1,4 @@
-"""Progress of long work, told to whoever listens: a terminal bar, a log, or nobody."""
+"""Progress reporting of long work to a listener: a terminal bar, a log, or none."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 WORKERS = 4
-"""Threads of work that mostly waits for files (count)."""
+"""Threads for work that mostly waits for files (count)."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class ProgressListener(Protocol):
-    """Hears of work: it starts, it advances, it ends."""
+    """Listener for the start, progress and end of tasks."""
 
     def start(self, what: str, total: int | None) -> int:
-        """Work of `total` units begins; returns its number."""
+        """Start a task of `total` units. Return its number."""
 
     def advance(self, task: int, units: int) -> None:
-        """Some units are done."""
+        """Report finished units."""
 
     def end(self, task: int, *, done: bool) -> None:
-        """The work is done, or given up."""
+        """End a task, finished or given up."""
 
 
 _listener: ContextVar[ProgressListener | None] = ContextVar("slowwave_progress", default=None)
@@ -33,7 +33,7 @@ _listener: ContextVar[ProgressListener | None] = ContextVar("slowwave_progress",
 
 @contextmanager
 def listening(listener: ProgressListener | None) -> Iterator[None]:
-    """Send the progress of everything inside to `listener`; None: nobody hears of it."""
+    """Send the progress of everything inside to `listener`; None: to nobody."""
     token = _listener.set(listener)
     try:
         yield
@@ -43,7 +43,7 @@ def listening(listener: ProgressListener | None) -> Iterator[None]:
 
 @contextmanager
 def task(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Announce work; the value is called with the number of units just done."""
+    """Report a task; the yielded function takes the number of units just done."""
     listener = _listener.get()
     if listener is None:
         yield lambda units: None
@@ -58,7 +58,7 @@ def task(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]
 
 
 def map_in_threads(what: str, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Map items in `WORKERS` threads, in order, with progress; the first error cancels what has not begun."""
+    """Map items in `WORKERS` threads, in order, with progress; the first error cancels pending items."""
     results = []
     with task(what, len(items)) as advance, ThreadPoolExecutor(WORKERS) as workers:
         try:

@@ -1,6 +1,6 @@
-"""Arguments of a search, declared once: Python, the command line, MCP and HTTP are made from them.
+"""Arguments of a search, declared once for Python, the command line, MCP and HTTP.
 
-What is declared here is loaded with the command line, so it needs the standard library alone.
+The command line imports this module, so it uses the standard library only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
 
 class FilterWords(NamedTuple):
-    """Descriptions of an argument; without one a face does not have it.
+    """Descriptions of an argument; an interface without one does not have the argument.
 
     Attributes:
         data: In schemas of HTTP and of tools.
@@ -26,22 +26,22 @@ class FilterWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """What a result has to be; what is empty does not matter.
+    """Filters of search results; empty values do not filter.
 
     Attributes:
-        memory_type: one of these types.
-        tier: one of these importance tiers.
-        tags: has one of these tags, in whatever case.
-        sensitivity: one of these; without it everything but ``secret``.
-        source: begins with this (a vault's folder, a key), of the memory or of one that it absorbed.
-        since: created at this moment or later.
-        until: created before this moment.
-        superseded: also what a newer memory has superseded.
+        memory_type: One of these types.
+        tier: One of these importance tiers.
+        tags: At least one of these tags, case-insensitive.
+        sensitivity: One of these; default: everything but ``secret``.
+        source: Prefix of the source (a vault's folder, a key) of the memory or of one that it absorbed.
+        since: Created at this time or later.
+        until: Created before this time.
+        superseded: Include superseded memories.
     """
 
     memory_type: Annotated[
         tuple[str, ...],
-        FilterWords("Only these kinds; empty: all.", "Only this memory type; may be repeated.", "--type"),
+        FilterWords("Only these types; empty: all.", "Only this memory type; may be repeated.", "--type"),
     ] = ()
     tier: Annotated[
         tuple[str, ...], FilterWords(option="Only this importance tier; may be repeated.", flag="--tier")
@@ -49,37 +49,33 @@ class SearchFilters:
     tags: Annotated[
         tuple[str, ...],
         FilterWords(
-            "Only what has one of these tags; empty: all.", "Only with this tag; may be repeated.", "--tag"
+            "Only with one of these tags; empty: all.", "Only with this tag; may be repeated.", "--tag"
         ),
     ] = ()
     sensitivity: Annotated[
         tuple[str, ...],
         FilterWords(
-            option="Only of this; what is secret is only found when asked for here.", flag="--sensitivity"
+            option="Only this sensitivity; secret memories are found only with it.", flag="--sensitivity"
         ),
     ] = ()
-    source: Annotated[
-        str, FilterWords(option="Only what comes from a source that begins with this.", flag="--source")
-    ] = ""
+    source: Annotated[str, FilterWords(option="Only sources that begin with this.", flag="--source")] = ""
     since: Annotated[
         datetime | None,
         FilterWords(
-            "Only what was created then or later.",
-            "Only what was created on this day (UTC) or later.",
+            "Only created at this time or later.",
+            "Only created on this day (UTC) or later.",
             "--since",
         ),
     ] = None
     until: Annotated[
         datetime | None,
-        FilterWords(
-            "Only what was created before then.", "Only what was created before this day (UTC).", "--until"
-        ),
+        FilterWords("Only created before this time.", "Only created before this day (UTC).", "--until"),
     ] = None
     superseded: Annotated[
         bool,
         FilterWords(
-            "Also what a newer memory has superseded.",
-            "Also what a newer memory superseded.",
+            "Include superseded memories.",
+            "Include superseded memories.",
             "--superseded",
         ),
     ] = False
@@ -87,29 +83,31 @@ class SearchFilters:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest(SearchFilters):
-    """Filters of a search, and what else may be said of it beside the query.
+    """Filters of a search, and its other options beside the query.
 
     Attributes:
-        as_of: a past day (UTC): what the memory would have answered at its end.
-        project: what the search is for.
+        as_of: A past day (UTC): results as of its end.
+        project: Project that the search is for.
     """
 
     as_of: Annotated[
         date | None,
         FilterWords(
-            "A past day (UTC): what was known at its end.",
-            "A past day: what the memory would have answered at its end.",
+            "A past day (UTC): results as of its end.",
+            "A past day (UTC): results as of its end.",
             "--as-of",
         ),
     ] = None
     project: Annotated[
         str,
-        FilterWords(option="What the search is for; `slowwave outcome` says how it ended.", flag="--project"),
+        FilterWords(
+            option="Project that the search is for; report its end with `slowwave outcome`.", flag="--project"
+        ),
     ] = ""
 
 
 class SearchArgument(NamedTuple):
-    """One argument of a search: its name in Python, its type, its default and its words."""
+    """Argument of a search: its name in Python, type, default and descriptions."""
 
     name: str
     kind: Any
@@ -120,14 +118,14 @@ class SearchArgument(NamedTuple):
 def _declared() -> dict[str, SearchArgument]:
     kinds = get_type_hints(SearchRequest, include_extras=True)
     made = {}
-    for one in fields(SearchRequest):
-        kind, words = get_args(kinds[one.name])
-        made[one.name] = SearchArgument(one.name, kind, one.default, words)
+    for argument in fields(SearchRequest):
+        kind, words = get_args(kinds[argument.name])
+        made[argument.name] = SearchArgument(argument.name, kind, argument.default, words)
     return made
 
 
 SEARCH_ARGUMENTS: Final = _declared()
-"""Every argument beside query, limit and explain, by its name."""
+"""Arguments beside query, limit and explain, by name."""
 LABELS: Final = tuple[str, ...]
 MOMENT: Final = datetime | None
 DAY: Final = date | None

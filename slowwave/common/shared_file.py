@@ -12,7 +12,7 @@ from slowwave.common.permissions import file_mode
 
 
 def read_rows(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the rows; none of a file that is missing or damaged, which the next change writes anew."""
+    """Read the rows; none if the file is missing or damaged, which the next change recreates."""
     import orjson
 
     try:

@@ -1,4 +1,4 @@
-"""Numbers of bytes as people say them."""
+"""Formatting of byte counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _FEW = 100
 
 
 def size(count: int) -> str:
-    """A number of bytes with its unit (powers of 1,000) and three digits: 812 bytes, 1.25 MB, 340 MB."""
+    """Format a byte count with its unit (powers of 1,000) and three digits: 812 bytes, 1.25 MB, 340 MB."""
     if count < _STEP:
         return f"{count} bytes"
     value, unit = float(count), ""

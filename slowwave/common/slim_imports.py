@@ -1,7 +1,7 @@
-"""Libraries without the parts that they load at once and that nobody here uses.
+"""Lazy loading of library parts that are imported eagerly and not used here.
 
-Those are a third of the CPU of a short process: Great Expectations loads SciPy's statistics and Altair for
-one expectation each (.8 s), LanceDB the validators of every call of a REST client (.5 s).
+They are a third of the CPU of a short process. Great Expectations loads SciPy's statistics and Altair for one
+expectation each (0.8 s); LanceDB loads the validators of every call of a REST client (0.5 s).
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from types import ModuleType
 from typing import Any
 
 CONTRACT = ("scipy.stats", "altair")
-"""What Great Expectations loads for expectations that no contract here has."""
+"""Modules that Great Expectations loads for expectations that no contract here has."""
 
 TABLES = ("lance_namespace_urllib3_client",)
-"""What LanceDB loads for databases that are behind a REST interface."""
+"""Modules that LanceDB loads for databases behind a REST interface."""
 
 CLASSES = "lance_namespace_urllib3_client.models"
-"""The messages of that interface, a module each: LanceDB names a dozen and answers with one."""
+"""Messages of that interface, one module each: LanceDB names a dozen and returns one."""
 
 UNUSED = (CLASSES, "lancedb.embeddings", "lancedb.functions", "lancedb.materialized_view")
-"""Packages and modules of which LanceDB names classes that a search never meets: functions that its servers
-run, and models that it would embed with. Who writes to a table meets some of them, and loads these."""
+"""Packages whose classes a search never uses: functions for LanceDB's servers, and embedding models.
+
+Writing to a table uses some of them, and loads these."""
 
 _LOCK = threading.Lock()
 
 
 def load_tables() -> None:
-    """Load LanceDB with no more than a command of ours needs: half of what it costs else.
+    """Import LanceDB with only what our commands need, at half the cost.
 
-    For a process that is ours alone. In an application's own process LanceDB is to have all that it names
-    from the start, and PyArrow its pandas.
+    For processes of our own only. In an application's process, LanceDB must have all its names from the
+    start, and PyArrow its pandas.
     """
     if "lancedb" not in sys.modules:
         pandas_when_used()
@@ -49,14 +50,13 @@ def load_tables() -> None:
 
 @contextmanager
 def when_used(*names: str) -> Iterator[None]:
-    """Let what is imported in here have modules that are loaded when something of theirs is asked for.
+    """Import modules lazily inside this block: each is loaded on first access of an attribute.
 
-    `importlib.util.LazyLoader` does not do: the next import of what it makes loads it. Whoever imports one of
-    the modules afterwards gets it as ever; only a package of which submodules were loaded stays as it is, and
-    gives what it is asked for.
+    `importlib.util.LazyLoader` does not work: the next import of its module loads it. A later import of the
+    module gets the real one; only a package with loaded submodules stays lazy, and loads on access.
 
     Args:
-        names: of modules; those that are loaded, and those that are not installed, stay as they are.
+        names: Modules; loaded ones, and those not installed, are left alone.
     """
     made = {}
     for name in names:
@@ -72,7 +72,7 @@ def when_used(*names: str) -> Iterator[None]:
 
 
 class _Whole:
-    """The names of a module, from the one that is loaded when the first of them is asked for."""
+    """Attribute lookup of a lazy module, which loads the module on first access."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
@@ -88,32 +88,32 @@ class _Whole:
         with _LOCK:
             if sys.modules.get(name) is self._module:
                 del sys.modules[name]
-        whole = import_module(name)  # not under the lock: imports have their own
+        real = import_module(name)  # not under the lock: imports have their own
         for child, module in children.items():  # an import binds them to the parent that is there
-            if not hasattr(whole, child):
-                setattr(whole, child, module)
-        return whole
+            if not hasattr(real, child):
+                setattr(real, child, module)
+        return real
 
 
 def _children(name: str) -> dict[str, ModuleType]:
-    """Submodules of a package that are loaded."""
+    """Return the loaded submodules of a package."""
     begin = f"{name}."
     return {
-        one.removeprefix(begin): module
-        for one, module in sys.modules.items()
-        if one.startswith(begin) and "." not in one.removeprefix(begin)
+        name_of.removeprefix(begin): module
+        for name_of, module in sys.modules.items()
+        if name_of.startswith(begin) and "." not in name_of.removeprefix(begin)
     }
 
 
 @contextmanager
 def classes_when_used(package: str) -> Iterator[None]:
-    """Let what is imported in here have stand-ins for the classes of a package with a module for each.
+    """Replace the classes of a package by stand-ins inside this block; one module per class is assumed.
 
-    A stand-in loads its class, and the module of that class alone, when it is called, derived from, asked for
-    an attribute or what is an instance of it. Whoever imports the package afterwards gets it as ever.
+    A stand-in loads its class, with the module of that class only, when it is called, subclassed, or used for
+    an attribute or an instance check. A later import of the package gets the real one.
 
     Args:
-        package: it stays as it is if it is loaded already.
+        package: Left alone if it is loaded already.
     """
     if package in sys.modules:
         yield
@@ -129,7 +129,7 @@ def classes_when_used(package: str) -> Iterator[None]:
 
 
 class _Names(ModuleType):
-    """A module that has a class of any name."""
+    """Module that has a class of any name."""
 
     package = ""
 
@@ -140,7 +140,7 @@ class _Names(ModuleType):
 
 
 class _StandIns(MetaPathFinder, Loader):
-    """Finds a package and its modules as `_Names`."""
+    """Importer of a package and its modules as `_Names`."""
 
     def __init__(self, package: str) -> None:
         self._package = package
@@ -158,11 +158,11 @@ class _StandIns(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing in it."""
+        """Do nothing: the module is empty."""
 
 
 class _StandIn:
-    """A class that is loaded when it is used."""
+    """Stand-in for a class, which is loaded on first use."""
 
     def __init__(self, package: str, name: str) -> None:
         self._package, self._name = package, name
@@ -176,8 +176,8 @@ class _StandIn:
         return self._class()(*args, **named)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the class has it
-        if name.startswith("__typing_") or name == "__parameters__":  # asked where it is in an annotation
-            raise AttributeError(f"{self._name} is no generic class")
+        if name.startswith("__typing_") or name == "__parameters__":  # requested for annotations
+            raise AttributeError(f"{self._name} is not a generic class")
         return getattr(self._class(), name)
 
     def __instancecheck__(self, instance: object) -> bool:
@@ -187,7 +187,7 @@ class _StandIn:
         return issubclass(subclass, self._class())
 
     def __or__(self, other: object) -> object:
-        return self  # in an annotation, and nobody reads it
+        return self  # only used in annotations
 
     __ror__ = __or__
 
@@ -196,31 +196,31 @@ class _StandIn:
 
 
 def _class_alone(package: str, name: str) -> Any:  # noqa: ANN401 - any class
-    """A class of a package by the module that is named after it, without what the packages around it load."""
+    """Return a class from the module named after it, without running its packages' ``__init__``."""
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
     around = [package[:at] for at, letter in enumerate(f"{package}.") if letter == "."]
     with _LOCK:
         made = {}
-        for one in around:
-            if one not in sys.modules and (spec := find_spec(one)) is not None:
-                made[one] = sys.modules[one] = module_from_spec(spec)  # it has the folder, and nothing ran
+        for parent in around:
+            if parent not in sys.modules and (spec := find_spec(parent)) is not None:
+                made[parent] = sys.modules[parent] = module_from_spec(spec)  # has the path; nothing ran
         try:
             return getattr(import_module(f"{package}.{snake}"), name)
         except ModuleNotFoundError:
             pass
         finally:
-            for one, module in made.items():
-                if sys.modules.get(one) is module:
-                    del sys.modules[one]
+            for parent, module in made.items():
+                if sys.modules.get(parent) is module:
+                    del sys.modules[parent]
     return getattr(import_module(package), name)
 
 
 @contextmanager
 def unchecked_overrides() -> Iterator[None]:
-    """Let what is imported in here have an `overrides` that looks at nothing.
+    """Replace the package `overrides` by one without checks inside this block.
 
-    Where Python has no `typing.override` (3.11) LanceDB compares the signature of each of its methods with
-    that of the method that it overrides, whenever it is imported; later Pythons leave that to type checkers.
+    Where Python has no `typing.override` (3.11), LanceDB compares the signature of each overriding method at
+    import; later Pythons leave that to type checkers.
     """
     if "overrides" in sys.modules:
         yield
@@ -236,22 +236,22 @@ def unchecked_overrides() -> Iterator[None]:
 
 
 def pandas_when_used() -> None:
-    """Let PyArrow begin without pandas, which it loads to tell whether a value is one of its series (.2 s).
+    """Let PyArrow start without pandas, which it would import to recognise series (0.2 s).
 
-    As long as nobody has loaded pandas there are none. Once somebody does PyArrow looks again.
+    Without pandas there are no series. Once pandas is imported, PyArrow finds it.
     """
-    if "pandas" in sys.modules or any(isinstance(one, _Pandas) for one in sys.meta_path):
+    if "pandas" in sys.modules or any(isinstance(finder, _Pandas) for finder in sys.meta_path):
         return
     import pyarrow as pa
 
     finder = _Pandas()
     sys.meta_path.insert(0, finder)
-    pa.scalar(True)  # it is here that it looks
+    pa.scalar(True)  # PyArrow looks for pandas here
     finder.held = False
 
 
 class _Pandas(MetaPathFinder):
-    """Finds no pandas as long as it is held, and then one after which PyArrow looks again."""
+    """Finder that hides pandas while held, and later lets PyArrow look again."""
 
     held = True
 
@@ -264,12 +264,12 @@ class _Pandas(MetaPathFinder):
             raise ModuleNotFoundError("No module named 'pandas' yet", name=fullname)
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Told(spec.loader)
+            spec.loader = _NotifyingLoader(spec.loader)
         return spec
 
 
-class _Told(Loader):
-    """A loader after which PyArrow has pandas."""
+class _NotifyingLoader(Loader):
+    """Loader after which PyArrow has pandas."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -284,4 +284,4 @@ class _Told(Loader):
         import pyarrow as pa
 
         self._loader.exec_module(module)
-        pa.array([0]).to_pandas()  # a call that cannot do without it
+        pa.array([0]).to_pandas()  # a call that needs pandas

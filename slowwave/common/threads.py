@@ -1,4 +1,4 @@
-"""Work on several things at once, in order: for what leaves the interpreter free, as compression does."""
+"""Ordered mapping in threads, for work that releases the interpreter lock, such as compression."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ THREADS = min(4, os.cpu_count() or 1)
 
 
 def side_by_side(work: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """What the work makes of each item, in their order; a few are under way at a time.
+    """Yield the results of the work for each item in order, a few at a time in threads.
 
-    An item is asked for when a thread is free for it, so that no more than those few are in memory.
+    Items are consumed only when a thread is free, so that few are in memory.
 
     Args:
-        work: safe to run in several threads.
-        items: what it is done on.
+        work: Thread-safe.
+        items: Its inputs.
     """
     with ThreadPoolExecutor(THREADS) as pool:
         begun: deque[Future[B]] = deque()

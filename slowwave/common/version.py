@@ -1,4 +1,4 @@
-"""The version, for those that may not import the whole package."""
+"""Version number, without importing the whole package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every setting of Slowwave, in one tree: its default, its allowed range, its unit.
+"""Settings of Slowwave in one tree, each with default, range and unit.
 
 Values come from, strongest first: arguments, environment variables (``SLOWWAVE_EMBEDDING__MODEL=...``),
-``slowwave.toml`` in the home folder, the defaults. ``slowwave settings`` prints which one won.
+``slowwave.toml`` in the home, the defaults. ``slowwave settings`` shows the origin of each.
 """
 
 from slowwave.settings.display import InForce, in_force

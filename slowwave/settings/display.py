@@ -1,4 +1,4 @@
-"""Settings as a person sees them: which value is in force, where it comes from, with its secrets covered."""
+"""Display of settings: current value, origin, range, with secrets masked."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from slowwave.settings.groups import Group
 from slowwave.settings.home_discovery import ENV_PREFIX
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
-_DEEPEST = 8  # levels of a value that are shown (count); no setting has so many
+_MAX_DEPTH = 8  # levels of a value that are shown (count); no setting has so many
 
 
 def covered(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any setting
-    """A value as plain data with its secrets covered, fit for a screen."""
+    """Return a value as plain data with its secrets masked, fit for a screen."""
     if isinstance(value, BaseModel):
         value = value.model_dump()
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, dict):
         return {
@@ -38,15 +38,15 @@ def covered(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any setting
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """One setting as it is in force.
+    """Setting with its current value.
 
     Attributes:
-        name: with its group, as `gate.mode`.
-        value: in force.
-        origin: where it comes from: default, the file, a variable, or an argument.
-        description: what it means, with its unit.
-        default: what it is where nobody says otherwise.
-        allowed: its range or words; empty: any of its type.
+        name: With its group, as `gate.mode`.
+        value: Current value.
+        origin: default, the file, a variable, or an argument.
+        description: Meaning, with unit.
+        default: Default value.
+        allowed: Range or words; empty: any of its type.
     """
 
     name: str
@@ -58,33 +58,33 @@ class InForce:
 
     @property
     def changed(self) -> bool:
-        """Whether it is other than its default, or said somewhere although it is the same."""
+        """Whether it is set anywhere, even to its default."""
         return self.origin != "default"
 
     @property
     def shown(self) -> Any:  # noqa: ANN401 - any setting
-        """The value with its secrets covered, fit for a screen."""
+        """The value with its secrets masked, fit for a screen."""
         return covered(self.value)
 
 
 def variable_of(path: tuple[str, ...]) -> str:
-    """The environment variable of a setting."""
+    """Return the environment variable of a setting."""
     return ENV_PREFIX + "__".join(path).upper()
 
 
 def _allowed(field: FieldInfo) -> str:
-    """The range of a number, or the words that a setting may be."""
+    """Return the range of a number, or the words that a setting may be."""
     words = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     if words:
         return ", ".join(map(str, words))
     signs = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
     bounds = {name: getattr(rule, name) for rule in field.metadata for name in signs if hasattr(rule, name)}
-    told = [signs[name].format(f"{bounds[name]:,}") for name in signs if bounds.get(name) is not None]
-    return " ".join(told)
+    parts = [signs[name].format(f"{bounds[name]:,}") for name in signs if bounds.get(name) is not None]
+    return " ".join(parts)
 
 
 def _same(value: object, given: object) -> bool:
-    """Whether a value is what was given, as text, number, list or mapping."""
+    """Whether a value equals the given text, number, list or mapping."""
     if isinstance(value, dict | tuple):
         return True
     if isinstance(value, bool):
@@ -98,7 +98,7 @@ def _same(value: object, given: object) -> bool:
 
 
 def in_force(settings: Settings) -> list[InForce]:
-    """Each setting with its value, where the value comes from, and what it means."""
+    """Return each setting with its value, origin and meaning."""
     variables = {name.lower(): text for name, text in os.environ.items()}
     path = settings.home / CONFIG_FILE
     file = with_current_names(TomlConfigSettingsSource(Settings, path)(), str(path))

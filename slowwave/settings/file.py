@@ -1,4 +1,4 @@
-"""Changing the settings file of a home, leaving what a person wrote there as it is."""
+"""Edits of a home's settings file that keep a person's formatting."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def editing(home: Path) -> Iterator[TOMLDocument]:
-    """The settings file as a document to change; it is written when the block ends without an error.
+    """Yield the settings file as a document to change; it is written when the block ends without an error.
 
-    Who reads it meanwhile finds the one or the other, and never half of one.
+    The write is atomic: readers see the old or the new file.
 
     Raises:
-        SettingsError: the file is not TOML.
+        SettingsError: The file is not TOML.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -34,20 +34,20 @@ def editing(home: Path) -> Iterator[TOMLDocument]:
     try:
         document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+        raise SettingsError(f"{path} is not valid TOML: {error}. Fix that line.") from None
     yield document
-    make_private(path, home)  # it may hold keys
+    make_private(path, home)  # it may have keys
     _put(path.resolve(), tomlkit.dumps(document))
 
 
 def _put(path: Path, text: str) -> None:
-    """Write a file that is there, whole."""
+    """Replace an existing file, atomically."""
     new = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         new.touch(mode=0o600)
         new.write_text(text, encoding="utf-8")
         shutil.copymode(path, new)
         new.replace(path)
-    except OSError:  # a file that is mounted by itself has no place beside it
+    except OSError:  # a bind-mounted file cannot be replaced
         new.unlink(missing_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The settings file that a new home gets: what was chosen when it was made, and what people change most.
+"""Initial settings file of a new home: the choices at its creation, and common settings as comments.
 
-It is a comment where nothing was chosen. A file that is there is never written over.
+An existing file is never overwritten.
 """
 
 from __future__ import annotations
@@ -17,56 +17,54 @@ from slowwave.settings.tree import CONFIG_FILE, Settings
 
 _WIDTH: Final = 78  # characters of a line, without its mark
 _HEAD: Final = (
-    "Settings of this Slowwave home, written when it was made. Change them as you like; what is a comment "
-    "is as it is by default. `slowwave settings` lists all settings and says where each value comes from. An "
-    "environment variable, such as SLOWWAVE_GATE__MODE, wins over this file."
+    "Settings of this Slowwave home, written at its creation. Change them as you like; comments show "
+    "defaults. `slowwave settings` lists all settings with the origin of each value. An environment "
+    "variable, such as SLOWWAVE_GATE__MODE, overrides this file."
 )
-_NAMESPACE: Final = "Namespace (tenant) of the command line, where a command is given none."
+_NAMESPACE: Final = "Namespace (tenant) of a command that names none."
 _MODEL: Final = (
-    "Embedding model of this home. The tables hold its vectors, so do not change it here: "
-    "`slowwave reembed --model NAME` moves the home to another one."
+    "Embedding model of this home. The tables have its vectors, so do not change it here: "
+    "`slowwave reembed --model NAME` switches to another one."
 )
-_EXAMPLES_FOLLOW: Final = (
-    "What people change most. To change a value, take away the # before it and before its [group]."
-)
+_EXAMPLES_FOLLOW: Final = "Common settings. To change one, remove the # before it and before its [group]."
 _EXAMPLES: Final = (
     (
         "gate", "mode",
-        "What happens to notes that are not worth keeping. warn: they enter, and are refused from the day "
-        "that gate.warn_days gives. enforce: they are refused at once. off: everything enters.",
+        "Save gate for notes of low quality. warn: store them, and refuse them after gate.warn_days. "
+        "enforce: refuse them at once. off: store everything.",
     ),
     (
         "learning", "enabled",
-        "Whether the memory may learn from use. What it proposes is applied only when its gate opens: see "
+        "Learn from use. Proposals are applied only when the learning gate is open: see "
         "`slowwave learning status`.",
     ),
-    ("night", "hour", "Hour of the day (UTC) at which the scheduled night runs."),
+    ("night", "hour", "Hour (UTC) of the nightly job."),
     (
         "judge", "kind",
-        "Who grades search results beside people. default: a small model on this machine. openai: a model "
-        "behind judge.base_url. off: nobody.",
+        "Automatic judge of search results. default: a small model on this machine. openai: a model "
+        "behind judge.base_url. off: none.",
     ),
 )  # fmt: skip
 
 
 def write_first(home: Path, *, namespace: str = "", model: str = "") -> bool:
-    """Write the settings file of a home that has none; of several processes one does.
+    """Write the settings file of a home that has none; of several processes one succeeds.
 
     Args:
-        home: the folder; it is there.
-        namespace: that was chosen; empty: none.
-        model: that was chosen; empty: none.
+        home: Existing folder.
+        namespace: Chosen namespace; empty: none.
+        model: Chosen model; empty: none.
 
     Returns:
         Whether this call wrote it.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: The folder cannot be written.
     """
     path = home / CONFIG_FILE
     if path.exists():
         return False
-    begun = home / f".{CONFIG_FILE}-{new_event_id()}"  # who reads meanwhile sees a whole file or none
+    begun = home / f".{CONFIG_FILE}-{new_event_id()}"  # readers see a whole file or none
     try:
         make_private(begun, home)
         begun.write_text(text(namespace=namespace, model=model), encoding="utf-8")
@@ -76,12 +74,12 @@ def write_first(home: Path, *, namespace: str = "", model: str = "") -> bool:
 
 
 def _put(begun: Path, path: Path) -> bool:
-    """Give a file its name unless another one has it."""
+    """Rename a file unless the target exists."""
     try:
         os.link(begun, path)
     except FileExistsError:
         return False
-    except OSError:  # a file system without links; a rename would replace what is there
+    except OSError:  # a file system without links; a rename would replace an existing file
         with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
             path.chmod(begun.stat().st_mode & 0o777)
             file.write(begun.read_text(encoding="utf-8"))
@@ -91,16 +89,16 @@ def _put(begun: Path, path: Path) -> bool:
 
 
 def text(*, namespace: str = "", model: str = "") -> str:
-    """What stands in it."""
-    known = Settings.model_construct()
+    """Return the text of the initial settings file."""
+    defaults = Settings.model_construct()
     parts = [
         _about(_HEAD),
-        _about(_NAMESPACE) + _line("namespace", namespace or known.namespace, chosen=bool(namespace)),
-        _group("embedding", "model", _MODEL, model or known.embedding.model, chosen=bool(model)),
+        _about(_NAMESPACE) + _line("namespace", namespace or defaults.namespace, chosen=bool(namespace)),
+        _group("embedding", "model", _MODEL, model or defaults.embedding.model, chosen=bool(model)),
         _about(_EXAMPLES_FOLLOW),
     ]
     for group, name, meaning in _EXAMPLES:
-        parts.append(_group(group, name, meaning, getattr(getattr(known, group), name), chosen=False))
+        parts.append(_group(group, name, meaning, getattr(getattr(defaults, group), name), chosen=False))
     return "\n".join(parts)
 
 
@@ -121,17 +119,17 @@ def _line(name: str, value: Any, *, chosen: bool) -> str:  # noqa: ANN401 - any 
     return f"{'' if chosen else '# '}{name} = {tomlkit.item(value).as_string()}\n"
 
 
-def said(home: Path) -> Mapping[str, Any]:
-    """What the settings file says now, as groups; nothing where there is none or it cannot be read."""
+def file_values(home: Path) -> Mapping[str, Any]:
+    """Return the groups of the settings file; empty if it is missing or unreadable."""
     import tomllib
 
     try:
         return tomllib.loads((home / CONFIG_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # whoever loads the settings says what is wrong with it
+    except (OSError, ValueError):  # loading the settings reports the error
         return {}
 
 
 def model_said(home: Path) -> str:
-    """The model that the settings file names now; empty where it names none."""
-    group = said(home).get("embedding")
+    """Return the model that the settings file names; empty if none."""
+    group = file_values(home).get("embedding")
     return str(group.get("model", "")) if isinstance(group, Mapping) else ""

@@ -1,4 +1,4 @@
-"""Settings of what a home is made of: tables, journal, model, notes, the server, the night."""
+"""Setting groups of the home: tables, journal, model, notes, server, nightly job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMESPACE = r"^\w[\w\-./]*$"
 
 
 class Group(BaseModel):
-    """A group of settings: frozen, and without any that nobody knows."""
+    """Group of settings: frozen, without unknown ones."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
@@ -88,7 +88,7 @@ class EmbeddingSettings(Group):
 
 
 class EngineSettings(Group):
-    """Where long work runs: embedding of many texts, backfills of feedback and evaluation."""
+    """Engine of long work: embedding of many texts, backfills of feedback and evaluation."""
 
     kind: Literal["local", "ray"] = Field(
         "local",
@@ -118,7 +118,7 @@ class EngineSettings(Group):
 
 
 class ChunkSettings(Group):
-    """How a note is split into chunks."""
+    """Splitting of notes into chunks."""
 
     min_words: int = Field(
         100,
@@ -156,7 +156,7 @@ class NotesSettings(Group):
 
 
 Rights = Literal["reader", "assistant", "person"]
-"""What somebody may do: look; also what an assistant's tools do; on the memory's page all that people do."""
+"""Rights: read only; also the assistant's tools; also everything that people do in the web UI."""
 
 
 class McpToken(Group):
@@ -186,11 +186,11 @@ class McpToken(Group):
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Label in lists."""
         return self.name or self.principal
 
     def expired(self, now: datetime) -> bool:
-        """Whether it opens nothing any more."""
+        """Whether the token is no longer accepted."""
         return self.expires is not None and now >= self.expires
 
 
@@ -211,12 +211,12 @@ class OAuthGrant(Group):
 Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 ]  # fmt: skip
-"""Ways to sign that have a public key; with a shared secret whoever checks a token could make one."""
+"""Signature algorithms with a public key; with a shared secret, a verifier could forge tokens."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 def is_safe(url: str) -> bool:
-    """Whether what comes from an address is from there: over TLS, or from this machine."""
+    """Whether an address is authentic: over TLS, or on this machine."""
     parts = urlsplit(url)
     near = parts.scheme == "http" and parts.hostname in _LOOPBACK
     return bool(parts.hostname) and (parts.scheme == "https" or near)
@@ -256,17 +256,17 @@ class OAuthSettings(Group):
     @classmethod
     def _is_safe(cls, value: str) -> str:
         if value and not is_safe(value):
-            raise ValueError("it has to be an https:// address (http:// for this machine alone)")
+            raise ValueError("it must be an https:// address (http:// for this machine only)")
         if value and ("#" in value or urlsplit(value).username is not None):
-            raise ValueError("an address with a fragment, or with a name in it, is not taken")
+            raise ValueError("the address must not have a fragment or a user name")
         return value
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.issuer and not self.resource:  # without grants nobody comes in: the last one may be taken out
-            raise ValueError("mcp.oauth needs resource with its issuer: what is opened?")
+        if self.issuer and not self.resource:  # no grants is valid: then nobody has access
+            raise ValueError("mcp.oauth has an issuer but no resource. Set mcp.oauth.resource")
         if not self.issuer and (self.resource or self.grants or self.audience or self.jwks_url):
-            raise ValueError("mcp.oauth has no issuer: whose tokens are to be taken?")
+            raise ValueError("mcp.oauth has no issuer. Set mcp.oauth.issuer")
         return self
 
 
@@ -299,7 +299,7 @@ class McpSettings(Group):
 
     @model_validator(mode="after")
     def _distinct(self) -> McpSettings:
-        if len({one.token_sha256 for one in self.tokens}) < len(self.tokens):
+        if len({token.token_sha256 for token in self.tokens}) < len(self.tokens):
             raise ValueError("two of mcp.tokens are the same token; it can open one namespace only")
         return self
 

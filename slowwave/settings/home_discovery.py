@@ -1,4 +1,4 @@
-"""Where a home is, for those that read settings; see :mod:`slowwave.common.home_discovery`."""
+"""Discovery of the home, re-exported for users of settings; see :mod:`slowwave.common.home_discovery`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that are read again when their file has changed, for what runs long."""
+"""Hot reload of settings in long-running processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOG = logging.getLogger("slowwave.settings")
 
 
 class _Stamp(NamedTuple):
-    """What tells one state of a file from another without reading it."""
+    """File metadata that identifies a state of a file without reading it."""
 
     modified_ns: int
     size: int
@@ -23,25 +23,25 @@ class _Stamp(NamedTuple):
 
 
 class WatchedSettings:
-    """The settings of a home as they are now.
+    """Current settings of a home, reloaded when the file changes.
 
-    A file that cannot be read (half written, or with a slip of a person) changes nothing until it can: what
-    counted before counts on, and the log says so once.
+    An invalid file (half-written, or with a mistake) changes nothing until it is valid: the previous settings
+    stay, and one warning is logged.
 
     Args:
-        home: folder.
+        home: Folder.
 
     Raises:
-        SettingsError: they cannot be read at the beginning.
+        SettingsError: They are invalid at the start.
     """
 
     def __init__(self, home: Path) -> None:
         self._home, self._lock = home, Lock()
-        self._seen = self._stamp()  # before it is read: what changes meanwhile is seen the next time
+        self._seen = self._stamp()  # before the read, so a change meanwhile is seen next time
         self._settings = load(home)
 
     def settings(self) -> Settings:
-        """The settings; one look at the file, which is read only where it has changed."""
+        """Return the settings; the file is read only if it has changed."""
         stamp = self._stamp()
         if stamp != self._seen:
             with self._lock:
@@ -50,12 +50,12 @@ class WatchedSettings:
                     try:
                         self._settings = load(self._home)
                     except SettingsError as error:
-                        LOG.warning("What %s says now is not taken: %s", CONFIG_FILE, error)
+                        LOG.warning("%s is invalid, so the previous settings stay: %s", CONFIG_FILE, error)
         return self._settings
 
     def _stamp(self) -> _Stamp | None:
         try:
-            found = (self._home / CONFIG_FILE).stat()
+            status = (self._home / CONFIG_FILE).stat()
         except OSError:
             return None
-        return _Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+        return _Stamp(status.st_mtime_ns, status.st_size, status.st_ino)

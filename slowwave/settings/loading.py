@@ -1,4 +1,4 @@
-"""Reading the settings of a home, and saying what is wrong with them."""
+"""Loading of a home's settings, with explained errors."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
 _NO_SETTINGS = frozenset(
     {f"{ENV_PREFIX}DEBUG", f"{ENV_PREFIX}ASK"}
-)  # variables that are read, and are no settings
+)  # variables that are read but are not settings
 
 
 def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa: ANN401 - any setting
-    """Settings in force for `home` (found with :func:`find_home` when not given).
+    """Load the settings of `home` (default: :func:`find_home`).
 
     Raises:
-        SettingsError: a value is not allowed; the message names it and the allowed range.
+        SettingsError: A value is not allowed; the message names it and the allowed range.
     """
     import tomllib
 
@@ -40,7 +40,7 @@ def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa:
     except UnreadableVariableError as error:
         raise SettingsError(_not_json(error)) from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
+        raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Fix that line.") from None
     except UnicodeDecodeError as error:
         raise SettingsError(
             f"{where / CONFIG_FILE} is not UTF-8 (byte {error.start}). Save it again in that encoding."
@@ -48,18 +48,18 @@ def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa:
 
 
 def _not_json(error: UnreadableVariableError) -> str:
-    """Which variable has a list or a mapping that is no JSON."""
+    """Return the message about a variable whose list or mapping is not JSON."""
     given = getattr(error.__cause__, "doc", None)
     own = {name: value for name, value in os.environ.items() if name.upper().startswith(ENV_PREFIX)}
     names = sorted(name for name, value in own.items() if value == given)
     return (
-        f"{' or '.join(names) or error}: a list or mapping in a variable has to be JSON, as in "
+        f"{' or '.join(names) or error}: a list or mapping in a variable must be JSON, as in "
         f'["one", "two"] or {{"name": "value"}}.'
     )
 
 
 def _refuse_unknown_variables() -> None:
-    """A misspelt variable would be left out without a word."""
+    """Refuse unknown variables: a misspelt one would be ignored silently."""
     known = {variable_of((name,)) for name in Settings.model_fields}
     for name in os.environ:
         upper = name.upper()
@@ -70,42 +70,42 @@ def _refuse_unknown_variables() -> None:
 
 
 def _no_setting(name: str, known: Iterable[str], wrong: str = "") -> str:
-    """That there is no such setting, and which one is meant."""
+    """Return the message about an unknown setting, with the closest match."""
     near = get_close_matches(wrong or name, sorted(known), n=1, cutoff=0.5)
     meant = f" Did you mean {near[0]}{name[len(wrong) :] if wrong else ''}?" if near else ""
     return f"{name} is not a setting.{meant} `slowwave settings` lists all of them."
 
 
 def _names(model: type[BaseModel] | None = None, path: tuple[str, ...] = ()) -> list[str]:
-    """Names of all settings and groups."""
-    found = []
+    """Return the names of all settings and groups."""
+    names = []
     for name, field in (model or Settings).model_fields.items():
-        found.append(".".join((*path, name)))
+        names.append(".".join((*path, name)))
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, Group):
-            found += _names(kind, (*path, name))
-    return found
+            names += _names(kind, (*path, name))
+    return names
 
 
 def has_home(settings: Settings) -> bool:
-    """Whether the home is there: its folder, with more in it than an instance of Dagster.
+    """Whether the home exists: its folder, with more than a Dagster instance in it.
 
-    A home whose journal or tables are elsewhere may have no more than that.
+    A home with journal or tables elsewhere may have no more than that.
     """
     elsewhere = settings.journal.url or "://" in settings.store.uri
     return settings.home.is_dir() and (bool(elsewhere) or is_home(settings.home))
 
 
 def require_home(settings: Settings) -> Settings:
-    """The settings, if their home is there.
+    """Return the settings, if their home exists.
 
     Raises:
-        SettingsError: it is not; says how to make one.
+        SettingsError: It does not; the message says how to create one.
     """
     if not has_home(settings):
         raise SettingsError(
-            f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one; "
-            f"`slowwave --home FOLDER` names another."
+            f"There is no home at {settings.home}. Create it with `slowwave init` or "
+            f"`slowwave ingest FOLDER`, or name another with `slowwave --home FOLDER`."
         )
     return settings
 

@@ -1,4 +1,4 @@
-"""Settings made from the parameters that policies declare (`slowwave.scoring.parameters`)."""
+"""Settings derived from declared policy parameters (`slowwave.scoring.parameters`)."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from slowwave.settings.groups import Group
 
 
 class PolicyGroup(Group, defer_build=True):
-    """A group of settings that `with_parameters` completes; only the whole one is worth building."""
+    """Group of settings that `with_parameters` completes; only the complete one is built."""
 
 
 G = TypeVar("G", bound=PolicyGroup)
 
 
 def with_parameters(*policies: type[object], unset: bool = False) -> Callable[[type[G]], type[G]]:
-    """A group of settings with one for each parameter of these policies that is not fixed.
+    """Add a setting for each parameter of these policies that is not fixed.
 
-    Range, default and meaning are those of the declaration. What the group declares itself stays.
+    Range, default and meaning are those of the declaration. Settings that the group declares itself stay.
 
     Args:
         policies: Classes that declare parameters.
-        unset: Whether a setting is None by default: then another place has the value.
+        unset: Make None the default: then another place has the value.
     """
 
     def made(group: type[G]) -> type[G]:
         own: dict[str, Any] = {
-            one.name: _field(one, unset=unset)
+            declared.name: _field(declared, unset=unset)
             for policy in policies
-            for one in parameters(policy)
-            if not one.spec.fixed and one.name not in group.model_fields
+            for declared in parameters(policy)
+            if not declared.spec.fixed and declared.name not in group.model_fields
         }
 
-        order = [names for policy in policies if (names := [one for one in rising(policy) if one in own])]
+        order = [names for policy in policies if (names := [name for name in rising(policy) if name in own])]
 
         def ordered(self: G) -> G:
             for names in order:
@@ -53,27 +53,27 @@ def with_parameters(*policies: type[object], unset: bool = False) -> Callable[[t
     return made
 
 
-def _after(check: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what pydantic makes of it
+def _after(check: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - of pydantic
     return model_validator(mode="after")(check)
 
 
-def _field(one: Declared, *, unset: bool) -> tuple[Any, Any]:
-    """Type and field of a setting, as `create_model` wants them."""
-    low, high = one.spec.min, one.spec.max
+def _field(declared: Declared, *, unset: bool) -> tuple[Any, Any]:
+    """Return type and field of a setting, for `create_model`."""
+    low, high = declared.spec.min, declared.spec.max
     bounds = {
-        "ge": low if low > -float("inf") and one.spec.above is None else None,
-        "gt": one.spec.above,
-        "le": high if high < float("inf") and one.spec.below is None else None,
-        "lt": one.spec.below,
+        "ge": low if low > -float("inf") and declared.spec.above is None else None,
+        "gt": declared.spec.above,
+        "le": high if high < float("inf") and declared.spec.below is None else None,
+        "lt": declared.spec.below,
     }
-    given: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
+    keywords: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
     if unset:
-        told = f"{one.description}; unset: {one.shown_default}"
-        return one.kind | None, Field(None, description=told, **given)
-    return one.kind, Field(one.default, description=one.description, **given)
+        description = f"{declared.description}; unset: {declared.shown_default}"
+        return declared.kind | None, Field(None, description=description, **keywords)
+    return declared.kind, Field(declared.default, description=declared.description, **keywords)
 
 
 def given(group: Group, policy: type[object]) -> dict[str, Any]:
-    """The parameters of a policy that a group of settings has, without those that are unset."""
-    names = {one.name for one in parameters(policy)}
+    """Return the parameters of a policy that a group of settings sets."""
+    names = {declared.name for declared in parameters(policy)}
     return group.model_dump(include=names, exclude_none=True)

@@ -1,4 +1,4 @@
-"""Ranking policies in files: what `slowwave tune` writes, and a person may put into force."""
+"""Files of ranking policies, written by `slowwave tune` and put into force by a person."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from slowwave.scoring.ranking_policy import LEAST_KEPT
 
 
 def read_policy(path: Path, base: RankingPolicy | None = None) -> RankingPolicy:
-    """The policy of a file.
+    """Read a policy file.
 
     Args:
-        path: of the file.
-        base: has the parameters that the file leaves out (those of a home's embedding model); without one
-            they are the generic defaults.
+        path: Of the file.
+        base: Values of omitted parameters (those of a home's embedding model); None: generic defaults.
 
     Raises:
-        SettingsError: the file cannot be read, is no policy, or a parameter has a value that is not allowed.
+        SettingsError: The file cannot be read, is not a policy, or a parameter has an invalid value.
     """
     try:
         data = json.loads(path.expanduser().read_text(encoding="utf-8"))
         policy = RankingPolicy.from_dict(data["policy"], base)
     except OSError as error:
-        raise SettingsError(f"The policy file {path} cannot be read: {error.strerror}.") from None
+        raise SettingsError(f"Cannot read the policy file {path}: {error.strerror}.") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise SettingsError(
-            f"The policy file {path} is no ranking policy: {why}. `slowwave tune --out {path}` writes one."
+            f"The policy file {path} is not a ranking policy: {why}. Create one with `slowwave tune --out "
+            f"{path}`."
         ) from None
     if policy.sparse_keeps < LEAST_KEPT:
         raise SettingsError(
@@ -42,7 +42,7 @@ def read_policy(path: Path, base: RankingPolicy | None = None) -> RankingPolicy:
 
 
 def write_policy(path: Path, policy: RankingPolicy, about: Mapping[str, Any]) -> None:
-    """Write a policy, and how it came about, as JSON; a half-written file never takes its place."""
+    """Write a policy and its origin as JSON, atomically."""
     text = json.dumps({"policy": policy.to_dict(), "version": policy.version, **about}, indent=2)
     path = path.expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Settings of the rules: the gate, reconsolidation, ranking, feedback, learning, evaluation, judges.
+"""Setting groups of the rules: gate, reconsolidation, ranking, feedback, learning, evaluation, judge.
 
-Those of a policy's parameters stand where the policy declares them.
+Policy parameters become settings by declaration, in the class of the policy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from slowwave.settings.policies import PolicyGroup, with_parameters
 
 @with_parameters(GatePolicy)
 class GateSettings(PolicyGroup):
-    """The save gate (rule 1)."""
+    """Save gate (rule 1)."""
 
     mode: Literal["off", "warn", "enforce"] = Field(
         "warn",
@@ -69,7 +69,7 @@ class RankingSettings(PolicyGroup):
 
 @with_parameters(UsagePolicy, FeedbackPolicy)
 class FeedbackSettings(PolicyGroup):
-    """How much feedback counts (rule 4)."""
+    """Weights of feedback (rule 4)."""
 
 
 @with_parameters(LearningPolicy, GateBounds)

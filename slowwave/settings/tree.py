@@ -1,4 +1,4 @@
-"""The whole tree of settings."""
+"""Root of the settings tree."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from slowwave.settings.rules import (
 
 CONFIG_FILE = "slowwave.toml"
 SECRET = re.compile(r"secret|password|token|key(?!s(?![a-z])|_weight)", re.IGNORECASE)
-"""Names of settings whose values are not shown; search keys are none of them."""
+"""Pattern of settings whose values are masked; it spares those of search keys."""
 COVERED = "***"
 
 
 class Settings(BaseSettings):
-    """The whole tree. Frozen: a changed setting is a new object."""
+    """Root of the settings. Frozen: a changed setting is a new object."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
@@ -92,16 +92,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then environment, then the TOML file of the home folder."""
-        file = Path(init_settings().get("home", HOME_FOLDER)) / CONFIG_FILE
-        sources = (
-            (ARGUMENTS, init_settings),
-            (ENVIRONMENT, env_settings),
-            (str(file), TomlConfigSettingsSource(settings_cls, file)),
-        )
-        return tuple(
-            InitSettingsSource(settings_cls, with_current_names(source(), place)) for place, source in sources
-        )
+        """Return the sources by priority: arguments, environment, the TOML file of the home."""
+        home = Path(init_settings().get("home", HOME_FOLDER))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / CONFIG_FILE)
 
     @property
     def store_uri(self) -> str:
@@ -111,10 +104,10 @@ class Settings(BaseSettings):
         return str(self.in_home(Path(self.store.uri or "lance")))
 
     def in_home(self, path: Path) -> Path:
-        """A path that a setting names: a relative one is relative to the home."""
+        """Resolve a path of a setting; relative ones start at the home."""
         return self.home / path.expanduser()
 
     @property
     def journal_file(self) -> Path:
-        """The journal's SQLite file, in use when ``journal.url`` is empty."""
+        """SQLite file of the journal, used if ``journal.url`` is empty."""
         return self.home / "journal.db"

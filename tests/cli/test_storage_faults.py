@@ -76,7 +76,7 @@ def test_a_save_that_reached_the_journal_says_so(memory, home, disk_full_after_t
             memory.save(DEPLOY, key="deploy")
     finally:
         disk_full_after_the_journal(memory.journal, on=False)
-    assert "It is in the journal: `slowwave night` takes it in." in str(told.value)
+    assert "The event is in the journal: `slowwave night` applies it." in str(told.value)
     assert "disk is full" in str(told.value)
     assert told.value.exit_code == 4
     assert memory.journal.read(kinds=["save"]).height == 1
@@ -160,7 +160,7 @@ def test_a_foreign_error_is_told_with_what_to_do(memory, monkeypatch):
         raise RuntimeError("lance error: LanceError(IO): Read-only file system (os error 30), /root/x.rs:1:2")
 
     monkeypatch.setattr(memory.store, "read", broken)
-    with pytest.raises(StoreError, match="check who owns the home") as told:
+    with pytest.raises(StoreError, match="check the owner of the home") as told:
         memory.get("m")
     assert ".rs" not in str(told.value)
-    assert "Nothing of this was written to the journal." in str(told.value)
+    assert "Nothing was written to the journal." in str(told.value)

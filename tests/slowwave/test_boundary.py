@@ -38,8 +38,8 @@ def fails_after_one_act(error):
 @pytest.mark.parametrize(
     ("body", "advice"),
     [
-        ("status: 404, body: <Code>NoSuchBucket</Code>", "there is no such bucket"),
-        ("status: 403, body: <Code>InvalidAccessKeyId</Code>", "the credentials are not taken"),
+        ("status: 404, body: <Code>NoSuchBucket</Code>", "the bucket does not exist"),
+        ("status: 403, body: <Code>InvalidAccessKeyId</Code>", "the credentials are rejected"),
         ("error sending request: Connection refused", "it cannot be reached"),
         ("builder error for url", "AWS_ALLOW_HTTP=true"),
     ],
@@ -74,11 +74,11 @@ def test_a_call_of_its_own_does_not_count_what_was_before():
     full = OSError(errno.ENOSPC, "No space left on device")
     with boundary():
         journalled(33)
-        with pytest.raises(StoreError, match="Nothing of this was written"), boundary(own=True):
+        with pytest.raises(StoreError, match="Nothing was written"), boundary(own=True):
             raise full
         with pytest.raises(TakenInLaterError, match="It is in the journal"):
             fails_after_one_act(full)
-        with pytest.raises(TakenInLaterError, match="33 acts are in the journal"), boundary():
+        with pytest.raises(TakenInLaterError, match="33 events are in the journal"), boundary():
             raise full
 
 

@@ -143,7 +143,7 @@ def test_a_lost_full_text_index_is_found(filled):
 def test_doubled_keys_are_found(filled):
     row = filled.store.read("memories").to_arrow()
     filled.store.table("memories").add(row.cast(filled.store.table("memories").schema))
-    assert look(filled)["keys"].message == "1 doubled memories"
+    assert look(filled)["keys"].message == "1 duplicate memory ids"
     assert "keys" in problems(filled)
 
 

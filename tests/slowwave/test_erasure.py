@@ -357,7 +357,7 @@ def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory
 
 def test_one_thing_has_to_be_named(guarded):
     for named in ({}, {"source": "a", "everything": True}):
-        with pytest.raises(ErasureError, match="one thing"):
+        with pytest.raises(ErasureError, match="exactly one scope"):
             guarded.to_erase(**named)
     with pytest.raises(NotFoundError, match="has no source that begins with"):
         guarded.to_erase(source="nowhere/")

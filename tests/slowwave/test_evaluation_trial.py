@@ -99,7 +99,7 @@ def test_a_policy_of_a_file_is_tried_also_from_the_home_folder(searched, tmp_pat
         assert done.second == file
         assert done.by_metric["MRR@5"].ties == len(RIGHT)
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(SettingsError, match=r"bad\.json is no ranking policy"):
+    with pytest.raises(SettingsError, match=r"bad\.json is not a ranking policy"):
         tried(searched, "logged", str(tmp_path / "bad.json"))
 
 

@@ -353,7 +353,7 @@ def test_a_server_that_ends_tells_whose_work_it_ends_and_writes_no_traceback(mem
         asking.start()
         assert begun.wait(60)
     asking.join()
-    assert "The program is ending" in said[0]
+    assert "The server is shutting down" in said[0]
     assert not [one for one in caplog.records if one.exc_info or one.levelname == "ERROR"]
 
 

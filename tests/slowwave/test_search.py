@@ -755,13 +755,13 @@ def test_a_policy_file_is_in_force_and_settings_win_over_it(open_memory, tmp_pat
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, "cannot be read"), ("{", "is no ranking policy"), ("[]", "is no ranking policy"),
-        ("3", "is no ranking policy"), ("{}", "it has no 'policy'"),
+        (None, "Cannot read"), ("{", "is not a ranking policy"), ("[]", "is not a ranking policy"),
+        ("3", "is not a ranking policy"), ("{}", "it has no 'policy'"),
         ('{"policy": {"mpab_koefficient": 1}}', "mpab_koefficient"),
-        ('{"policy": {"rrf_k": 0}}', "rrf_k = 0"), ('{"policy": []}', "is no ranking policy"),
-        ('{"policy": {"rrf_k": "ten"}}', "rrf_k = ten"), ('{"policy": null}', "is no ranking policy"),
+        ('{"policy": {"rrf_k": 0}}', "rrf_k = 0"), ('{"policy": []}', "is not a ranking policy"),
+        ('{"policy": {"rrf_k": "ten"}}', "rrf_k = ten"), ('{"policy": null}', "is not a ranking policy"),
         ('{"policy": {"vector_weight": NaN}}', "vector_weight = nan"),
-        ('{"policy": "x"}', "is no ranking policy"),
+        ('{"policy": "x"}', "is not a ranking policy"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_policy_is_named(open_memory, tmp_path, text, words):

@@ -114,7 +114,7 @@ def test_what_was_saved_since_is_not_taken_back(old: Path) -> None:
     upgrading.upgrade(load(old))
     with Memory(load(old), namespace="default") as memory:
         memory.save("The ferry of noon was full of sheep and of hay for the island.", key="ferry")
-    with pytest.raises(StoreError, match="1 act came since"):
+    with pytest.raises(StoreError, match="1 event since the upgrade"):
         upgrading.undo(load(old))
     assert versions(old) == (SCHEMA_VERSION, 3)
 
