@@ -22,20 +22,20 @@ from slowwave.settings import EmbeddingSettings
 __all__ = ["Embedder", "ModelProfile", "knows", "load_embedder", "profile"]
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-# onnxruntime keeps a device id and queues events for its maker, unless this is set before it is imported.
+# onnxruntime sends a device id and events to its maker unless this is set before the import.
 
 
 def load_embedder(settings: EmbeddingSettings) -> Embedder:
-    """The embedder that the settings name; the model itself is loaded when it is first used.
+    """Return the embedder that the settings name; the model is loaded on first use.
 
     Raises:
-        ModelError: no such model, or its files are missing or damaged.
+        ModelError: No such model, or its files are missing or damaged.
     """
     name = settings.model
     if name in MODELS:
         module, _, embedder = MODELS[name].embedder.partition(".")
-        found: Embedder = getattr(import_module(f"{__name__}.{module}"), embedder)(settings)
-        return found
+        created: Embedder = getattr(import_module(f"{__name__}.{module}"), embedder)(settings)
+        return created
     kind, _, rest = name.partition(":")
     if kind == "fastembed" and rest:
         from slowwave.embedding.catalogue import catalogue_model
@@ -46,7 +46,7 @@ def load_embedder(settings: EmbeddingSettings) -> Embedder:
 
         return RegistryEmbedder(*rest.split("/", 1))
     raise ModelError(
-        f"embedding.model = {name!r} is not known. Use {', '.join(MODELS)}, fastembed:NAME "
+        f"embedding.model = {name!r} is unknown. Use {', '.join(MODELS)}, fastembed:NAME "
         f"(for instance fastembed:BAAI/bge-base-en-v1.5) or lancedb:PROVIDER/NAME (for instance "
         f"lancedb:openai/text-embedding-3-small)."
     )

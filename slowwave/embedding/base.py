@@ -1,4 +1,4 @@
-"""What an embedder is, and what is known of each model."""
+"""Interface of embedders, and the measured profile of each model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Progress = Callable[[int], None]  # called with the number of texts just finishe
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors.
+    """Interface of an embedding model: texts to unit vectors.
 
-    One that has a method ``knows(text)`` says with it how well it knows the language of a query, in [0, 1];
-    the vector channel of a search has so much of its weight. Without it a model knows every language.
+    An embedder may have a method ``knows(text)``, its language coverage of a query in [0, 1]. The vector
+    channel's weight is multiplied by it. Without the method, coverage is 1.
     """
 
     name: str
@@ -31,32 +31,32 @@ class Embedder(Protocol):
         """Numbers per vector."""
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors (n, dimension), float32, of length 1; a text with nothing to embed gets zeros."""
+        """Return vectors (n, dimension), float32, of length 1; a text with nothing to embed gets zeros."""
 
     def embed_query(self, text: str) -> Vectors:
-        """Vector (dimension,), float32, of length 1 (or zeros)."""
+        """Return the vector (dimension,), float32, of length 1 (or zeros)."""
 
 
 def knows(embedder: Embedder, text: str) -> float:
-    """How well an embedder knows the language of a text, in [0, 1]; 1 for one that does not say."""
+    """Return an embedder's language coverage of a text, in [0, 1]; 1 if it reports none."""
     say = getattr(embedder, "knows", None)
     return 1.0 if say is None else min(max(float(say(text)), 0.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """What ranking has to know of an embedding model: its cosines mean nothing by themselves.
+    """Profile of an embedding model for ranking, because cosines are not comparable between models.
 
     Attributes:
-        vector_weight: weight of the vector channel in convex fusion, the rest being BM25's.
-        cosine_floor: cosine at or below which two texts have nothing to do with each other.
-        thresholds: cosines from which two texts are duplicates, can be merged, or concern each other.
-        recall_distance: cosine distance up to which a short memory is recalled (rule 3.5).
-        abstention_floor: signal below which a search shows nothing (rule 3.9); 0 where nobody measured it.
-        same_question: cosine of two questions up to which what was said of one does not count for the other,
-            and from which it counts in full (rules 7.2 and 8.1).
-        cased: whether another case of its letters moves a question far; then past questions are looked up by
-            its plain spelling, by which they are stored.
+        vector_weight: Weight of the vector channel in convex fusion; the rest is BM25's.
+        cosine_floor: Cosine at or below which two texts are unrelated.
+        thresholds: Cosines from which two texts are duplicates, mergeable, or related.
+        recall_distance: Maximum cosine distance at which a short memory is recalled (rule 3.5).
+        abstention_floor: Signal below which a search abstains (rule 3.9); 0 if not measured.
+        same_question: Cosines of two questions between which the evidence of one counts for the other from
+            not at all to fully (rules 7.2 and 8.1).
+        cased: Whether letter case changes a question's vector much; then past questions are stored and looked
+            up case-folded.
     """
 
     vector_weight: float
@@ -70,12 +70,12 @@ class ModelProfile:
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """A model that the settings name without a provider.
+    """Model that the settings name without a provider.
 
     Attributes:
-        embedder: Module of this room and class; the class takes the settings.
+        embedder: Module of this package and class; the class takes the settings.
         profile: Measured for this model.
-        texts_per_call: Texts that it embeds in one call, where that is no setting (count).
+        texts_per_call: Texts per call of the model, if that is no setting (count).
     """
 
     embedder: str
@@ -104,12 +104,12 @@ MODELS: Final = {
         texts_per_call=512,
     ),
 }
-"""Models by name; one that is new is a line here and a module."""
+"""Models by name. A new model needs a line here and a module."""
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)
 
 
 def profile(model: str) -> ModelProfile:
-    """The measured profile of a model; a cautious one for models nobody has measured yet."""
+    """Return the measured profile of a model; a cautious one for unmeasured models."""
     return MODELS[model].profile if model in MODELS else _TRANSFORMER
 
 
@@ -122,25 +122,25 @@ def in_batches(
     progress: Progress | None,
     threads: int = 1,
 ) -> Vectors:
-    """Unit vectors (n, dimension) of the texts, computed `size` at a time; a blank text gets zeros.
+    """Return unit vectors (n, dimension) of the texts, computed `size` at a time; blank texts get zeros.
 
-    The texts are taken in order of length, because a batch costs as much as its longest text. So many threads
-    compute a batch each.
+    Texts are batched in order of length, because a batch costs as much as its longest text. Each of `threads`
+    threads computes a batch.
     """
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)
     order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
     batches = [order[at : at + size] for at in range(0, len(order), size)]
     computed = embed_in_parallel(lambda batch: compute([texts[i] for i in batch]), batches, threads)
-    for batch, found in zip(batches, computed, strict=True):
+    for batch, batch_vectors in zip(batches, computed, strict=True):
         check()
-        vectors[batch] = found
+        vectors[batch] = batch_vectors
         if progress is not None:
             progress(len(batch))
     return unit(vectors)
 
 
 def unit(vectors: npt.NDArray[np.floating]) -> Vectors:
-    """Rows scaled to length 1; rows that are zero or not finite become zero."""
+    """Scale rows to length 1; rows that are zero or not finite become zero."""
     clean = np.nan_to_num(np.asarray(vectors, dtype=np.float32), nan=0.0, posinf=0.0, neginf=0.0)
     length = np.linalg.norm(clean, axis=-1, keepdims=True)
     scaled: Vectors = np.divide(clean, length, out=np.zeros_like(clean), where=length > 0)

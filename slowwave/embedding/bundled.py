@@ -1,4 +1,4 @@
-"""The default model, bge-small, from the files that travel with the installation."""
+"""Default model, bge-small, from files that are part of the installation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 
 
 class BundledEmbedder:
-    """bge-small: the output at the first token, scaled to length 1. Read on first use, by one thread.
+    """bge-small: the output at the first token, scaled to length 1. Loaded on first use.
 
     Args:
-        settings: of them `threads` is how many documents are embedded at a time. A query is embedded by the
-            thread that asks, and several may ask at once.
+        settings: `threads` is the number of documents embedded at a time. A query is embedded by the calling
+            thread; several may call at once.
 
     Raises:
-        ModelError: its files are missing.
+        ModelError: Its files are missing.
     """
 
     name = BGE
@@ -45,7 +45,7 @@ class BundledEmbedder:
         self._model: OnnxModel | None = None
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts."""
+        """Return vectors of the texts."""
         return in_batches(
             texts,
             self._vectors,
@@ -56,13 +56,13 @@ class BundledEmbedder:
         )
 
     def embed_query(self, text: str) -> Vectors:
-        """Vector of a query, with the model's query prefix."""
+        """Return the vector of a query, with the model's query prefix."""
         if not text.strip():
             return np.zeros(_DIMENSION, dtype=np.float32)
         return unit(self._vectors([_QUERY_PREFIX + text])[0])
 
     def knows(self, text: str) -> float:
-        """How well the model knows the language of a text, in [0, 1]."""
+        """Return the model's language coverage of a text, in [0, 1]."""
         return coverage(self._loaded().tokenizer, text)
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
@@ -76,10 +76,10 @@ class BundledEmbedder:
 
 
 def verify_bundled() -> Path:
-    """Check the bundled weights bit by bit; returns their folder.
+    """Verify the bundled weights by hash. Return their folder.
 
     Raises:
-        ModelError: the file differs from the one this version was measured with.
+        ModelError: The file differs from the one that this version was measured with.
     """
     folder = _bundled_folder()
     verify_file(folder / "model.onnx", _SHA256)
@@ -88,12 +88,12 @@ def verify_bundled() -> Path:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> frozenset[str]:
-    told = json.loads((_bundled_folder() / "tokenizer.json").read_text(encoding="utf-8"))
-    return frozenset(told["model"]["vocab"])
+    document = json.loads((_bundled_folder() / "tokenizer.json").read_text(encoding="utf-8"))
+    return frozenset(document["model"]["vocab"])
 
 
 def is_word(word: str) -> bool:
-    """Whether the tokeniser of the bundled model has a lower-case word whole: then it is a frequent one."""
+    """Whether a lower-case word is a single token of the bundled model, and so frequent."""
     return word in _vocabulary()
 
 

@@ -16,16 +16,16 @@ from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
 _ENGLISH = re.compile(r"\), (?:supports )?English(?: only|,)")
-"""What fastembed's catalogue says of a model that knows no other language."""
+"""Pattern of an English-only model's description in fastembed's catalogue."""
 
 
 class FastEmbedder:
-    """A model run by fastembed.
+    """Model run by fastembed.
 
     Args:
-        name: fastembed's name of it.
-        dimension: numbers per vector.
-        english: whether it was made for English alone; of others nobody knows what their tokenisers say.
+        name: Fastembed's name of it.
+        dimension: Numbers per vector.
+        english: Whether it is English only; only then is language coverage measured.
     """
 
     def __init__(self, name: str, dimension: int, settings: EmbeddingSettings, *, english: bool) -> None:
@@ -42,7 +42,7 @@ class FastEmbedder:
         return TextEmbedding(self._model, threads=self._settings.threads or core_count())
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts."""
+        """Return vectors of the texts."""
         size = self._settings.batch_size
 
         def compute(batch: list[str]) -> list[Vectors]:
@@ -51,21 +51,21 @@ class FastEmbedder:
         return in_batches(texts, compute, dimension=self.dimension, size=size, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
-        """Vector of a query."""
+        """Return the vector of a query."""
         if not text.strip():
             return np.zeros(self.dimension, dtype=np.float32)
         return unit(next(iter(self._session.embed([text]))))
 
     def knows(self, text: str) -> float:
-        """How well the model knows the language of a text, in [0, 1]."""
+        """Return the model's language coverage of a text, in [0, 1]."""
         return coverage(self._session.model.tokenizer, text) if self._english else 1.0
 
 
 def catalogue_model(name: str, settings: EmbeddingSettings) -> FastEmbedder:
-    """A model of fastembed's catalogue by name; its files are downloaded on first use.
+    """Return a model of fastembed's catalogue by name; its files are downloaded on first use.
 
     Raises:
-        ModelError: fastembed does not know it.
+        ModelError: fastembed does not have it.
     """
     from fastembed import TextEmbedding
 
@@ -76,5 +76,5 @@ def catalogue_model(name: str, settings: EmbeddingSettings) -> FastEmbedder:
             return FastEmbedder(listed["model"], listed["dim"], settings, english=english)
     raise ModelError(
         f"fastembed has no model {name!r}. Its catalogue: "
-        f"{', '.join(sorted(one['model'] for one in models))}."
+        f"{', '.join(sorted(listed['model'] for listed in models))}."
     )

@@ -1,4 +1,4 @@
-"""Many texts embedded by the workers of an engine: the same vectors, in the same order."""
+"""Distributed embedding by the workers of an engine, with identical vectors in the same order."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 def distribute(
     own: Embedder, settings: EmbeddingSettings, engine_settings: EngineSettings, engine: Engine
 ) -> Embedder:
-    """An embedding model of which each worker of an engine has one, where it has workers; else this one.
+    """Wrap an embedder for the workers of an engine, if the engine has any.
 
     Args:
-        own: this process's.
-        settings: that it was made from.
-        engine_settings: how many texts make a piece, and how few are not worth one.
-        engine: may have workers.
+        own: Of this process.
+        settings: Of `own`.
+        engine_settings: Texts per piece, and the minimum worth distributing.
+        engine: May have workers.
     """
     return DistributedEmbedder(own, settings, engine_settings, engine) if engine.spreads else own
 
 
 class DistributedEmbedder:
-    """An embedding model of which each worker of an engine has one; queries and few texts are this process's.
+    """Embedder with one model per worker of an engine; this process embeds queries and few texts.
 
     Args:
-        own: this process's.
-        settings: which model it is.
-        engine_settings: how many texts make a piece, and how few are not worth one.
-        engine: has the workers.
+        own: Of this process.
+        settings: Of the model.
+        engine_settings: Texts per piece, and the minimum worth distributing.
+        engine: Has the workers.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class DistributedEmbedder:
         return self._own.dimension
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts; a piece is told when it is done.
+        """Return vectors of the texts; progress is reported per piece.
 
-        The texts go in order of length and in whole calls of the model, as one process takes them: so each is
-        embedded in the company that it has there, and gets the very same vector.
+        Texts go in order of length and in whole calls of the model, as in one process. So each is embedded in
+        the same batch there, and gets the identical vector.
         """
         order = sorted((at for at, text in enumerate(texts) if text.strip()), key=lambda at: len(texts[at]))
         if len(order) < self._least:
@@ -69,27 +69,27 @@ class DistributedEmbedder:
         pieces = [order[at : at + self._size] for at in range(0, len(order), self._size)]
         given = ([texts[at] for at in piece] for piece in pieces)
         made = self._engine.map(partial(embedded, self._settings), given)
-        for piece, found in zip(pieces, made, strict=True):
-            vectors[piece] = found
+        for piece, piece_vectors in zip(pieces, made, strict=True):
+            vectors[piece] = piece_vectors
             if progress is not None:
                 progress(len(piece))
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Vector of a query."""
+        """Return the vector of a query."""
         return self._own.embed_query(text)
 
     def knows(self, text: str) -> float:
-        """How well the model knows the language of a text, in [0, 1]."""
+        """Return the model's language coverage of a text, in [0, 1]."""
         return knows(self._own, text)
 
 
 @lru_cache(maxsize=2)
 def local_model(settings: EmbeddingSettings) -> Embedder:
-    """The model of this worker, loaded once."""
+    """Return the model of this worker, loaded once."""
     return load_embedder(settings)
 
 
 def embedded(settings: EmbeddingSettings, texts: list[str]) -> Vectors:
-    """Vectors (n, dimension) of some texts, by the model of the process that this runs in."""
+    """Return vectors (n, dimension) of some texts, by the current process's model."""
     return local_model(settings).embed_documents(texts)

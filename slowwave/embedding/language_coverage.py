@@ -1,8 +1,8 @@
-"""How well a model knows the language of a text, from what its tokeniser makes of it.
+"""Language coverage of a model, estimated from its tokeniser's splits of a text.
 
-A model learned the pieces that its training texts are made of. Words of a language that it knows stay whole
-or fall into a few pieces; those of another one fall apart into letters, bytes or nothing known. So no list of
-languages is needed (docs/benchmarks/retrieval.md has the figures).
+A tokeniser keeps words of known languages whole or in few pieces. Words of another language fall apart into
+letters, bytes or unknown tokens. So no list of languages is needed (docs/benchmarks/retrieval.md has the
+figures).
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from __future__ import annotations
 from typing import Any, Final
 
 STRANGE: Final = 0.5
-"""Share of `unbroken` up to which a model does not know a language."""
+"""Value of `is_unspaced` up to which coverage is 0."""
 KNOWN: Final = 0.8
-"""Share from which it does: 99 of 100 English questions have it."""
+"""Value of `is_unspaced` from which coverage is 1, as for 99 of 100 English questions."""
 TRUSTED: Final = 3
-"""Places that every text is thought to have uncut (count): one strange word is no strange language."""
+"""Prior uncut places of every text (count), so that one strange word is not a strange language."""
 
 _UNKNOWN = frozenset({"[UNK]", "<unk>"})
 
 
 def is_unspaced(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.Tokenizer
-    """Share of the places between two letters of a word that the tokeniser does not cut, in [0, 1].
+    """Return the share of places between two letters of a word that the tokeniser keeps, in [0, 1].
 
-    A place weighs what its letter takes in UTF-8: a Chinese character says more than a letter. One that
-    stands alone has a place, too, which is cut. What is beyond the model's limit says nothing.
+    A place has the weight of its letter's bytes in UTF-8: a Chinese character says more than a letter. A
+    single character counts as one cut place. Text beyond the model's limit is ignored.
     """
     letter = [one.isalpha() for one in text]
     sizes = [1] * len(text) if text.isascii() else [len(one.encode("utf-8", "replace")) for one in text]
@@ -43,5 +43,5 @@ def is_unspaced(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizer
 
 
 def coverage(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.Tokenizer
-    """How well a model with this tokeniser knows the language of a text: 0 not at all, 1 as its own."""
+    """Return a model's language coverage of a text, from its tokeniser: 0 none, 1 full."""
     return min(max((is_unspaced(tokenizer, text) - STRANGE) / (KNOWN - STRANGE), 0.0), 1.0)

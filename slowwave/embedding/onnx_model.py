@@ -1,4 +1,4 @@
-"""A bundled model on onnxruntime: its tokeniser and its session."""
+"""Bundled model on onnxruntime: tokeniser and session."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ MODEL_FILES = ("model.onnx", "tokenizer.json")
 
 
 class OnnxModel:
-    """A transformer of the BERT family in a folder.
+    """Transformer of the BERT family in a folder.
 
-    Its session has no thread of its own: who calls it computes, and several may at once. A thread that waits
-    for another one's part of a matrix burns its core while it waits, and on a busy machine it waits long; and
-    a process that was forked has lost such threads. Whoever has many texts calls it from many threads
-    (`side_by_side`), which gives each text the very numbers that it gets alone.
+    Its session has no threads of its own: the caller computes, and several may call at once. A thread that
+    waits for another's part of a matrix burns its core, and a forked process loses such threads. For many
+    texts, call it from many threads (`side_by_side`): each text gets the same numbers as alone.
 
     Args:
-        folder: has the `MODEL_FILES`.
-        max_tokens: of a text, or of two texts together, that are read; the longer one loses its end first.
+        folder: Has the `MODEL_FILES`.
+        max_tokens: Of a text, or of two texts together; the longer one is truncated first.
 
     Raises:
-        ModelError: they cannot be read.
+        ModelError: The files cannot be loaded.
     """
 
     def __init__(self, folder: Path, *, max_tokens: int) -> None:
@@ -44,18 +43,18 @@ class OnnxModel:
             self.session = onnxruntime.InferenceSession(
                 weights, session_options(), providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # theirs have no class in common
+        except Exception as error:  # the libraries' errors have no common class
             raise ModelError(
-                f"The model in {folder} cannot be loaded: {error} If it is damaged: {REINSTALL}"
+                f"Cannot load the model in {folder}: {error} If it is damaged, run: {REINSTALL}"
             ) from error
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(max_length=max_tokens)
 
     def run(self, batch: Sequence[tuple[str] | tuple[str, str]]) -> npt.NDArray[np.float32]:
-        """The model's first output for texts, or for pairs of texts; the first axis is theirs.
+        """Return the model's first output for texts, or for pairs of texts; the first axis is the batch.
 
-        Weights and activations are int8, and the latter are scaled by the largest of a batch: in company an
-        output is not quite what it is alone.
+        Weights and activations are int8, and activations are scaled by the largest of a batch. So an output
+        in a batch differs slightly from that of the text alone.
         """
         encoded = [self.tokenizer.encode(*texts) for texts in batch]
         given = np.zeros((3, len(encoded), max(len(one.ids) for one in encoded)), dtype=np.int64)
@@ -67,7 +66,7 @@ class OnnxModel:
 
 
 def session_options() -> onnxruntime.SessionOptions:
-    """How a session computes: node after node, in the thread that calls it, never waiting awake."""
+    """Return session options: sequential, in the calling thread, without busy waiting."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

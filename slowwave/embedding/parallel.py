@@ -1,4 +1,4 @@
-"""Several pieces of work at a time, for models that let go of the interpreter while they compute."""
+"""Parallel map for models that release the interpreter lock while they compute."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Made = TypeVar("Made")
 
 
 def core_count() -> int:
-    """Cores that this process may use (count), where that is told; else those that there are."""
+    """Return the number of cores that this process may use, else of all."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def embed_in_parallel(work: Callable[[One], Made], items: Sequence[One], threads: int) -> Iterator[Made]:
-    """What `work` makes of the items, in their order, made by so many threads.
+    """Yield the results of `work` for the items, in order, computed by `threads` threads.
 
-    They last as long as this call: there are none that a forked process would miss. One thread, or one item,
-    is the caller's own. No more is begun when the caller stops, or when a piece of work fails.
+    The threads last as long as this call, so a forked process is missing none. One thread, or one item, runs
+    in the caller. No more work starts after the caller stops or a piece fails.
     """
     if threads == 1 or len(items) == 1:
         yield from map(work, items)
@@ -33,7 +33,7 @@ def embed_in_parallel(work: Callable[[One], Made], items: Sequence[One], threads
         begun: deque[Future[Made]] = deque()
         for item in items:
             begun.append(pool.submit(work, item))
-            if len(begun) > 2 * threads:  # enough for none to wait, however many items there are
+            if len(begun) > 2 * threads:  # keeps all threads busy with bounded memory
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()

@@ -1,4 +1,4 @@
-"""Any model of LanceDB's embedding registry: OpenAI, Ollama, sentence-transformers, Cohere, ..."""
+"""Models of LanceDB's embedding registry: OpenAI, Ollama, sentence-transformers, Cohere, ..."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BATCH = 128
 
 
 class RegistryEmbedder:
-    """A model of LanceDB's registry, by provider and name; keys come from the provider's environment."""
+    """Model of LanceDB's registry, by provider and name; keys come from the provider's environment."""
 
     def __init__(self, provider: str, model: str) -> None:
         self.name = f"lancedb:{provider}/{model}"
@@ -36,20 +36,20 @@ class RegistryEmbedder:
                 f"{', '.join(sorted(get_registry()._functions))}."
             ) from None
         except Exception as error:
-            raise ModelError(f"{self.name} cannot be loaded: {error}") from error
+            raise ModelError(f"Cannot load {self.name}: {error}") from error
 
     @cached_property
     def dimension(self) -> int:
-        """Numbers per vector, as the provider says."""
+        """Numbers per vector, from the provider."""
         return int(self._function.ndims())
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts; blank texts are not sent."""
+        """Return vectors of the texts; blank texts are not sent."""
         compute = self._function.compute_source_embeddings
         return in_batches(texts, compute, dimension=self.dimension, size=_BATCH, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
-        """Vector of a query, as the provider embeds queries."""
+        """Return the vector of a query, with the provider's query embedding."""
         if not text.strip():
             return np.zeros(self.dimension, dtype=np.float32)
         return unit(np.asarray(self._function.compute_query_embeddings(text)[0]))

@@ -1,6 +1,6 @@
-"""Cross-encoders: a query and a text read together, and one number for how well the text answers it.
+"""Cross-encoders: relevance of a text to a query, from both read together.
 
-Slower by far than comparing vectors, so for the few candidates that a search has already found (Nogueira and
+They are much slower than comparing vectors, so they score only the few candidates of a search (Nogueira and
 Cho, "Passage re-ranking with BERT", 2019).
 """
 
@@ -20,9 +20,9 @@ from slowwave.embedding.parallel import core_count, embed_in_parallel
 
 MINILM = "ms-marco-MiniLM-L-12-v2"
 SOFTNESS = 4.0
-"""What a logit is divided by: as they are, those of good answers (1 to 7) all come out as 1."""
+"""Divisor of a logit: undivided, good answers (1 to 7) would all score 1."""
 MAX_TOKENS = 256
-"""Tokens of query and text together that are read; the longer of the two loses its end first.
+"""Maximum tokens of query and text together; the longer of the two is truncated first.
 
 Chunks of 150 words stay below it with their query; a limit of 128 would cost Cranfield 0.01 of MRR@5.
 """
@@ -34,29 +34,27 @@ _SHA256 = {
 
 
 class Reranker(Protocol):
-    """Tells how well texts answer a query."""
+    """Interface of models that score how well texts answer a query."""
 
     name: str
 
     def scores(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Relevance (n,) of the texts, between 0 and 1, in their order.
+        """Return the relevance (n,) of the texts, between 0 and 1, in their order.
 
-        A text's score depends on the query and on itself, not on the texts beside it: a search that is
-        replayed with other candidates gives the same score to the same text.
-
-        Texts should carry what their chunk lacks, a title or a speaker: chat turns without their speaker were
-        ranked worse than by the search alone, with it far better.
+        A text's score depends on the query and itself only, so a replayed search with other candidates gives
+        equal scores. Texts should carry context that their chunk is missing, a title or a speaker: chat turns
+        without their speaker were ranked worse than by the search alone.
         """
 
 
 class CrossEncoder:
-    """The bundled cross-encoder; loaded on first use, by one thread.
+    """Bundled cross-encoder; loaded on first use.
 
     Args:
-        threads: texts that are scored at a time; 0: one per core. The scores do not depend on it.
+        threads: Texts scored at a time; 0: one per core. Scores do not depend on it.
 
     Raises:
-        ModelError: the files are missing.
+        ModelError: The files are missing.
     """
 
     name = MINILM
@@ -68,23 +66,24 @@ class CrossEncoder:
         self._model: OnnxModel | None = None
 
     def scores(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Relevance (n,): logistic function of the model's logit, softened; 0 where text or query is blank.
+        """Return the relevance (n,): softened logistic of the model's logit; 0 if text or query is blank.
 
-        Each text by itself. The weights are int8, and activations are scaled by the largest in the batch: in
-        company a logit moves by up to 0.9, and a batch is slower besides, as it pads to its longest.
+        Each text is scored alone. The weights are int8, and activations are scaled by the largest in the
+        batch: in a batch a logit moves by up to 0.9. A batch is also slower, because it pads to its longest
+        text.
 
         Raises:
-            ModelError: the files are not the ones this version was measured with.
+            ModelError: The files differ from those that this version was measured with.
         """
         result = np.zeros(len(texts), dtype=np.float64)
-        asked = [at for at, text in enumerate(texts) if text.strip()] if query.strip() else []
-        if asked:
+        indices = [at for at, text in enumerate(texts) if text.strip()] if query.strip() else []
+        if indices:
             model = self._loaded()
             logits = embed_in_parallel(
-                lambda at: model.run([(query, texts[at])])[0, 0], asked, self._threads or core_count()
+                lambda at: model.run([(query, texts[at])])[0, 0], indices, self._threads or core_count()
             )
-            relevance = np.fromiter(logits, dtype=np.float64, count=len(asked)) / SOFTNESS
-            result[asked] = 1.0 / (1.0 + np.exp(-relevance))
+            relevance = np.fromiter(logits, dtype=np.float64, count=len(indices)) / SOFTNESS
+            result[indices] = 1.0 / (1.0 + np.exp(-relevance))
         return result
 
     def _loaded(self) -> OnnxModel:
@@ -95,10 +94,10 @@ class CrossEncoder:
 
 
 def load_reranker(threads: int = 0) -> Reranker:
-    """The bundled cross-encoder; its weights are read when the first text is scored.
+    """Return the bundled cross-encoder; its weights are read when the first text is scored.
 
     Raises:
-        ModelError: the files are missing.
+        ModelError: The files are missing.
     """
     return CrossEncoder(threads)
 

@@ -16,13 +16,13 @@ _BATCH = MODELS[_NAME].texts_per_call or 1
 
 
 class WordLlamaEmbedder:
-    """The 256-number model that the wordllama wheel carries."""
+    """256-number model of the wordllama wheel."""
 
     name = _NAME
     dimension = 256
 
     def __init__(self, _settings: EmbeddingSettings) -> None:
-        """Take what every model is given; none of it concerns this one."""
+        """Accept the settings of every model; this one needs none."""
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401 - wordllama inference object
@@ -32,14 +32,14 @@ class WordLlamaEmbedder:
         return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts; a blank text, for which the model gives NaN, gets zeros."""
+        """Return vectors of the texts; a blank text, for which the model returns NaN, gets zeros."""
         return in_batches(texts, self._model.embed, dimension=self.dimension, size=_BATCH, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
-        """Vector of a query; this model makes no difference between queries and documents."""
+        """Return the vector of a query; the model embeds queries like documents."""
         query: Vectors = self.embed_documents([text])[0]
         return query
 
     def knows(self, text: str) -> float:
-        """How well the model knows the language of a text, in [0, 1]."""
+        """Return the model's language coverage of a text, in [0, 1]."""
         return coverage(self._model.tokenizer, text)

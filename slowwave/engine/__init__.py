@@ -1,8 +1,7 @@
-"""Where long work is computed: in this process, or by workers of a Ray cluster.
+"""Engines for long work: this process, or workers of a Ray cluster.
 
-Work is a function of plain data. It is handed pieces, one after the other, and its results come back in the
-order of the pieces. What is written is written by who asked: a home has one writer, wherever its vectors and
-scores are computed.
+Work is a function of plain data. It gets pieces one by one, and its results come back in order. Only the
+caller writes: a home has one writer, wherever vectors and scores are computed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _LOCAL = LocalEngine()
 
 
 def open_engine(settings: EngineSettings) -> Engine:
-    """The engine of the settings; workers are reached when there is work for them."""
+    """Return the engine of the settings; workers are reached when there is work for them."""
     if settings.kind == "local":
         return _LOCAL
     from slowwave.engine.ray import RayEngine

@@ -1,4 +1,4 @@
-"""What an engine is, and the one that is always there."""
+"""Interface of engines, and the local one."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ Made = TypeVar("Made")
 
 
 class Engine(Protocol):
-    """Computes pieces of work."""
+    """Interface of an engine, which computes pieces of work."""
 
     @property
     def spreads(self) -> bool:
-        """Whether there are others to compute: then it is worth while to cut work into pieces."""
+        """Whether it has workers, so that splitting work pays."""
 
     def map(self, work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[Made]:
-        """What `work` makes of the pieces, in their order; few of them are in memory at a time.
+        """Yield the results of `work` for the pieces, in order, with few in memory at a time.
 
         Args:
-            work: a function of a module, or a `functools.partial` of one: it and the pieces may travel to
-                another machine, and have nothing but data in them.
-            pieces: taken one after the other, as they are needed.
+            work: A function of a module, or a `functools.partial` of one. It and the pieces may travel to
+                another machine, so they have plain data only.
+            pieces: Consumed lazily.
 
         Raises:
-            EngineError: the workers cannot be reached, or died too often.
+            EngineError: The workers cannot be reached, or died too often.
         """
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
 
 
 class LocalEngine:
-    """This process."""
+    """Engine of this process."""
 
     spreads = False
 
     def map(self, work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[Made]:
-        """What `work` makes of each piece, when it is asked for."""
+        """Compute each piece lazily."""
         return map(work, pieces)
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there are no workers."""

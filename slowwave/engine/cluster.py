@@ -1,4 +1,4 @@
-"""The connection to a Ray cluster: one a process, made when it is first needed, and watched."""
+"""Connection to a Ray cluster: one per process, opened on demand, and monitored."""
 
 from __future__ import annotations
 
@@ -20,46 +20,47 @@ if TYPE_CHECKING:
 STORE_BYTES = 200 << 20
 """Shared memory for pieces and results of a cluster on this machine (bytes)."""
 PATIENCE = 60.0
-"""How long a cluster may be without any worker before that is an error (s)."""
+"""Maximum time a cluster may be without workers (s)."""
 DAY = "86400"
-"""What Ray waits for a head that is gone, as it reads it (s)."""
+"""Ray's reconnect time-out for a lost head (s)."""
 IDLE = 30.0
-"""After so long without work a cluster is left: Ray ends a process whose cluster's head is replaced (s)."""
+"""Idle time after which the cluster is left (s): Ray kills a process whose cluster's head is replaced."""
 _CONNECTING = RLock()
-_AGAIN = "Run the same command again: it goes on from what was committed."
+_AGAIN = "Run the same command again: it continues from what was committed."
 
 
 class _Work:
-    """What this process has under way on its one connection."""
+    """Work in progress on this process's one connection."""
 
     under_way = 0
     leaving: Timer | None = None
 
 
 class Cluster:
-    """A Ray cluster: that of an address, or one of this process on this machine.
+    """Ray cluster at an address, or one that this process starts on this machine.
 
     Args:
-        settings: which.
+        settings: Name the cluster.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
         self._alone_since: float | None = None
-        self.looked = time.monotonic()
+        self.checked_at = time.monotonic()
 
     def connected(self) -> Any:  # noqa: ANN401 - the module `ray`, which need not be installed
-        """The module `ray`, connected.
+        """Connect, and return the module `ray`.
 
         Raises:
-            EngineError: it is not installed, or there is no such cluster.
+            EngineError: It is not installed, or there is no such cluster.
         """
-        # Ray asks people and counts runs; it must not here. It reads these when it is loaded.
-        # And whoever reaches a cluster without tokens runs there what he likes.
+        # Disable Ray's prompts and usage statistics, and require tokens: whoever reaches a cluster without
+        # tokens can run any code there. Ray reads these variables on import.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         if self._settings.address:
-            # Ray ends the process that has not reached the head for a minute. What to do is said here.
+            # Ray kills a process that cannot reach the head for a minute. Our own check reports what to do
+            # instead.
             os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", DAY)
         try:
             import ray
@@ -75,7 +76,7 @@ class Cluster:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Keep the connection; a while after the last work it is left."""
+        """Keep the connection during the block; it is closed some time after the last work."""
         with _CONNECTING:
             _Work.under_way += 1
             if _Work.leaving is not None:
@@ -102,10 +103,12 @@ class Cluster:
             raise EngineError(
                 f"No Ray cluster answers at engine.address = {address!r}. On its first machine: ray start "
                 f"--head --port={address.rpartition(':')[2]}. Or leave engine.address empty: then a cluster "
-                f"is started on this machine for as long as the command runs."
+                f"is started on this machine while the command runs."
             )
         hint = (
-            " Has this machine the cluster's token (~/.ray/auth_token or RAY_AUTH_TOKEN)?" if address else ""
+            " Check that this machine has the cluster's token (~/.ray/auth_token or RAY_AUTH_TOKEN)."
+            if address
+            else ""
         )
         try:
             if address:
@@ -116,28 +119,28 @@ class Cluster:
                     object_store_memory=STORE_BYTES, **quiet,
                 )  # fmt: skip
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-            where = f"at {address!r} cannot be joined" if address else "cannot be started on this machine"
+            where = f"at {address!r} refused the connection" if address else "did not start on this machine"
             raise EngineError(f"A Ray cluster {where}: {error}.{hint}") from error
 
     def session(self) -> str:
-        """Which connection to the cluster this is; empty without one."""
+        """Return the id of the connection to the cluster; empty without one."""
         import ray
 
         return str(ray.get_runtime_context().get_job_id()) if ray.is_initialized() else ""
 
     def workers(self) -> int:
-        """Pieces that the cluster computes at a time (count): its CPUs."""
+        """Return the pieces that the cluster computes at a time (count): its CPUs."""
         return _cpus() or 1
 
-    def look(self) -> None:
-        """See whether there is still somebody to wait for.
+    def check(self) -> None:
+        """Check that the head answers and there are workers.
 
         Raises:
-            EngineError: the head does not answer, or there has been no worker for a while.
+            EngineError: The head does not answer, or there has been no worker for a while.
         """
         import ray
 
-        self.looked = time.monotonic()
+        self.checked_at = time.monotonic()
         if not _answers(ray.get_runtime_context().gcs_address):
             self.lost("its head does not answer")
         if _cpus():
@@ -148,17 +151,17 @@ class Cluster:
             self.lost(f"it has had no worker for {PATIENCE:.0f} s")
 
     def lost(self, why: str) -> NoReturn:
-        """Leave a cluster that is of no use any more.
+        """Leave an unusable cluster.
 
         Raises:
-            EngineError: always.
+            EngineError: Always.
         """
         self.close()
         where = f"at {self._settings.address}" if self._settings.address else "of this process"
         raise EngineError(f"The Ray cluster {where} is lost ({why}). {_AGAIN}")
 
     def close(self) -> None:
-        """Leave it; one that was started for this process ends."""
+        """Leave the cluster; one that this process started ends."""
         ray = sys.modules.get("ray")
         with _CONNECTING:
             if ray is not None and ray.is_initialized():
@@ -172,7 +175,7 @@ def _cpus() -> int:
 
 
 def _answers(address: str) -> bool:
-    """Whether something listens at HOST:PORT."""
+    """Whether a server listens at HOST:PORT."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return False

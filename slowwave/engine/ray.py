@@ -1,7 +1,7 @@
-"""The engine whose workers are processes of a Ray cluster, on this machine or on others.
+"""Engine with workers on a Ray cluster, on this machine or on others.
 
-A piece is a task of Ray: where the worker that has it dies, Ray gives it to another one. Where the head
-dies, or nobody is left, :class:`EngineError` says so, and whoever asked has committed what came before.
+A piece is a Ray task: if its worker dies, Ray gives it to another one. If the head dies, or no worker is
+left, :class:`EngineError` is raised; earlier results are committed by the caller.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 
-LOOKED_AFTER = 2.0
-"""How often it is asked whether the head is still there; its workers go on for a minute without it (s)."""
+CHECK_INTERVAL_SECONDS = 2.0
+"""Interval of checks of the head (s); its workers continue for a minute without it."""
 TRIES = 4
-"""Workers that may die of one piece before it is given up (count)."""
+"""Maximum workers that may die of one piece (count)."""
 AHEAD = 2
-"""Pieces a worker has before it, so that none waits for this process (count)."""
+"""Queued pieces per worker (count), so that none waits for this process."""
 
 _log = logging.getLogger(__name__)
 
 
 def computed(of: str, work: Callable[[Piece], Made], piece: Piece) -> Made:
-    """What a worker does: the work, if it is of the very version that asks.
+    """Run the work on a worker, if its version equals that of the caller.
 
     Raises:
-        EngineError: it is not; the same text could get another vector.
+        EngineError: It differs, so the same text could get another vector.
     """
     if of != VERSION:
         raise EngineError(
             f"A worker has Slowwave {VERSION} and this process {of}. Install the same version on each "
-            f"machine of the cluster, and start its Ray again."
+            f"machine of the cluster, and restart Ray."
         )
     return work(piece)
 
 
 class RayEngine:
-    """Workers of a Ray cluster.
+    """Engine with workers of a Ray cluster.
 
     Args:
-        settings: which cluster. It is reached when there is work for it.
+        settings: Name the cluster, which is reached when there is work.
     """
 
     spreads = True
@@ -61,11 +61,11 @@ class RayEngine:
         self._cluster = Cluster(settings)
 
     def map(self, work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[Made]:
-        """What `work` makes of the pieces, in their order; the workers are a few pieces ahead.
+        """Yield the results of `work` for the pieces, in order; workers are a few pieces ahead.
 
         Raises:
-            EngineError: nobody is there to compute them, unless ``engine.fallback`` is on: then this process
-                does.
+            EngineError: The cluster is unreachable or lost, unless ``engine.fallback`` is on: then this
+                process computes.
         """
         given = iter(pieces)
         begun: deque[tuple[Any, Piece]] = deque()
@@ -84,7 +84,7 @@ class RayEngine:
         first = next(given, None)
         if first is None:
             return
-        begun.append((None, first))  # so that it is not lost where there is no cluster
+        begun.append((None, first))  # kept for the fallback if there is no cluster
         ray = self._cluster.connected()
         task = ray.remote(num_cpus=1, max_retries=TRIES - 1)(computed)
         shared = ray.put(work)
@@ -93,7 +93,7 @@ class RayEngine:
         ahead = AHEAD * self._cluster.workers() + 1
         for piece in given:
             begun.append((None, piece))
-            if self._cluster.session() != session:  # another map has left it; Ray would start one anew
+            if self._cluster.session() != session:  # another map has left it; Ray would start a new one
                 self._cluster.lost("it was left")
             begun[-1] = (task.remote(VERSION, shared, piece), piece)
             if len(begun) >= ahead:
@@ -101,31 +101,31 @@ class RayEngine:
         while begun:
             yield self._result(begun)
 
-    def _result(self, begun: deque[tuple[Any, Any]]) -> Any:  # noqa: ANN401 - whatever the work makes
-        """What came of the piece that was begun first."""
+    def _result(self, begun: deque[tuple[Any, Any]]) -> Any:  # noqa: ANN401 - result of the work
+        """Return the result of the oldest piece."""
         import ray
         from ray import exceptions as of_ray
 
-        one = begun[0][0]
+        task = begun[0][0]
         try:
-            while not ray.wait([one], timeout=LOOKED_AFTER)[0]:
-                self._cluster.look()
-            if time.monotonic() - self._cluster.looked > LOOKED_AFTER:
-                self._cluster.look()
-            made = ray.get(one)
-        except of_ray.RayTaskError as error:  # what the work itself raised, there
+            while not ray.wait([task], timeout=CHECK_INTERVAL_SECONDS)[0]:
+                self._cluster.check()
+            if time.monotonic() - self._cluster.checked_at > CHECK_INTERVAL_SECONDS:
+                self._cluster.check()
+            result = ray.get(task)
+        except of_ray.RayTaskError as error:  # an error of the work itself
             raise error.cause from None
         except of_ray.WorkerCrashedError:
             raise EngineError(
                 f"{TRIES} workers died of the same piece of work. If they ran out of memory, give them "
-                f"more, or lower engine.texts; then run the same command again: it goes on from what was "
+                f"more, or lower engine.texts; then run the same command again: it continues from what was "
                 f"committed."
             ) from None
         except (of_ray.RayError, ConnectionError, ValueError) as error:  # the last: another map left it
             self._cluster.lost(f"{type(error).__name__}")
         begun.popleft()
-        return made
+        return result
 
     def close(self) -> None:
-        """Leave the cluster; one that was started for this process ends."""
+        """Leave the cluster; one that this process started ends."""
         self._cluster.close()

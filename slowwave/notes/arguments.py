@@ -1,8 +1,7 @@
-"""Notes that an application gives as arguments: checked, typed, and with the labels that their memory keeps.
+"""Notes given as arguments by an application: checked, typed, and merged with kept labels.
 
-A memory that is saved again under its key keeps what is not said anew: how important it is, whether it is
-canonical or a source of truth, its priority and who may see it. Its type, tags and trigger phrases describe a
-text, and go with it.
+A memory saved again under its key keeps labels that are not given: importance, state, source of truth,
+priority and sensitivity. Its type, tags and trigger phrases describe a text, and are replaced with it.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from slowwave.quality.titles import from_first_words
 
 SENSITIVITY: Final = "sensitivity"
 STANDING: Final = ("importance_tier", "retrieval_priority", "state", "source_of_truth")
-"""Labels that a person gives a memory: they stay until another value is named, but under another's text."""
+"""Labels that a person gives a memory: kept until another is given, except under another user's text."""
 
 KEPT: Final = (*STANDING, SENSITIVITY)
-"""Labels that stay until another value is named."""
+"""Labels that are kept until another value is given."""
 
 _LEAST_CLOSED: Final = "public"
 _DEFAULT: Final = "internal"
@@ -36,24 +35,24 @@ _CLOSED: Final = (_LEAST_CLOSED, _DEFAULT, _MOST_CLOSED)
 
 
 def leaves_open(labels: Mapping[str, Any], names: Collection[str] = KEPT) -> bool:
-    """Whether a save says nothing of one of these labels."""
+    """Whether a save omits one of these labels."""
     return any(_is_open(labels, name) for name in names)
 
 
 def in_turn(
     notes: Sequence[Note], labels: Sequence[Mapping[str, Any]], names: Collection[str] = KEPT
 ) -> list[slice]:
-    """The notes of one call in pieces; what becomes of a piece has to be known before the next one.
+    """Split the notes of one call into batches that are saved one after the other.
 
-    A note that leaves open how its memory stands goes by an earlier one of the same key only if that was let
-    in. So a call, its halves and single saves come to the same.
+    A note that omits a kept label takes it from an earlier one of the same key only if that was stored. So
+    one call, its halves and single saves give the same result.
     """
-    start, said, pieces = 0, set[str](), list[slice]()
+    start, sources, pieces = 0, set[str](), list[slice]()
     for at, (note, given) in enumerate(zip(notes, labels, strict=True)):
-        if note.source in said and leaves_open(given, names):
+        if note.source in sources and leaves_open(given, names):
             pieces.append(slice(start, at))
-            start, said = at, set()
-        said.add(note.source)
+            start, sources = at, set()
+        sources.add(note.source)
     if start < len(notes):
         pieces.append(slice(start, len(notes)))
     return pieces
@@ -65,13 +64,13 @@ def as_they_stand(
     stands: Mapping[str, Mapping[str, Any]],
     names: Collection[str] = KEPT,
 ) -> list[Note]:
-    """The notes of a piece with the labels that the memories of their keys have, where they name no other.
+    """Return the notes of a batch with the kept labels of their existing memories.
 
     Args:
-        notes: as they were given, in their order.
-        labels: of each, as it was given: what is missing, None or an empty text is not named; False is.
-        stands: the labels of what is there, by source.
-        names: of the labels that are kept.
+        notes: As given, in order.
+        labels: Of each, as given: missing, None and an empty text omit a label; False does not.
+        stands: Labels of existing memories, by source.
+        names: Labels that are kept.
     """
     done = []
     for note, given in zip(notes, labels, strict=True):
@@ -82,7 +81,7 @@ def as_they_stand(
 
 
 def most_closed(words: Iterable[str | None]) -> str:
-    """The sensitivity that opens none of these: what was not said is internal, an unknown word is secret."""
+    """Return the most restrictive sensitivity; missing ones count as internal, unknown ones as secret."""
     known = [_DEFAULT if not word else word if word in _CLOSED else _MOST_CLOSED for word in words]
     return max(known, key=_CLOSED.index)
 
@@ -95,28 +94,28 @@ def _is_open(labels: Mapping[str, Any], name: str) -> bool:
 
 
 def _is_sound(name: str, value: object) -> bool:
-    """A word that nobody knows is not kept: it would be refused with every text."""
+    """Whether a kept label is valid; an unknown word is not kept, because every save would be refused."""
     words = KNOWN_WORDS.get(name)
     return isinstance(value, bool) if words is None else isinstance(value, str) and value in words
 
 
 def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
-    """A note from the arguments of `Memory.save`.
+    """Build a note from the arguments of `Memory.save`.
 
     Args:
-        labels: content, title, key and the labels of a note.
-        number: of the note in its call, for errors.
-        fallback_key: its key where it brings none.
+        labels: Content, title, key and the labels of a note.
+        number: Of the note in its call, for errors.
+        fallback_key: Key if none is given.
 
     Raises:
-        ArgumentError: there is no text in it.
-        SlowwaveError: a label is not known or has the wrong type; says which, of which note.
+        ArgumentError: It has no text.
+        SlowwaveError: A label is unknown or has the wrong type; the message names it and the note.
     """
     if not isinstance(labels, Mapping):
         raise SlowwaveError(f"Note {number} is {shown(labels)}, it has to be a mapping of labels.")
     known = {part.name for part in fields(Note)} - {"source", "front_matter", "links"} | {"key"}
     if unknown := set(labels) - known:
-        names = sorted(one if isinstance(one, str) else shown(one) for one in unknown)
+        names = sorted(name if isinstance(name, str) else shown(name) for name in unknown)
         raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(known)}.")
     content = _text(labels.get("content"), "content", number)
     if says_nothing(content):
@@ -134,7 +133,7 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
 
 
 def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Labels with the types a note has."""
+    """Return labels with the types of a note."""
     typed: dict[str, Any] = {}
     for name, value in given.items():
         if name in ("tags", "trigger_phrases", "aliases"):
@@ -149,18 +148,19 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
             typed[name] = _json_mapping(value, number)
         elif name == "source_of_truth":
             if not isinstance(value, bool):
-                told = f"source_of_truth = {shown(value)}"
-                raise SlowwaveError(f"Note {number}: {told} has to be True or False.")
+                raise SlowwaveError(
+                    f"Note {number}: source_of_truth = {shown(value)} has to be True or False."
+                )
             typed[name] = value
         else:
             typed[name] = _text(value, name, number).strip().lower()
-    if tier := typed.get("importance_tier"):  # what decides what a memory is protected from
+    if tier := typed.get("importance_tier"):  # it decides the protection of a memory
         known_word(f"Note {number}: importance_tier", tier, KNOWN_WORDS["importance_tier"])
     return typed
 
 
 def _text(value: object, name: str, number: int) -> str:
-    """The value, if it is text that can be stored."""
+    """Return the value, if it is text that can be stored."""
     if not isinstance(value, str):
         raise SlowwaveError(f"Note {number}: {name} is {type(value).__name__}, it has to be text.")
     within(name, value, f"Note {number}: {name}")

@@ -1,4 +1,4 @@
-"""Heading-aware chunks: the retrievable pieces of a note, as exact slices of its content."""
+"""Heading-aware chunks: retrievable pieces of a note, as exact slices of its content."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from slowwave.notes.markdown import Heading, outline, plain_heading
 from slowwave.scoring.ranking.words import as_indexed
 
 SMALL_CHUNK = 20
-"""Size (words) under which a chunk says too little to be retrieved on its own."""
+"""Minimum size (words) of a chunk that is retrieved on its own."""
 OVERSIZE = 1.2
-"""A chunk may exceed `max_words` by this factor when it takes in a small neighbour."""
+"""Factor by which a chunk may exceed `max_words` to absorb a small neighbour."""
 CONTEXT_CHARACTERS = 160
-"""Longest context line of `indexed_text` (characters)."""
+"""Maximum length of the context line of `indexed_text` (characters)."""
 CONTEXT_SEPARATOR = " › "
 
 # The splitter's cost grows with the square of the text it is given, so long texts reach it in pieces:
@@ -30,7 +30,7 @@ _HEADING_LINE = re.compile(r"\s*#{1,6}(?![^ \t\n])([^\n]*)")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A retrievable piece of a note: `content[start:end] == text`, offsets in characters.
+    """Retrievable piece of a note: `content[start:end] == text`, offsets in characters.
 
     Attributes:
         ordinal: Position in the note, from 0.
@@ -48,16 +48,16 @@ class Chunk:
 
 
 def size(text: str) -> int:
-    """Size of a text in words, at least a sixth of its characters.
+    """Return the size of a text in words, at least a sixth of its characters.
 
-    Scripts written without spaces (Chinese, Japanese, Thai), base64 and minified code have hardly any
-    words to count; by characters they are as long as they are to an embedding model.
+    Scripts without spaces (Chinese, Japanese, Thai), base64 and minified code have hardly any words to count.
+    Their number of characters matches their length for an embedding model.
     """
     return max(len(text.split()), len(text) // _CHARACTERS_PER_WORD)
 
 
 class Chunker:
-    """Cuts a Markdown text at its headings, blocks, sentences and words, in that order of preference.
+    """Splitter of Markdown texts at headings, blocks, sentences and words, in that order of preference.
 
     Args:
         min_words: Size from which a chunk may end.
@@ -87,11 +87,11 @@ class Chunker:
         self._splitter = MarkdownSplitter.from_callback(capped_size, (min_words, max_words))
 
     def split(self, content: str) -> list[Chunk]:
-        """Cut a note's content into chunks.
+        """Split a note's content into chunks.
 
-        Every character that is not white space is in exactly one chunk, in order. A chunk below
-        `SMALL_CHUNK` words (a heading alone, an opening fence) joins the next one, the last one joins
-        the one before, where the result is not above `OVERSIZE` · max_words.
+        Every character that is not white space is in exactly one chunk, in order. A chunk below `SMALL_CHUNK`
+        words (a heading alone, an opening fence) joins the next one, and the last one joins the previous one,
+        unless the result exceeds `OVERSIZE` · max_words.
 
         Args:
             content: Markdown with LF line breaks.
@@ -128,11 +128,10 @@ class Chunker:
 
 
 def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
-    """Text of a chunk as it is embedded, and put in the full-text index (see :func:`found_by`).
+    """Return the text of a chunk for embedding and full-text index (see :func:`found_by`).
 
-    One context line, title › heading › heading, then the chunk. A heading that equals the title or that
-    the chunk itself begins with is left out, and so is a title that the chunk begins with. The line is
-    cut at `CONTEXT_CHARACTERS`.
+    One context line, title › heading › heading, then the chunk. Omitted are headings that equal the title or
+    begin the chunk, and a title that begins the chunk. The line is cut at `CONTEXT_CHARACTERS`.
 
     Args:
         title: Title of the note; may be empty.
@@ -157,11 +156,11 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
 
 
 def found_by(text: str, context: str | None) -> str:
-    """Text of a chunk as it is put in the full-text index, taken apart where it is written without spaces.
+    """Return the text of a chunk for the full-text index, segmented where it has no spaces.
 
     Args:
-        text: as of :func:`indexed_text`.
-        context: of the note, if it has one. What the chunk says itself counts twice beside it.
+        text: From :func:`indexed_text`.
+        context: Of the note, if any. The chunk's own text counts twice beside it.
     """
     own = as_indexed(text)
     return f"{own}\n{own}\n{as_indexed(context)}" if context else own
@@ -180,7 +179,7 @@ def _is_small(content: str, span: tuple[int, int]) -> bool:
 
 
 def _segments(content: str, headings: list[Heading]) -> Iterator[tuple[int, int]]:
-    """Cut a long text into pieces the splitter handles quickly."""
+    """Yield pieces of a long text that the splitter handles quickly."""
     start = 0
     while len(content) - start > _WINDOW:
         end = _segment_end(content, headings, start)
@@ -190,7 +189,7 @@ def _segments(content: str, headings: list[Heading]) -> Iterator[tuple[int, int]
 
 
 def _segment_end(content: str, headings: list[Heading], start: int) -> int:
-    """Best place to cut in the second half of the window: heading, blank line, line, word, anywhere."""
+    """Return the best cut in the second half of the window: heading, blank line, line, word, or anywhere."""
     low, high = start + _WINDOW // 2, start + _WINDOW
     first = bisect_left(headings, low, key=_start_of)
     last = bisect_right(headings, high, key=_start_of)
@@ -212,7 +211,7 @@ def _start_of(heading: Heading) -> int:
 def _heading_paths(
     content: str, headings: list[Heading], spans: list[tuple[int, int]]
 ) -> Iterator[tuple[str, ...]]:
-    """Heading path of each span: the headings before it and those it begins with."""
+    """Yield the heading path of each span: the headings before it and those at its beginning."""
     path: list[Heading] = []
     upcoming = 0
     for start, end in spans:

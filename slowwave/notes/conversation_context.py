@@ -1,34 +1,34 @@
-"""What a note takes from the one that it comes after: a turn of a conversation says little by itself."""
+"""Inherited context of conversation turns: the last words of the previous turn."""
 
 from __future__ import annotations
 
 CONTEXT_WORDS = 40
-"""Longest context of a note (words)."""
+"""Maximum length of a note's context (words)."""
 MAX_INHERITED_WORDS = 20
-"""What a note without a context takes from the end of the one that it follows (words)."""
+"""Words that a note without a context takes from the end of the previous note (count)."""
 
 _CHARACTERS_PER_WORD = 16  # of scripts without spaces, and of what is no prose; a word of prose has six
 
 
 def first_words(text: str, count: int = CONTEXT_WORDS) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text, on one line."""
     words = " ".join(text.split(None, count)[:count])
     return words[: count * _CHARACTERS_PER_WORD].rstrip()
 
 
 def last_words(text: str, count: int = MAX_INHERITED_WORDS) -> str:
-    """The end of a text, on one line."""
+    """Return the end of a text, on one line."""
     words = " ".join(text.rsplit(None, count)[-count:])
     return words[-count * _CHARACTERS_PER_WORD :].lstrip()
 
 
 def inherited_context(content: str, sensitivity: str, *, to: str) -> str:
-    """The context that a note gives to the one that follows it.
+    """Return the context that a note gives to the next one.
 
     Args:
-        content: What it says.
+        content: Of the note.
         sensitivity: Of the note.
-        to: Sensitivity of the one that follows. Words go to a note of the same sensitivity only: another
-            would be found by them where they are not to be seen.
+        to: Sensitivity of the next note. Only notes of the same sensitivity inherit: else a note could be
+            found by words that its reader may not see.
     """
     return last_words(content) if sensitivity == to else ""

@@ -1,4 +1,4 @@
-"""Decoding of notes: UTF-8 with LF line breaks, or the reason why not; and the fingerprint of a text."""
+"""Decoding of notes: UTF-8 with LF line breaks, and the content hash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXCERPT_CHARACTERS = 500
 
 
 def decode(data: bytes, source: str, max_bytes: int) -> str:
-    """The text of a file without byte order mark.
+    """Decode the text of a file, without byte order mark.
 
     Raises:
         NoteError: If it is too large, no UTF-8 or has NUL bytes.
@@ -45,17 +45,17 @@ def looks_like_utf16(data: bytes) -> bool:
 
 
 def utf16_error(source: str) -> NoteError:
-    """What to raise for data in UTF-16."""
+    """Return the error for data in UTF-16."""
     return NoteError("not_utf8", f"{source}: looks like UTF-16; re-save the file as UTF-8")
 
 
 def normal_breaks(text: str) -> str:
-    """The text with line breaks as LF."""
+    """Normalise line breaks to LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def says_nothing(content: str) -> bool:
-    """Whether a text has nothing that could be read: no character, or only white space and unseen ones."""
+    """Whether a text has no visible character."""
     return not content.strip() or all(
         letter.isspace() or unicodedata.category(letter) in _UNSEEN for letter in content
     )
@@ -72,7 +72,7 @@ def require_content(content: str, source: str) -> None:
 
 
 def failure(data: bytes, source: str, error: Exception) -> NoteFailure:
-    """What stands in place of a note that raised the error; `data` are its bytes."""
+    """Return the failure for a note that raised the error; `data` are its bytes."""
     if not isinstance(error, NoteError):
         error = NoteError("unexpected", f"{source}: {type(error).__name__}: {str(error)[:200]}")
     # A character has at most four bytes: no need to decode a huge file for its first characters.
@@ -85,10 +85,10 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def content_hash(content: str) -> str:
-    """Fingerprint of what a text says: 128-bit BLAKE2b, hexadecimal.
+    """Return the content hash of a text: 128-bit BLAKE2b, hexadecimal.
 
-    Equal for texts that differ only in Unicode composition, line break style, white space at line
-    ends, the number of blank lines in a row, and white space around the whole. Case counts.
+    Equal for texts that differ only in Unicode composition, line break style, white space at line ends, the
+    number of blank lines in a row, and white space around the whole. Case counts.
     """
     lines = normal_breaks(unicodedata.normalize("NFC", content)).split("\n")
     text = _BLANK_LINES.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip()

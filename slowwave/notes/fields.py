@@ -1,4 +1,4 @@
-"""Fields of a note: their names, and their values in the types a note has."""
+"""Fields of a note: their names, and their values in a note's types."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _FLAG_WORDS = {"true": True, "yes": True, "on": True, "1": True}
 _FLAG_WORDS |= {"false": False, "no": False, "off": False, "0": False, "": False}
 
 MAX_DEPTH = 64
-"""A field nested deeper than this is refused."""
+"""Maximum nesting of a field."""
 
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s\-]+")
 
 
 @lru_cache(maxsize=1024)
 def field_name(key: str) -> str:
-    """Standard name of a field: `Trigger-Phrases` and `triggerPhrases` are `trigger_phrases`."""
+    """Return the standard name of a field: `Trigger-Phrases` and `triggerPhrases` are `trigger_phrases`."""
     name = _WORD_BREAK.sub("_", key.strip()).lower()
     return _SYNONYMS.get(name, name)
 
 
 class Fields:
-    """Fields of one note: the known ones by their standard name, the rest as metadata."""
+    """Fields of one note: known ones by their standard name, the rest as metadata."""
 
     def __init__(self, raw: Mapping[str, Any], source: str) -> None:
         self.source = source
@@ -49,20 +49,20 @@ class Fields:
         self._known: dict[str, Any] = {}
         for key, value in raw.items():
             name = key if key in _KNOWN_FIELDS else field_name(key)
-            # People have their own uses for these two names: what is not one text is theirs.
-            theirs = name in _TURN_FIELDS and isinstance(value, (dict, list, tuple, set, bytes))
+            # These two names have other uses too: a value that is not one text is metadata.
+            structured = name in _TURN_FIELDS and isinstance(value, (dict, list, tuple, set, bytes))
             first = name not in self._known and (name == key or name not in raw)
-            if name in _KNOWN_FIELDS and first and not theirs:
+            if name in _KNOWN_FIELDS and first and not structured:
                 self._known[name] = value
             else:
                 self.rest[self.checked("metadata", key)] = self.json_safe(value)
 
     def text(self, name: str) -> str:
-        """Value of a field that is one text; empty if it is not there."""
+        """Return the value of a field that is one text; empty if missing."""
         return self.scalar(name, self._known.get(name))
 
     def scalar(self, name: str, value: object) -> str:
-        """Value as a stripped string.
+        """Return the value as a stripped string.
 
         Raises:
             NoteError: If it is a list or a mapping.
@@ -83,7 +83,7 @@ class Fields:
         return self.checked(name, str(value)).strip()
 
     def items(self, name: str, separator: re.Pattern[str]) -> tuple[str, ...]:
-        """Distinct items of a list field, in order; a single text is split at the separator."""
+        """Return distinct items of a list field, in order; a single text is split at the separator."""
         value = self._known.get(name)
         if isinstance(value, (list, tuple)):
             found = [self.scalar(name, item) for item in value]
@@ -92,7 +92,7 @@ class Fields:
         return tuple(dict.fromkeys(item for item in found if item))
 
     def flag(self, name: str) -> bool:
-        """Value of a yes or no field.
+        """Return the value of a yes or no field.
 
         Raises:
             NoteError: If it is neither.
@@ -103,7 +103,7 @@ class Fields:
         return _FLAG_WORDS[word]
 
     def moment(self) -> datetime | None:
-        """Moment of creation from the first time field that has a value; the others are metadata."""
+        """Return the creation time from the first time field with a value; the others become metadata."""
         given = [name for name in _TIME_FIELDS if self._known.get(name) not in (None, "")]
         for name in given[1:]:
             self.rest[name] = self.json_safe(self._known[name])
@@ -116,7 +116,7 @@ class Fields:
         return moment
 
     def checked(self, name: str, text: str) -> str:
-        """The text, if it has no NUL and no half of a character: an escape in YAML or JSON can write them.
+        """Return the text, if it has no NUL and no half surrogate pair, which escapes can produce.
 
         Raises:
             NoteError: If it has; databases refuse both.
@@ -131,7 +131,7 @@ class Fields:
         return text
 
     def json_safe(self, value: object, depth: int = 0) -> Any:  # noqa: ANN401 - any JSON value
-        """The value in JSON's types: dates as ISO 8601, bytes as base64, sets as sorted lists.
+        """Return the value in JSON's types: dates as ISO 8601, bytes as base64, sets as sorted lists.
 
         Raises:
             NoteError: If it is nested deeper than `MAX_DEPTH`.
@@ -154,7 +154,7 @@ class Fields:
 
 
 def _to_utc(value: object) -> datetime | None:
-    """A date, datetime, or ISO 8601 string as a moment in UTC, None if it is none; naive means UTC."""
+    """Convert a date, datetime, or ISO 8601 string to UTC; None if invalid. Naive means UTC."""
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, date):

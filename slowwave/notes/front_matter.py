@@ -1,4 +1,4 @@
-"""Front matter: YAML that is read as it was written, within limits."""
+"""Front matter: YAML with values kept as written, within limits."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ except ImportError:  # PyYAML built without libyaml: ten times slower, same resu
     from yaml import SafeLoader as _YamlLoader  # type: ignore[assignment]
 
 MAX_FRONT_MATTER = 65_536
-"""Front matter above this size (characters) is refused."""
+"""Maximum size of front matter (characters)."""
 MAX_FRONT_MATTER_EXPANDED = 262_144
-"""Front matter that grows above this size (characters) when its aliases are written out is refused."""
+"""Maximum size of front matter with expanded aliases (characters)."""
 MAX_FRONT_MATTER_DEPTH = MAX_DEPTH
-"""Front matter nested deeper than this is refused."""
+"""Maximum nesting of front matter."""
 
 _YAML_STRING = "tag:yaml.org,2002:str"
 _YAML_MERGE = "tag:yaml.org,2002:merge"
@@ -34,7 +34,7 @@ _PLAIN_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
-    """Front matter without its fences (None if there is none) and body."""
+    """Return the front matter without its fences (None if there is none), and the body."""
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
     if opening is None or closing is None:
@@ -43,7 +43,7 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
 
 
 def load_front_matter(head: str, source: str) -> dict[str, Any]:
-    """Fields of the front matter under the names they were written with.
+    """Return the fields of the front matter, under their names as written.
 
     Raises:
         NoteError: If it is no YAML mapping, or beyond the limits; the message names the line of the file.
@@ -61,7 +61,7 @@ def load_front_matter(head: str, source: str) -> dict[str, Any]:
 
 
 def _line_of(error: yaml.MarkedYAMLError) -> int:
-    """Line to correct, from 0: of an open quote or bracket it is where it starts, not where it is missed."""
+    """Return the line to correct, from 0: of an open quote or bracket, its start."""
     began = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
     marks = [error.problem_mark, error.context_mark]
     if (error.context or "").startswith(began):
@@ -78,13 +78,13 @@ def _advice(problem: str) -> str:
 
 
 class _Loader(_YamlLoader):
-    """Safe YAML in which a scalar that is no plain number or valid date stays as it was written.
+    """Safe YAML loader that keeps scalars as written, unless plain numbers or valid dates.
 
-    YAML 1.1 would make 630 of `10:30` and 8 of `010`, and refuse `2024-13-01`.
+    YAML 1.1 would read `10:30` as 630 and `010` as 8, and refuse `2024-13-01`.
     """
 
     def check_depth(self) -> None:
-        """Read the stream up to the first too deep node; libyaml crashes on some thousands of levels."""
+        """Refuse too deep nesting before loading; libyaml crashes on some thousands of levels."""
         depth = 0
         while not isinstance(event := self.get_event(), yaml.StreamEndEvent):
             if isinstance(event, yaml.CollectionStartEvent):
@@ -127,7 +127,7 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", _or_as_written(_YamlLoade
 
 
 class _BadYamlError(Exception):
-    """A fault in front matter, with its line counted from 0 inside it."""
+    """Fault in front matter, with its line counted from 0 inside it."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(problem)
@@ -196,7 +196,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
 
 
 def _keep_as_written(root: yaml.MappingNode) -> None:
-    """Keep the text fields from being typed: a tag `on` is not true, a title `1.10` is not 1.1."""
+    """Keep text fields from being typed: a tag `on` is not true, a title `1.10` is not 1.1."""
     for key, value in root.value:
         if isinstance(key, yaml.ScalarNode) and field_name(key.value) in TEXT_FIELDS:
             leaves = value.value if isinstance(value, yaml.SequenceNode) else [value]

@@ -1,4 +1,4 @@
-"""What the Markdown of a note says: headings and code, tags and links."""
+"""Markdown parsing of notes: headings, code, tags and links."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BACKTICKS = re.compile("`+")
 
 
 class Heading(NamedTuple):
-    """One ATX heading (`## Title`); `start` is the offset of its first `#`, `end` the end of its line."""
+    """ATX heading (`## Title`); `start` is the offset of its first `#`, `end` the end of its line."""
 
     start: int
     end: int
@@ -45,17 +45,17 @@ class Heading(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """Structure of a Markdown text: headings and fenced code, each in order of their offsets."""
+    """Structure of a Markdown text: headings and fenced code, each in order of offset."""
 
     headings: list[Heading]
     fences: list[tuple[int, int]]
 
 
 def outline(content: str) -> Outline:
-    """Find the ATX headings and the fenced code blocks of a Markdown text, in one linear scan.
+    """Find the ATX headings and fenced code blocks of a Markdown text, in linear time.
 
-    A fence may be indented, quoted or the start of a list item; one that is never closed runs to the end.
-    Headings inside fences do not count, and neither do underlined (setext) headings.
+    A fence may be indented, quoted or the start of a list item; an unclosed one runs to the end. Headings
+    inside fences do not count, nor do underlined (setext) headings.
     """
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
@@ -82,7 +82,7 @@ def outline(content: str) -> Outline:
 
 
 def plain_heading(heading: str) -> str:
-    """Heading text without closing hashes and the marks of links, code and emphasis."""
+    """Return heading text without closing hashes and the marks of links, code and emphasis."""
     text = " ".join(heading.split())
     if not _MARKUP.search(text):
         return text
@@ -91,7 +91,7 @@ def plain_heading(heading: str) -> str:
 
 
 def inline_tags(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
-    """Obsidian tags (`#project/home`): after white space, not only digits, not in code."""
+    """Yield Obsidian tags (`#project/home`): after white space, not only digits, not in code."""
     code = _Code(body, fences)
     for match in _TAG.finditer(body):
         tag = match[1].rstrip("/-")
@@ -102,7 +102,7 @@ def inline_tags(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
 
 
 def inline_links(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
-    """Targets of wiki links and of relative Markdown links to notes, in order, not in code."""
+    """Yield targets of wiki links and relative Markdown links to notes, in order, not in code."""
     found = [(match.start(), _wiki_target(match[1])) for match in _WIKI_LINK.finditer(body)]
     found += [(match.start(), _note_target(match[1] or match[2])) for match in _MARKDOWN_LINK.finditer(body)]
     code = _Code(body, fences)
@@ -117,7 +117,7 @@ def _wiki_target(inside: str) -> str:
 
 
 def _note_target(url: str | None) -> str:
-    """Path of a relative link to a note, empty for any other link."""
+    """Return the path of a relative link to a note; empty for any other link."""
     path = unquote((url or "").partition("#")[0])
     if _SCHEME.match(path) or path.startswith("/") or not path.lower().endswith(_LINKED_SUFFIXES):
         return ""
@@ -125,7 +125,7 @@ def _note_target(url: str | None) -> str:
 
 
 class _Code:
-    """Tells whether an offset is inside code; ask in rising order, each line is scanned once."""
+    """Lookup of code at an offset; query in rising order, so that each line is scanned once."""
 
     def __init__(self, content: str, fences: list[tuple[int, int]]) -> None:
         self._content = content
@@ -134,7 +134,7 @@ class _Code:
         self._spans: list[tuple[int, int]] = []
 
     def covers(self, offset: int) -> bool:
-        """Whether the character is in a fenced block or in a code span of its line."""
+        """Whether the offset is in a fenced block or in a code span of its line."""
         if _covered(self._fences, offset):
             return True
         if offset >= self._line_end:
@@ -151,7 +151,7 @@ def _covered(spans: list[tuple[int, int]], offset: int) -> bool:
 
 
 def _code_spans(content: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Code spans: from a run of backticks to the next run of the same length."""
+    """Return code spans: from a run of backticks to the next run of the same length."""
     runs = [match.span() for match in _BACKTICKS.finditer(content, start, end)]
     by_length: dict[int, list[int]] = {}
     for index, (first, last) in enumerate(runs):

@@ -1,4 +1,4 @@
-"""What a note is, and what stands in its place when it cannot be read."""
+"""Data model of notes, and of notes that cannot be read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTE_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".jsonl"})
 
 
 class NoteError(SlowwaveError, ValueError):
-    """A note cannot be read.
+    """Error for a note that cannot be read.
 
     Attributes:
         reason: One of the words of `Reason`.
@@ -38,7 +38,7 @@ class NoteError(SlowwaveError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class NoteFailure:
-    """A note, or a line of a JSONL file, that could not be read.
+    """Note, or line of a JSONL file, that could not be read.
 
     Attributes:
         source: As in `Note`; `facts.jsonl#L12` for line 12 of a JSONL file.
@@ -57,19 +57,19 @@ class NoteFailure:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as it was written: fields are read, not judged; words are only lower-cased and stripped.
+    """Note as written: fields are parsed, not judged; words are only lower-cased and stripped.
 
     Attributes:
         source: POSIX path relative to the vault, `facts.jsonl#ID` for a JSONL line, or the caller's key.
         title: Front-matter title, else the first level 1 heading, else the file name as words.
         content: Body without front matter, line breaks as LF.
-        created_at: Moment of creation in UTC, if one was given that can be read.
+        created_at: Creation time in UTC, if a valid one was given.
         memory_type: Kind of memory.
         importance_tier: Importance tier.
         retrieval_priority: Retrieval priority.
         sensitivity: Sensitivity.
         state: Life-cycle state.
-        source_kind: How the note came about.
+        source_kind: Origin of the note.
         source_of_truth: Whether the note claims to be authoritative.
         trigger_phrases: Phrases that should find this note.
         tags: Tags of the front matter, then those in the text.
@@ -77,8 +77,8 @@ class Note:
         links: Targets of wiki links and of relative Markdown links, in order of appearance.
         metadata: All other fields, safe to write as JSON; `created_invalid` holds an unreadable date.
         front_matter: Whether the note brought fields of its own.
-        context: What has to be known to understand the note; it is found by these words, they are not shown.
-        follows: Source of the note that this one comes after, in a conversation or a series.
+        context: Words needed to understand the note; searched, but not shown.
+        follows: Source of the previous note, in a conversation or a series.
     """
 
     source: str
@@ -104,11 +104,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class VaultFile:
-    """A readable file of a vault.
+    """Readable file of a vault.
 
     Attributes:
         source: POSIX path relative to the vault root, in Unicode normal form C.
-        path: Where to open it.
+        path: Path of the file.
         size: Bytes.
         mtime_ns: Last modification (nanoseconds since 1970).
     """

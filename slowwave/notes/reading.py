@@ -1,4 +1,4 @@
-"""From a file to its notes: Markdown with front matter, plain text and JSON lines."""
+"""Parsing of files into notes: Markdown with front matter, plain text and JSON lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMMA_OR_SPACE = re.compile(r"[,\s]")
 
 
 def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteFailure]:
-    """Read every note of one file, by its suffix; what cannot be read is returned as a failure.
+    """Read every note of one file, by its suffix; unreadable ones are returned as failures.
 
     Args:
         data: Content of the file.
@@ -37,8 +37,8 @@ def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteF
         max_bytes: Size above which a note (a line, in JSONL) is refused.
 
     Returns:
-        One entry for a text file, one per non-blank line for a JSONL file; a JSONL file without any line, as
-        one that was cut off at its beginning is, is one failure.
+        One entry for a text file, one per non-blank line for a JSONL file; an empty JSONL
+        file is one failure.
 
     Raises:
         ValueError: If the suffix is not one of `NOTE_SUFFIXES`.
@@ -52,7 +52,7 @@ def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteF
     parse = parse_text if suffix == ".txt" else parse_markdown
     try:
         return [parse(data, source, max_bytes=max_bytes)]
-    except Exception as error:  # whatever a text brings about, it is about this note alone
+    except Exception as error:  # an error affects this note only
         return [failure(data, source, error)]
 
 
@@ -74,7 +74,7 @@ def parse_markdown(data: bytes, source: str, *, max_bytes: int) -> Note:
 
 
 def plain_note(content: str, *, source: str) -> Note:
-    """Note from a Markdown text that is no file: title (or none), tags and links from the text itself.
+    """Build a note from a Markdown text that is no file: title, tags and links from the text itself.
 
     Args:
         content: The text; front matter is not looked for.
@@ -92,7 +92,7 @@ def plain_note(content: str, *, source: str) -> Note:
 
 
 def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
-    """Read a plain text note: no front matter, title from the file name, no tags and links.
+    """Read a plain text note: no front matter, tags or links; its title is the file name.
 
     Args:
         data: Content of the file, UTF-8 with or without byte order mark.
@@ -108,12 +108,12 @@ def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
 
 
 def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | NoteFailure]:
-    """Read a JSONL file, one note a line; a broken line is a failure of that line only.
+    """Yield the notes of a JSONL file, one per line; a broken line is a failure of that line only.
 
-    A line is an object with `text` or `content`, optionally `id` (or `_id`, `key`), `title`, `created`
-    (or `created_at`, `date`, `said_at`) and the fields of the front matter. Without an id the line
-    number is one: `L12`. The text is read as Markdown. `follows` is the id of another line of the file, or
-    a source. A line that follows the one before it and has no `context` takes the last words of that one.
+    A line is an object with `text` or `content`, optionally `id` (or `_id`, `key`), `title`, `created` (or
+    `created_at`, `date`, `said_at`) and the fields of the front matter. Without an id the line number is
+    used: `L12`. The text is parsed as Markdown. `follows` is the id of another line of the file, or a source.
+    A line that follows the previous one and has no `context` takes its last words.
 
     Args:
         data: Content of the file, UTF-8 with or without byte order mark.
@@ -139,7 +139,7 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
             note = _json_note(line, source, place, max_bytes)
             _require_new_id(note, place, lines.setdefault(note.source, number), number)
             note = _following(note, source, lines, before)
-        except Exception as error:  # whatever a line brings about, it is about this line alone
+        except Exception as error:  # an error affects this line only
             before = None
             yield failure(line, place, error)
         else:
@@ -186,7 +186,7 @@ def _require_new_id(note: Note, place: str, first: int, number: int) -> None:
 
 
 def _following(note: Note, source: str, lines: Collection[str], before: Note | None) -> Note:
-    """The line with the source of the one that it follows, and with a context if that is the one before."""
+    """Return the note with the full source that it follows, and with an inherited context if adjacent."""
     if not note.follows:
         return note
     line = f"{source}#{note.follows}"
@@ -222,7 +222,7 @@ def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:
 
 
 def _first_key(record: Mapping[str, Any], *names: str) -> str | None:
-    """The first of the names that has a value, else the first that is there."""
+    """Return the first name that has a value, else the first present."""
     present = [name for name in names if name in record]
     return next((name for name in present if record[name] not in (None, "")), present[0] if present else None)
 

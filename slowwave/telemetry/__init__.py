@@ -1,4 +1,4 @@
-"""What happens, for those who watch: spans, measurements, log lines. Off until variables or settings ask."""
+"""Telemetry: spans, measurements, log lines. Off until variables or settings enable it."""
 
 from slowwave.telemetry.recording import Off, Span, carried, count, note, span
 from slowwave.telemetry.setup import begin, end

@@ -1,7 +1,7 @@
-"""Everything that telemetry may say: the names of its attributes and measurements, and what a value may be.
+"""Allow-list of telemetry: names of attributes and measurements, and permitted values.
 
-What is not listed here is not said, and a text that is no id, name or day is not said either. So a query, a
-note, a namespace, a token, a path or an address cannot come into a span, a metric or a log line by mistake.
+Unlisted attributes are dropped, and a text that is no id, name or day is withheld. So a query, a note, a
+namespace, a token, a path or an address cannot leak into a span, a metric or a log line.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "seconds": "slowwave.seconds",
     "day": "slowwave.day",
 }
-"""Names in our code, and what they are called outside: by OpenTelemetry's conventions where it has some."""
+"""Exported names of our attributes, by OpenTelemetry's conventions where it has some."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/+\-]{0,79}")
 WITHHELD: Final = "withheld"
-"""In the place of a text that is no id, name or day."""
+"""Placeholder for a text that is no id, name or day."""
 
 BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS: Final = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 4 * 3_600.0)
 
 
 class Instrument(NamedTuple):
-    """What is measured.
+    """Measurement.
 
     Attributes:
         kind: histogram (seconds) or counter.
-        about: in a sentence.
-        labels: attributes that tell its series apart; each has few values.
-        buckets: upper bounds of a histogram (seconds).
+        about: Description.
+        labels: Attributes that distinguish its series; each has few values.
+        buckets: Upper bounds of a histogram (seconds).
     """
 
     kind: str
@@ -65,14 +65,14 @@ class Instrument(NamedTuple):
 MEASURES: Final[Mapping[str, Instrument]] = {
     "slowwave.search.duration": Instrument("histogram", "Time of a search.", ("outcome",)),
     "slowwave.save.duration": Instrument("histogram", "Time of a call that saves notes.", ("outcome",)),
-    "slowwave.feedback.duration": Instrument("histogram", "Time of taking feedback.", ("act", "outcome")),
-    "slowwave.notes": Instrument("counter", "Notes saved, by what became of them.", ("outcome",)),
-    "slowwave.tool.duration": Instrument("histogram", "Time of a tool's call over MCP.", ("tool", "outcome")),
+    "slowwave.feedback.duration": Instrument("histogram", "Time of a feedback call.", ("act", "outcome")),
+    "slowwave.notes": Instrument("counter", "Notes saved, by outcome.", ("outcome",)),
+    "slowwave.tool.duration": Instrument("histogram", "Time of an MCP tool call.", ("tool", "outcome")),
     "slowwave.asset.duration": Instrument(
-        "histogram", "Time of an asset of the night.", ("asset", "outcome"), LONG_BUCKETS
+        "histogram", "Time of a nightly asset.", ("asset", "outcome"), LONG_BUCKETS
     ),
     "slowwave.night.duration": Instrument(
-        "histogram", "Time of a run of the night.", ("job", "outcome"), LONG_BUCKETS
+        "histogram", "Time of a nightly run.", ("job", "outcome"), LONG_BUCKETS
     ),
     "db.client.operation.duration": Instrument(
         "histogram", "Time of a query of LanceDB.", ("system", "operation", "table", "outcome")
@@ -81,18 +81,18 @@ MEASURES: Final[Mapping[str, Instrument]] = {
 
 GAUGES: Final[Mapping[str, str]] = {
     "slowwave.ready": "Whether the server can answer: 1 or 0.",
-    "slowwave.quarantine.held": "Notes that wait in quarantine, of all namespaces.",
+    "slowwave.quarantine.held": "Notes in quarantine, in all namespaces.",
 }
-"""What is looked up when somebody asks for metrics."""
+"""Gauges, computed on each request for metrics."""
 
 
 def label(name: str) -> str:
-    """What an attribute is called in Prometheus, as OpenTelemetry translates names."""
+    """Return the Prometheus label of an attribute, as OpenTelemetry translates names."""
     return ATTRIBUTES[name].replace(".", "_")
 
 
 def prometheus_name(name: str) -> str:
-    """What a measurement is called there, without what a histogram's parts add."""
+    """Return the Prometheus name of a measurement, without the suffixes of a histogram's parts."""
     flat = name.replace(".", "_")
     if name in GAUGES:
         return flat
@@ -100,7 +100,7 @@ def prometheus_name(name: str) -> str:
 
 
 def plain(value: object) -> Value:
-    """A value that may be said: a number as it is, a text only where it looks like an id, a name or a day."""
+    """Return a permitted value: a number as is, a text only if it looks like an id, a name or a day."""
     if isinstance(value, bool | int | float):
         return value
     text = str(value)

@@ -1,4 +1,4 @@
-"""What is told of the acts of the day: searches, saves, feedback: a span, a measurement, a log line each."""
+"""Instrumentation of searches, saves and feedback: a span, a measurement and a log line each."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Tell = Callable[..., None]
 
 
 class HasStatus(Protocol):
-    """What is told of what became of a note."""
+    """Result of a save with its status."""
 
     @property
     def status(self) -> str:
-        """As of `home.tenant.Saved`."""
+        """Status of `home.tenant.Saved`."""
 
 
 @contextmanager
 def observe_search(now: Callable[[], datetime]) -> Iterator[Tell]:
-    """The time of a search.
+    """Measure a search.
 
     Args:
-        now: gives the present moment.
+        now: Returns the current time.
 
     Yields:
-        Takes search_id, results (count) and whether it abstained.
+        Function that takes search_id, results (count) and whether it abstained.
     """
     with span("slowwave.search", metric="slowwave.search.duration") as open_:
 
@@ -45,36 +45,36 @@ def observe_search(now: Callable[[], datetime]) -> Iterator[Tell]:
 
 @contextmanager
 def observe_save(now: datetime, events: Iterable[str]) -> Iterator[Tell]:
-    """The time of a call that saves notes.
+    """Measure a call that saves notes.
 
     Args:
-        now: the moment of the call.
-        events: ids of the acts of saving.
+        now: Time of the call.
+        events: Ids of the save events.
 
     Yields:
-        Takes what became of each note.
+        Function that takes the result of each note.
     """
     with span("slowwave.save", metric="slowwave.save.duration") as open_:
 
         def tell(saved: list[HasStatus]) -> None:
             open_.set(notes=len(saved))
-            for event, one in zip(events, saved, strict=True):
-                count("slowwave.notes", outcome=one.status)
-                note("save", event_id=event, outcome=one.status, day=now.date().isoformat())
+            for event, result in zip(events, saved, strict=True):
+                count("slowwave.notes", outcome=result.status)
+                note("save", event_id=event, outcome=result.status, day=now.date().isoformat())
 
         yield _nothing if open_ is OFF else tell
 
 
 @contextmanager
 def observe_feedback(act: str, now: datetime) -> Iterator[Tell]:
-    """The time of taking feedback.
+    """Measure a feedback call.
 
     Args:
         act: feedback, observation or outcome: the kind of its event.
-        now: the moment of the call.
+        now: Time of the call.
 
     Yields:
-        Takes event_id, whether it is new, and search_id where it is about one.
+        Function that takes event_id, whether it is new, and search_id if it has one.
     """
     with span("slowwave.feedback", metric="slowwave.feedback.duration", act=act) as open_:
 
@@ -88,4 +88,4 @@ def observe_feedback(act: str, now: datetime) -> Iterator[Tell]:
 
 
 def _nothing(*_: object, **__: object) -> None:
-    """Tell nobody."""
+    """Do nothing."""

@@ -1,4 +1,4 @@
-"""Lines of standard error as JSON, one object each: the log, warnings, last words, other programs' words."""
+"""Standard error as JSON lines: the log, warnings, uncaught errors, other programs' output."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ PLAIN = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON: when, how grave, who says it, what, and the ids that join it to others.
+    """Formatter of a record as one line of JSON: time, level, logger, message, and correlation ids.
 
-    Of an error the kind is told and where it came up. Its words are left out: they may hold a query, the text
-    of a note, an address with a password.
+    Errors have their class and location only. Their messages are left out: they may hold a query, a note's
+    text, or an address with a password.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        told: dict[str, Any] = {
+        """Format a record."""
+        fields_of_line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
         }
         fields = getattr(record, FIELDS, None)
         if fields is None:
-            told["message"] = _without_words_of_errors(record)
+            fields_of_line["message"] = _without_words_of_errors(record)
         else:
-            told |= {"event": record.msg, **fields}
+            fields_of_line |= {"event": record.msg, **fields}
         if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
-            told["where"] = [
+            fields_of_line["error"] = record.exc_info[0].__name__
+            fields_of_line["where"] = [
                 f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{line}"
                 for frame, line in traceback.walk_tb(record.exc_info[2])
             ]
-        told |= _trace()
-        return json.dumps(told, ensure_ascii=False)
+        fields_of_line |= _trace()
+        return json.dumps(fields_of_line, ensure_ascii=False)
 
 
 def _without_words_of_errors(record: logging.LogRecord) -> str:
@@ -56,12 +56,12 @@ def _without_words_of_errors(record: logging.LogRecord) -> str:
         return type(record.msg).__name__
     if not isinstance(record.args, tuple) or not record.args:
         return record.getMessage()
-    given = [type(one).__name__ if isinstance(one, BaseException) else one for one in record.args]
+    given = [type(arg).__name__ if isinstance(arg, BaseException) else arg for arg in record.args]
     return str(record.msg) % tuple(given)
 
 
 def _trace() -> dict[str, str]:
-    """The current trace, where spans are taken."""
+    """Return the current trace and span ids, if tracing is on."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return {}
@@ -72,10 +72,10 @@ def _trace() -> dict[str, str]:
 
 
 def begin_logs(form: str) -> None:
-    """Let this program of ours log to standard error; events only as JSON.
+    """Configure the log of our own program to standard error; events only as JSON.
 
-    As JSON its warnings and errors that nothing caught are lines of the log, too. An application that opens a
-    home keeps all of its own; see :func:`events_as_json`.
+    As JSON, warnings and uncaught errors are lines of the log too. An application that opens a home keeps its
+    own log; see :func:`events_as_json`.
 
     Args:
         form: plain or json.
@@ -92,27 +92,29 @@ def begin_logs(form: str) -> None:
 
 def is_json() -> bool:
     """Whether lines of standard error are JSON."""
-    return any(isinstance(one.formatter, JsonLines) for one in logging.getLogger().handlers)
+    return any(isinstance(handler.formatter, JsonLines) for handler in logging.getLogger().handlers)
 
 
 def _log_as_json() -> None:
-    """Put JSON lines in the place of what the log has been written to; a second call changes nothing."""
+    """Replace the log's stream handler by JSON lines; idempotent."""
     if is_json():
         return
     root = logging.getLogger()
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     root.addHandler(handler)
-    for one in [one for one in root.handlers if type(one) is logging.StreamHandler and one is not handler]:
-        root.removeHandler(one)
+    for other in [
+        other for other in root.handlers if type(other) is logging.StreamHandler and other is not handler
+    ]:
+        root.removeHandler(other)
     LOG.setLevel(logging.INFO)
 
 
 def events_as_json() -> Callable[[], None]:
-    """Write events to standard error as JSON, and leave the log of an application as it is.
+    """Write events to standard error as JSON, and leave an application's log alone.
 
     Returns:
-        Ends that.
+        Function that stops it.
     """
     if is_json():
         return lambda: None
@@ -131,45 +133,45 @@ def events_as_json() -> Callable[[], None]:
 
 
 def line(level: str, message: str) -> str:
-    """What a command says to the person who runs it, as a line of JSON with its end.
+    """Format a message of a command for its user as a line of JSON, with its line break.
 
     Args:
-        level: how grave it is: info, warning, error.
-        message: in words.
+        level: info, warning or error.
+        message: For a person.
     """
-    said = {"name": "slowwave.cli", "levelname": level, "msg": message}
-    return f"{JsonLines().format(logging.makeLogRecord(said))}\n"
+    values = {"name": "slowwave.cli", "levelname": level, "msg": message}
+    return f"{JsonLines().format(logging.makeLogRecord(values))}\n"
 
 
 def of_another(printed: str, logger: str) -> str:
-    """A line that another program printed, as one of JSON with its end; empty for one without words.
+    """Format a line that another program printed as a line of JSON; empty for a blank line.
 
     Args:
-        printed: JSON of ours, which stays; JSON of structlog's, which Dagster logs in; or any words.
-        logger: that words are of.
+        printed: JSON of ours, which stays; JSON of structlog, which Dagster uses; or any text.
+        logger: Logger of plain text.
     """
     try:
-        told = json.loads(printed)
+        values = json.loads(printed)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
-        words = printed.rstrip()
-        told = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": "warning"}
-        told |= {"logger": logger, "message": words}
-        return f"{json.dumps(told, ensure_ascii=False)}\n" if words else ""
-    if "timestamp" in told and "at" not in told:
-        told = {"at": told.pop("timestamp"), "message": told.pop("event", ""), **told}
-    return f"{json.dumps(told, ensure_ascii=False)}\n"
+        values = None
+    if not isinstance(values, dict):
+        text = printed.rstrip()
+        values = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": "warning"}
+        values |= {"logger": logger, "message": text}
+        return f"{json.dumps(values, ensure_ascii=False)}\n" if text else ""
+    if "timestamp" in values and "at" not in values:
+        values = {"at": values.pop("timestamp"), "message": values.pop("event", ""), **values}
+    return f"{json.dumps(values, ensure_ascii=False)}\n"
 
 
 def _warned(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, file: object = None,
     line: object = None,
 ) -> None:  # fmt: skip
-    told = (category.__name__, str(message), Path(filename).name, lineno)
-    logging.getLogger("py.warnings").warning("%s: %s (%s:%d)", *told)
+    values = (category.__name__, str(message), Path(filename).name, lineno)
+    logging.getLogger("py.warnings").warning("%s: %s (%s:%d)", *values)
 
 
 def _uncaught(kind: type[BaseException], error: BaseException | None, where: TracebackType | None) -> None:
     if error is not None and not issubclass(kind, SystemExit):
-        LOG.critical("An error that nothing caught", exc_info=(kind, error, where))
+        LOG.critical("Uncaught error", exc_info=(kind, error, where))

@@ -1,6 +1,6 @@
-"""What the nights of a home came to, in a small file: they run in processes that end before anybody asks.
+"""Figures of nightly runs, in a small file, because their processes end before metrics are requested.
 
-The process that is asked for metrics reads it. It has numbers and names of jobs alone.
+The process that serves metrics reads it. It has only numbers and names of jobs.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ FILE: Final = "nights.json"
 
 
 def note_night(home: Path, job: str, seconds: float, ended: float, *, failed: bool) -> None:
-    """Add a run to what the file tells.
+    """Add a run to the file.
 
     Args:
-        home: the folder.
-        job: that was run.
-        seconds: that it took.
-        ended: when, in seconds since 1970.
-        failed: whether a step of it did.
+        home: Folder.
+        job: Name.
+        seconds: Duration.
+        ended: Seconds since 1970.
+        failed: Whether a step failed.
     """
-    with changing_rows(home / FILE) as told:
-        before = told.get(job, {})
-        told[job] = {
-            "runs": before.get("runs", 0) + 1,
-            "failures": before.get("failures", 0) + int(failed),
+    with changing_rows(home / FILE) as rows:
+        previous = rows.get(job, {})
+        rows[job] = {
+            "runs": previous.get("runs", 0) + 1,
+            "failures": previous.get("failures", 0) + int(failed),
             "seconds": seconds,
             "ended": ended,
-            "succeeded": before.get("succeeded", 0.0) if failed else ended,
+            "succeeded": previous.get("succeeded", 0.0) if failed else ended,
         }
 
 
 def nights(home: Path) -> dict[str, dict[str, Any]]:
-    """What the file tells, by job; nothing where there is none, or it is damaged."""
+    """Return the figures by job; empty if the file is missing or damaged."""
     return read_rows(home / FILE)

@@ -1,4 +1,4 @@
-"""Spans and measurements for OpenTelemetry: exported by its SDK, to where its own variables say."""
+"""OpenTelemetry export of spans and measurements, configured by its standard variables."""
 
 from __future__ import annotations
 
@@ -17,28 +17,31 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
 FLUSH_S: Final = 2.0
-"""What is left at the end is waited for so long (seconds): a collector that is down holds nobody up."""
+"""Time-out of the final flush (seconds), so that a collector that is down delays nobody."""
 _PREFIX: Final = "OTEL_EXPORTER_OTLP_"
 
 
 def wanted(signal: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Which exporter the standard variables ask for: otlp, console, or empty for none.
+    """Return the exporter that the standard variables name: otlp, console, or empty for none.
 
     Args:
         signal: TRACES or METRICS.
-        environment: the variables.
+        environment: Variables.
     """
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ""
-    said = environment.get(f"OTEL_{signal}_EXPORTER", "").strip().lower()
-    if said:
-        return said if said in ("otlp", "console") else ""
+    exporter = environment.get(f"OTEL_{signal}_EXPORTER", "").strip().lower()
+    if exporter:
+        return exporter if exporter in ("otlp", "console") else ""
     addressed = any(environment.get(f"{_PREFIX}{name}ENDPOINT") for name in ("", f"{signal}_"))
     return "otlp" if addressed else ""
 
 
 def resource() -> Any:  # noqa: ANN401 - a Resource of the SDK
-    """What this program is; ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` win."""
+    """Return the identity of this program.
+
+    ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` override it.
+    """
     from opentelemetry.sdk.resources import Resource
 
     name = os.environ.get("OTEL_SERVICE_NAME") or "slowwave"
@@ -46,16 +49,16 @@ def resource() -> Any:  # noqa: ANN401 - a Resource of the SDK
 
 
 def quiet() -> None:
-    """Let the SDK not fill the log with the traces of a collector that is down: they name its address."""
+    """Silence the SDK's errors about an unreachable collector, which contain its address."""
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
 
 
 class OtelTracer:
-    """Begins spans of the SDK.
+    """Tracer of the SDK.
 
     Args:
-        exporter: takes them; in batches, from a thread of its own.
-        at_once: hand each over when it ends, for tests.
+        exporter: Gets spans in batches, from a thread of its own.
+        at_once: Export each span when it ends, for tests.
     """
 
     def __init__(self, exporter: SpanExporter, *, at_once: bool = False) -> None:
@@ -68,7 +71,7 @@ class OtelTracer:
         self._tracer = self._provider.get_tracer("slowwave", VERSION)
 
     def begin(self, name: str, kind: str, parent: OtelSpan | None, started: int) -> OtelSpan:
-        """See `slowwave.telemetry.recording.Tracer`."""
+        """Begin a span; see `slowwave.telemetry.recording.Tracer`."""
         from opentelemetry import context, trace
 
         within = None if parent is None else trace.set_span_in_context(parent.span)
@@ -80,23 +83,23 @@ class OtelTracer:
         return OtelSpan(made, context.attach(trace.set_span_in_context(made, within)))
 
     def close(self) -> None:
-        """Hand over what is left, for `FLUSH_S` at most."""
+        """Flush, within `FLUSH_S`."""
         _at_most(self._provider.shutdown)
 
 
 class OtelSpan:
-    """A span of the SDK, the current one until it ends."""
+    """Span of the SDK, current until it ends."""
 
     def __init__(self, made: Any, token: Any) -> None:  # noqa: ANN401 - of the SDK
         self.span, self._token = made, token
 
     def ids(self) -> tuple[str, str]:
-        """Trace and span, in hex."""
+        """Return trace and span ids, in hex."""
         context = self.span.get_span_context()
         return f"{context.trace_id:032x}", f"{context.span_id:016x}"
 
     def end(self, attributes: dict[str, Value], error: str) -> None:
-        """End it; of an error its kind is told, and not its words."""
+        """End the span; an error is recorded by its class, without its message."""
         from opentelemetry import context
         from opentelemetry.trace import Status, StatusCode
 
@@ -112,7 +115,7 @@ class OtelMeter:
     """Instruments of the SDK.
 
     Args:
-        reader: exports what they measure.
+        reader: Exports the measurements.
     """
 
     def __init__(self, reader: MetricReader) -> None:
@@ -121,19 +124,19 @@ class OtelMeter:
         self._provider = MeterProvider([reader], resource=resource(), shutdown_on_exit=False)
         meter = self._provider.get_meter("slowwave", VERSION)
         self._takes: dict[str, Callable[[float, dict[str, Value]], None]] = {}
-        for name, one in MEASURES.items():
-            if one.kind == "histogram":
-                bounds: Any = {"explicit_bucket_boundaries_advisory": list(one.buckets)}
-                self._takes[name] = meter.create_histogram(name, "s", one.about, **bounds).record
+        for name, instrument in MEASURES.items():
+            if instrument.kind == "histogram":
+                bounds: Any = {"explicit_bucket_boundaries_advisory": list(instrument.buckets)}
+                self._takes[name] = meter.create_histogram(name, "s", instrument.about, **bounds).record
             else:
-                self._takes[name] = meter.create_counter(name, "1", one.about).add
+                self._takes[name] = meter.create_counter(name, "1", instrument.about).add
 
     def record(self, name: str, value: float, labels: dict[str, Value]) -> None:
-        """See `slowwave.telemetry.recording.Meter`."""
+        """Record a value; see `slowwave.telemetry.recording.Meter`."""
         self._takes[name](value, {ATTRIBUTES[key]: text for key, text in labels.items() if text != ""})
 
     def close(self) -> None:
-        """Hand over what is left, for `FLUSH_S` at most."""
+        """Flush, within `FLUSH_S`."""
         _at_most(self._provider.shutdown)
 
 
@@ -144,10 +147,11 @@ def _at_most(work: Any) -> None:  # noqa: ANN401 - a method of the SDK
 
 
 def tracer(exporter: str) -> OtelTracer:
-    """The tracer that the variables ask for.
+    """Return the tracer that the variables name.
 
     Args:
-        exporter: otlp or console; standard output is a command's answer, and the wire of MCP.
+        exporter: otlp or console. The console is standard error: standard output is a command's answer, and
+            the wire of MCP.
     """
     if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
@@ -159,7 +163,7 @@ def tracer(exporter: str) -> OtelTracer:
 
 
 def meter(exporter: str) -> OtelMeter:
-    """The meter that they ask for.
+    """Return the meter that the variables name.
 
     Args:
         exporter: otlp or console.

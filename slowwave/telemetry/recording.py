@@ -1,4 +1,4 @@
-"""Spans, measurements and log lines of what happens. Off they cost a look at one variable."""
+"""Recording of spans, measurements and log lines; while off, each costs one check of a variable."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from slowwave.telemetry.catalogue import ATTRIBUTES, MEASURES, Value, plain
 
 EVENTS: Final = logging.getLogger("slowwave.events")
 FIELDS: Final = "slowwave_fields"
-"""Attribute of a log record with what it says beside its name."""
+"""Attribute of a log record with its fields."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Opened(Protocol):
-    """A span that was begun somewhere."""
+    """Interface of a started span."""
 
     def ids(self) -> tuple[str, str]:
-        """Trace and span, in hex."""
+        """Return trace and span ids, in hex."""
 
     def end(self, attributes: dict[str, Value], error: str) -> None:
-        """End it."""
+        """End the span."""
 
 
 class Tracer(Protocol):
-    """Begins spans."""
+    """Interface of a tracer."""
 
     def begin(self, name: str, kind: str, parent: Any, started: int) -> Opened:  # noqa: ANN401 - an `Opened`
-        """Begin one, which is the current one until it ends."""
+        """Begin a span, which is current until it ends."""
 
 
 class Meter(Protocol):
-    """Takes measurements."""
+    """Interface of a meter."""
 
     def record(self, name: str, value: float, labels: dict[str, Value]) -> None:
-        """Take one."""
+        """Record a measurement."""
 
 
 @dataclass(slots=True)
 class State:
-    """What is on in this process.
+    """Telemetry state of this process.
 
     Attributes:
-        tracer: takes spans, if any does.
-        meters: take measurements.
-        logs: whether events are lines in the log.
-        on: whether anything is.
+        tracer: Gets spans, if any.
+        meters: Get measurements.
+        logs: Whether events are log lines.
+        on: Whether anything is on.
     """
 
     tracer: Tracer | None = None
@@ -61,7 +61,7 @@ class State:
     on: bool = False
 
     def settle(self) -> None:
-        """See again whether anything is on."""
+        """Recompute `on`."""
         self.on = self.tracer is not None or bool(self.meters) or self.logs
 
 
@@ -69,7 +69,7 @@ STATE: Final = State()
 
 
 class Off:
-    """A span where telemetry is off."""
+    """No-op span, used while telemetry is off."""
 
     __slots__ = ()
 
@@ -80,21 +80,21 @@ class Off:
         return None
 
     def set(self, **_: object) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 OFF: Final = Off()
 
 
 class Span:
-    """Something that takes time, from the beginning of a block to its end.
+    """Span of a block, with optional duration metric.
 
     Args:
-        name: what it is called.
-        kind: internal, client or server, as OpenTelemetry has it.
-        metric: that takes its duration; empty: none does.
-        parent: span that it is part of; None: the current one.
-        attributes: by their names in `ATTRIBUTES`.
+        name: Of the span.
+        kind: internal, client or server, as in OpenTelemetry.
+        metric: Gets the duration; empty: none.
+        parent: Parent span; None: the current one.
+        attributes: By their names in `ATTRIBUTES`.
     """
 
     def __init__(
@@ -113,20 +113,20 @@ class Span:
         return self
 
     def set(self, **attributes: object) -> None:
-        """Say more of it, by the names in `ATTRIBUTES`; what has no name there is left out."""
+        """Add attributes, by the names in `ATTRIBUTES`; unlisted ones are dropped."""
         self._attributes |= _listed(attributes)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        failed = "" if kind is None else kind.__name__  # its words may hold anything
+        failed = "" if kind is None else kind.__name__  # its message may hold anything
         seconds = time.perf_counter() - self._start
         if self._metric:
             outcome = "failed" if failed else self._attributes.get("outcome", "ok")
             _record(self._metric, seconds, {**self._attributes, "outcome": outcome})
         if self.opened is not None:
-            told = {ATTRIBUTES[key]: value for key, value in self._attributes.items()}
-            self.opened.end(told, failed)
+            exported = {ATTRIBUTES[key]: value for key, value in self._attributes.items()}
+            self.opened.end(exported, failed)
 
 
 def span(
@@ -138,14 +138,14 @@ def span(
     parent: Span | Off | None = None,
     **attributes: object,
 ) -> Span | Off:
-    """Begin a span with ``with``; where telemetry is off that is nothing.
+    """Return a span for ``with``; a no-op while telemetry is off.
 
     Args:
-        name: what it is called.
-        kind: internal, client or server, as OpenTelemetry has it.
-        metric: of `MEASURES` that takes its duration.
-        parent: span that it is part of, where that is not the current one.
-        **attributes: by their names in `ATTRIBUTES`; an id, a name, a day or a number each.
+        name: Of the span.
+        kind: internal, client or server, as in OpenTelemetry.
+        metric: Of `MEASURES`, gets the duration.
+        parent: Parent span, if not the current one.
+        **attributes: By their names in `ATTRIBUTES`; an id, a name, a day or a number each.
     """
     return Span(name, kind, metric, parent, attributes) if STATE.on else OFF
 
@@ -154,27 +154,27 @@ def count(name: str, number: int = 1, **attributes: object) -> None:
     """Add to a counter of `MEASURES`.
 
     Args:
-        name: of it.
-        number: that is added (count).
-        **attributes: its labels.
+        name: Of the counter.
+        number: Increment (count).
+        **attributes: Its labels.
     """
     if STATE.meters:
         _record(name, number, {key: plain(value) for key, value in attributes.items()})
 
 
 def note(name: str, **fields: object) -> None:
-    """Write a line of the log about an event, if events are logged.
+    """Log an event, if events are logged.
 
     Args:
-        name: of the event: search, save, feedback, asset, night.
-        **fields: by their names in `ATTRIBUTES`; what has none there is left out.
+        name: search, save, feedback, asset or night.
+        **fields: By their names in `ATTRIBUTES`; unlisted ones are dropped.
     """
     if STATE.logs:
         EVENTS.info(name, extra={FIELDS: _listed(fields)})
 
 
 def carried(work: Callable[P, R]) -> Callable[P, R]:
-    """The same work, whose spans in another thread are parts of the current one."""
+    """Wrap work so that its spans in another thread belong to the current span."""
     if STATE.tracer is None:
         return work
     context = contextvars.copy_context()
@@ -192,5 +192,5 @@ def _record(name: str, value: float, attributes: dict[str, Value]) -> None:
 
 
 def _listed(attributes: Mapping[str, object]) -> dict[str, Value]:
-    """Return the attributes that `ATTRIBUTES` lists, with values that may be said."""
+    """Return the attributes that `ATTRIBUTES` lists, with permitted values."""
     return {key: plain(value) for key, value in attributes.items() if key in ATTRIBUTES}

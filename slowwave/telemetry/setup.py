@@ -1,4 +1,4 @@
-"""Switching telemetry on where variables or settings ask for it, and handing over the rest at the end."""
+"""Set-up of telemetry by variables or settings, and the final flush."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ _begun = False
 
 
 def begin(*, logs: str = "plain") -> None:
-    """Switch on what is asked for; every home that is opened asks, and the first one of a process does it.
+    """Start the telemetry that variables or settings enable; only the first call of a process does.
 
-    Traces and metrics are asked for by OpenTelemetry's own variables. A collector that cannot be reached is
-    no reason for anything to fail.
+    Traces and metrics are enabled by OpenTelemetry's variables. An unreachable collector fails nothing.
 
     Args:
-        logs: json: events are lines of JSON. All else of a log is as the application has it that opens a
-            home, and in a program of ours as `logs.begin_logs` has it.
+        logs: json: events are lines of JSON. The rest of the log is that of the application, or of
+            `logs.begin_logs` in our own programs.
     """
     global _begun
     if _begun:
@@ -53,8 +52,8 @@ def _begin_opentelemetry() -> None:
         return
     if find_spec("opentelemetry.sdk") is None if find_spec("opentelemetry") else True:
         LOG.warning(
-            "Variables of OpenTelemetry (OTEL_…) ask for telemetry, and it is not installed: %s. "
-            "OTEL_SDK_DISABLED=true says that none is wanted.", INSTALL,
+            "Variables of OpenTelemetry (OTEL_…) enable telemetry, but it is not installed. Run: %s. "
+            "To disable it, set OTEL_SDK_DISABLED=true.", INSTALL,
         )  # fmt: skip
         return
     otel.quiet()
@@ -70,12 +69,12 @@ def _begin_opentelemetry() -> None:
 def use(
     *, tracer: Tracer | None = None, meter: Meter | None = None, ending: Callable[[], None] | None = None
 ) -> None:
-    """Let spans and measurements go to these, too.
+    """Register a tracer, a meter, and a function to call at the end.
 
     Args:
-        tracer: takes spans, in the place of another one.
-        meter: takes measurements, beside others.
-        ending: is called at the end.
+        tracer: Replaces the current one.
+        meter: Added to the others.
+        ending: Called at the end.
     """
     if tracer is not None:
         STATE.tracer = tracer
@@ -87,13 +86,13 @@ def use(
 
 
 def leave(meter: Meter) -> None:
-    """Let measurements go to a meter no longer."""
-    STATE.meters = tuple(one for one in STATE.meters if one is not meter)
+    """Remove a meter."""
+    STATE.meters = tuple(other for other in STATE.meters if other is not meter)
     STATE.settle()
 
 
 def end() -> None:
-    """Switch everything off, and hand over what is left; a home that is opened later switches on again."""
+    """Stop everything and flush; a home opened later starts it again."""
     global _begun
     STATE.tracer, STATE.meters, STATE.logs = None, (), False
     STATE.settle()

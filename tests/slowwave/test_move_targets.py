@@ -43,7 +43,9 @@ def test_a_target_file_with_secrets_has_to_be_private(home: Path, tmp_path: Path
         file.write_text(text)
         file.chmod(0o640)
         if text in secret:
-            with pytest.raises(SettingsError, match=rf"Other users .* may read .*Run: chmod 600 '{file}'") as told:
+            with pytest.raises(
+                SettingsError, match=rf"Other users .* may read .*Run: chmod 600 '{file}'"
+            ) as told:
                 MoveTargets(load(home), [str(file)])
             assert "hush" not in str(told.value)
             file.chmod(0o600)
