@@ -1,4 +1,4 @@
-"""Answers with the texts that were shown with them, labelled as far as they can be."""
+"""Answers with the texts that were returned for them, labelled as far as possible."""
 
 from __future__ import annotations
 

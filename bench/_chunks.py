@@ -1,4 +1,4 @@
-"""A store of many chunks of made-up words, for measuring how long a search takes."""
+"""Synthetic store of many chunks, for measuring search latency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Impressions and clicks of a simulated user, and what is really relevant."""
+"""Impressions and clicks of a simulated user, with the true relevance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contrast pairs: a sentence beside itself after one small edit that changes what it says, or does not."""
+"""Contrast pairs: a sentence and its edit, which changes the meaning or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edits of the contrast bench: kinds that change what a sentence says, and kinds that do not.
+"""Edits of the contrast bench: kinds that change the meaning of a sentence, and kinds that do not.
 
 An edit is a pattern and what stands for it; it is tried on real sentences, and applied to its first match.
 ``a <> b`` exchanges whole words in both directions, ``a > b`` in one. One table, so one long file.
@@ -83,9 +83,9 @@ CHANGES: dict[str, list[Edit]] = {
         *_edit(r"\b(is|are|was|were|has|have) ", r"\1 only "),
     ],
     "quantifier": _words(
-        "all <> some; every > some; most <> all; All > Some; Some > All; Every > No; many <> few; any > every;"
-        "several > all; each > some; everyone <> someone; everything <> something; some <> no; a few > many;"
-        "both > neither; a lot of > few; many > most; some > most; Some > No; some > any"
+        "all <> some; every > some; most <> all; All > Some; Some > All; Every > No; many <> few; any > "
+        "every;several > all; each > some; everyone <> someone; everything <> something; some <> no; a few > "
+        "many;both > neither; a lot of > few; many > most; some > most; Some > No; some > any"
     ),
     "quantifier added": [
         *_edit(r"\b(the [a-z]+s) (are|have|were)\b", r"most of \1 \2"),
@@ -214,8 +214,8 @@ CHANGES: dict[str, list[Edit]] = {
         "Because > Although; Although > Because; while > because; because of > despite; so that > although"
     ),
     "ordinal": _words(
-        "first <> second; third <> second; First > Second; 1st > 2nd; 2nd > 3rd; next <> previous; last > next;"
-        "first > only; fifth > sixth; 19th > 18th; 20th > 19th; second > fourth; 21st > 22nd"
+        "first <> second; third <> second; First > Second; 1st > 2nd; 2nd > 3rd; next <> previous; last > "
+        "next;first > only; fifth > sixth; 19th > 18th; 20th > 19th; second > fourth; 21st > 22nd"
     ),
     "number": [
         *_edit(r"(?<![\w.,:/-])(\d{1,4})(?![\w.,:/%-])", lambda m: _more(m[1])),
@@ -225,7 +225,8 @@ CHANGES: dict[str, list[Edit]] = {
     "number in words": _words(
         "two <> three; four > five; six > seven; Two <> Three; ten > twelve; a dozen > a hundred; one > two;"
         "once > twice; half > third; double > triple; million > billion; thousand > million; a > two;"
-        "twenty > thirty; seven > eleven; eight > eighteen; single > double; five > fifteen; hundred > thousand"
+        "twenty > thirty; seven > eleven; eight > eighteen; single > double; five > fifteen; hundred > "
+        "thousand"
     ),
     "range": [
         *_edit(r"\b(\d{1,3}) ?[-–] ?(\d{1,3})\b(?!-)", lambda m: f"{m[1]}-{_more(m[2])}"),
@@ -250,9 +251,10 @@ CHANGES: dict[str, list[Edit]] = {
     ],
     "date": _words(
         "Monday <> Tuesday; Friday > Thursday; Sunday > Saturday; Wednesday > Tuesday; January <> February;"
-        "March > April; May > June; July > August; October <> November; December > September; yesterday > today;"
-        "tomorrow > today; last week > next week; last month > last year; morning <> evening; weekend > week;"
-        "2023 <> 2022; 2024 > 2025; 1990s > 1980s; summer <> winter; tonight > tomorrow; last year > next year"
+        "March > April; May > June; July > August; October <> November; December > September; yesterday > "
+        "today;tomorrow > today; last week > next week; last month > last year; morning <> evening; weekend "
+        "> week;2023 <> 2022; 2024 > 2025; 1990s > 1980s; summer <> winter; tonight > tomorrow; last year > "
+        "next year"
     ),
     "am/pm": [*_edit(r"\b(\d{1,2}(?::\d\d)?) ?am\b", r"\1 pm"), *_edit(r"\b(\d{1,2}(?::\d\d)?) ?pm\b", r"\1 am"),
               *_edit(r"\b(\d{1,2}(?::\d\d)?) ?PM\b", r"\1 AM"), *_edit(r"\b(\d{1,2}(?::\d\d)?) ?AM\b", r"\1 PM")],
@@ -337,9 +339,10 @@ HARMLESS: dict[str, list[Edit]] = {
         *_edit(rf"(?<=(?:the|for|her|his|our) )({_NOUN}) and ({_NOUN})(?= (?:is|are|was|were|with|in|at|to|for)\b)", r"\2 and \1"),
     ],
     "synonym of a connective": _words(
-        "and > as well as; because > since; but > however; because > as; so > therefore; also > as well; to > in order to;"
-        "for example > for instance; although <> though; while > whereas; but > yet; such as > like; in addition > additionally;"
-        "so > thus; due to > because of; however > nevertheless; and > along with; and > plus; until > till"
+        "and > as well as; because > since; but > however; because > as; so > therefore; also > as well; to "
+        "> in order to;for example > for instance; although <> though; while > whereas; but > yet; such as > "
+        "like; in addition > additionally;so > thus; due to > because of; however > nevertheless; and > "
+        "along with; and > plus; until > till"
     ),
     "punctuation": [
         *_edit(r"\.$", ""), *_edit(r"(?<=[a-z])$", "."), *_edit(r"\.$", "!"), *_edit(r"; ", ". "),
@@ -354,8 +357,9 @@ HARMLESS: dict[str, list[Edit]] = {
     "British spelling": _words(_BRITISH),
     "contraction": _words(
         "do not <> don't; is not <> isn't; it is <> it's; I am <> I'm; cannot <> can't; does not > doesn't;"
-        "did not <> didn't; you are > you're; that is > that's; I have > I've; will not > won't; I will <> I'll;"
-        "It is <> It's; are not > aren't; would not > wouldn't; could not > couldn't; He is > He's; They are > They're"
+        "did not <> didn't; you are > you're; that is > that's; I have > I've; will not > won't; I will <> "
+        "I'll;It is <> It's; are not > aren't; would not > wouldn't; could not > couldn't; He is > He's; "
+        "They are > They're"
     ),
     "case": [
         *_edit(r"^([A-Z])(?=[a-z])", lambda m: m[1].lower()), *_edit(r"^([a-z])", lambda m: m[1].upper()),
@@ -399,16 +403,19 @@ HARMLESS: dict[str, list[Edit]] = {
     "hyphenation": [
         *_edit(r"\b([a-z]{3,})-([a-z]{3,})\b", r"\1 \2"),
         *_words("email > e-mail; website > web site; online > on-line; username > user name; long term > long-term;"
-                "real time > real-time; high quality > high-quality; file name > filename; database > data base"),
+                "real time > real-time; high quality > high-quality; file name > filename; database > data "
+                "base"),
     ],
     "abbreviation": _words(
         "for example > e.g.; that is > i.e.; approximately > approx.; information > info; application > app;"
-        "documentation > docs; versus > vs.; Doctor > Dr.; Street > St.; United States <> US; repository > repo;"
-        "minutes > min; hours > hrs; seconds > sec; photograph > photo; configuration > config; such as > e.g."
+        "documentation > docs; versus > vs.; Doctor > Dr.; Street > St.; United States <> US; repository > "
+        "repo;minutes > min; hours > hrs; seconds > sec; photograph > photo; configuration > config; such as "
+        "> e.g."
     ),
     "synonym": _words(
-        "big <> large; child <> kid; begin > start; buy > purchase; bicycle > bike; small > little; movie > film;"
-        "quickly > fast; photo > picture; children > kids; delete > remove; error > mistake; car > automobile;"
-        "help > assist; repair > fix; job > work; mother > mom; dog > hound; happy > glad; begins > starts"
+        "big <> large; child <> kid; begin > start; buy > purchase; bicycle > bike; small > little; movie > "
+        "film;quickly > fast; photo > picture; children > kids; delete > remove; error > mistake; car > "
+        "automobile;help > assist; repair > fix; job > work; mother > mom; dog > hound; happy > glad; begins "
+        "> starts"
     ),
 }  # fmt: skip

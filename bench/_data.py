@@ -1,4 +1,4 @@
-"""What benchmarks read: labelled collections and lines of JSON."""
+"""Benchmark data: labelled collections and JSON lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first search of a namespace in a process, as `latency.py` starts it: time, work and memory of its own.
+"""First search of a namespace in a process, as `latency.py` starts it: time, work and memory.
 
 The process has opened the home and searched another, small namespace before, so that the model, the libraries
 and the connection are there. Anonymous memory is what no other process shares; that of files that are mapped

@@ -1,4 +1,4 @@
-"""Pairs of query and document with the grades of people, for measuring judges."""
+"""Query-document pairs with human grades, for measuring judges."""
 
 from __future__ import annotations
 

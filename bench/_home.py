@@ -1,4 +1,4 @@
-"""A home with a collection's documents for a simulated life, and the jobs that the real nights run.
+"""Home with a collection's documents for a simulated life, and the jobs of real nightly runs.
 
 Documents are saved some days before the first day, so that they are old enough to learn; the clock is the
 simulated one everywhere. Nobody judges but use.

@@ -1,4 +1,4 @@
-"""Texts that a memory should not keep, by kind and length, in several scripts; and short real notes.
+"""Texts that a memory should not store, by kind and length, in several scripts; and short real notes.
 
 Half of it is the words that they are made of, so it is a long file.
 """
@@ -94,9 +94,9 @@ _FUNCTION = {
 _WORDS = {
     "latin": "apple river quantum sofa bright marble engine whisper copper valley pencil thunder gentle basket "
     "orbit candle velvet harbor fossil mirror puzzle rocket saddle tunnel willow zebra anchor blanket cactus "
-    "dolphin ember falcon garlic hammer island jacket kettle lantern meadow needle oyster pepper quiver ribbon "
-    "silver timber umbrella violin walnut yogurt abstract determine happily institute jumping magnetic nobody "
-    "obviously parliament running statue telescope unlikely vivid wonderful yesterday",
+    "dolphin ember falcon garlic hammer island jacket kettle lantern meadow needle oyster pepper quiver "
+    "ribbon silver timber umbrella violin walnut yogurt abstract determine happily institute jumping "
+    "magnetic nobody obviously parliament running statue telescope unlikely vivid wonderful yesterday",
     "german": "Apfel Fluss Lampe schnell Garten laufen Kupfer Fenster Brücke traurig Wolke Hammer singen Stein "
     "Kerze Vogel grün Tisch Nadel Strasse Becher Donner Spiegel Wiese kochen Anker Decke Feder Insel Jacke",
     "cyrillic": "яблоко река лампа быстро сад бежать медь окно мост грустный облако молоток петь камень свеча "
@@ -123,7 +123,8 @@ _KEYS = {
 _MENUS = {
     "latin": "Home|About us|Contact|News|Products|Services|Blog|Careers|Login|Register|Privacy policy|Terms of use|"
     "Cookie settings|FAQ|Support|Help|Sitemap|Search|Press|Partners|Events|Gallery|Downloads|My account|Cart|"
-    "Shipping & returns|Store locator|Newsletter|Follow us|Back to top|Next|Previous|Share|Accessibility|Imprint",
+    "Shipping & returns|Store locator|Newsletter|Follow us|Back to "
+    "top|Next|Previous|Share|Accessibility|Imprint",
     "german": "Startseite|Über uns|Kontakt|Aktuelles|Produkte|Leistungen|Impressum|Datenschutz|AGB|Karriere|"
     "Anmelden|Warenkorb|Suche|Hilfe|Presse|Newsletter|Nach oben|Downloads",
     "cyrillic": "Главная|О нас|Контакты|Новости|Продукты|Услуги|Вход|Регистрация|Корзина|Поиск|Помощь|Вакансии|"
@@ -392,24 +393,25 @@ KINDS: dict[str, tuple[Callable[[random.Random, int, str], str], tuple[str, ...]
 }
 
 NOTES = (
-    "Насос на причале в Строноэ меняли 14 марта: старый давал 40 литров в минуту вместо 65. Новый стоит на гарантии "
-    "до 2028 года, бумаги у Ольги в красной папке.",
-    "Встреча с Петровым перенесена на четверг, 10:30. Он просит смету на ремонт крыши и хочет видеть два варианта: "
-    "металл и черепицу. Бюджет — не больше 900 тысяч.",
-    "Рецепт бабушкиного борща: свёклу запечь целиком, капусту класть за десять минут до конца, чеснок с салом растереть "
-    "и добавить уже в тарелку. Хватает на шестерых.",
-    "اتصل سامي اليوم وقال إن شحنة الزيت ستتأخر أسبوعا بسبب إضراب الميناء في الإسكندرية. يجب إبلاغ العميل قبل يوم الأحد "
-    "وتعديل الفاتورة رقم 4471.",
-    "كلمة مرور الشبكة في المكتب الجديد مكتوبة على ظهر الموجه. الطابعة تعمل فقط مع ورق A4، والحبر الأسود ينفد كل "
-    "ثلاثة أسابيع تقريبا.",
+    "Насос на причале в Строноэ меняли 14 марта: старый давал 40 литров в минуту вместо 65. Новый стоит на "
+    "гарантии до 2028 года, бумаги у Ольги в красной папке.",
+    "Встреча с Петровым перенесена на четверг, 10:30. Он просит смету на ремонт крыши и хочет видеть два "
+    "варианта: металл и черепицу. Бюджет — не больше 900 тысяч.",
+    "Рецепт бабушкиного борща: свёклу запечь целиком, капусту класть за десять минут до конца, чеснок с "
+    "салом растереть и добавить уже в тарелку. Хватает на шестерых.",
+    "اتصل سامي اليوم وقال إن شحنة الزيت ستتأخر أسبوعا بسبب إضراب الميناء في الإسكندرية. يجب إبلاغ العميل قبل "
+    "يوم الأحد وتعديل الفاتورة رقم 4471.",
+    "كلمة مرور الشبكة في المكتب الجديد مكتوبة على ظهر الموجه. الطابعة تعمل فقط مع ورق A4، والحبر الأسود ينفد "
+    "كل ثلاثة أسابيع تقريبا.",
     "周三和李工去看了三号机房，空调漏水，已经报修。备件要等到下周五才到，在那之前把两台服务器挪到二楼，温度不要超过二十六度。",
     "妈妈的药：早饭后吃一片降压药，晚上睡前半片。下次复查是九月十二日上午，带上医保卡和上次的化验单，停车场在医院东门。",
     "京都の旅行は十一月の第二週に決めた。旅館は二条駅から歩いて五分、夕食は付かない。紅葉が早ければ嵐山を先に回り、雨なら博物館に行く。",
-    "पानी की टंकी रविवार को साफ़ करवानी है। रमेश ने कहा कि मोटर की आवाज़ ज़्यादा हो गई है, शायद बेयरिंग बदलनी पड़ेगी। खर्च लगभग "
-    "दो हज़ार रुपये होगा।",
-    "बैठक में तय हुआ कि नया स्कूल भवन अप्रैल तक पूरा होगा। ठेकेदार को तीस प्रतिशत अग्रिम मिल चुका है; बाकी रकम दीवारें खड़ी होने के बाद दी जाएगी।",
+    "पानी की टंकी रविवार को साफ़ करवानी है। रमेश ने कहा कि मोटर की आवाज़ ज़्यादा हो गई है, शायद बेयरिंग "
+    "बदलनी पड़ेगी। खर्च लगभग दो हज़ार रुपये होगा।",
+    "बैठक में तय हुआ कि नया स्कूल भवन अप्रैल तक पूरा होगा। ठेकेदार को तीस प्रतिशत अग्रिम मिल चुका है; बाकी "
+    "रकम दीवारें खड़ी होने के बाद दी जाएगी।",
     "ประชุมวันจันทร์ตกลงว่าจะย้ายเซิร์ฟเวอร์ไปเชียงใหม่ภายในเดือนมีนาคม คุณสมชายรับผิดชอบเรื่องสัญญาเช่า ค่าใช้จ่ายไม่เกินสองแสนบาท",
-    "Το ραντεβού με τον λογιστή είναι στις 14 Μαΐου στις έντεκα. Να πάρω μαζί τα τιμολόγια του 2025 και τη βεβαίωση από "
-    "τον δήμο για το υπόγειο.",
+    "Το ραντεβού με τον λογιστή είναι στις 14 Μαΐου στις έντεκα. Να πάρω μαζί τα τιμολόγια του 2025 και τη "
+    "βεβαίωση από τον δήμο για το υπόγειο.",
 )
 """Short notes as people write them, in Russian, Arabic, Chinese, Japanese, Hindi, Thai and Greek."""

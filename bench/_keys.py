@@ -1,4 +1,4 @@
-"""Made-up search keys, and made-up nights of searches, for measuring what keys cost."""
+"""Synthetic search keys and days of searches, for measuring the cost of keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated lives on questions that were searched once: people ask, take, and what they took becomes keys.
+"""Simulated lives on questions searched once: users ask and select, and selections become keys.
 
 A need is a memory that answers two questions or more. Some needs are taught: half of their questions are
 asked again and again, the other half nobody asks, and is what is measured. People look at rank r with

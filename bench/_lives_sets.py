@@ -1,4 +1,4 @@
-"""What simulated lives are lived in: a collection whose every question was searched once, for good.
+"""Data of simulated lives: a collection with cached searches of every question.
 
 Candidates, scores and vectors come from the real search and the real ranking, and are kept in a folder. With
 them a search in a life is some lookups: scores by memory, and the cosines of a question with past ones.

@@ -1,4 +1,4 @@
-"""Short notes that state the current value of one numbered thing, for measuring look-alikes and updates.
+"""Short notes that state the current value of one numbered thing, for look-alikes and updates.
 
 Notes about two things of a family differ in the identifier; updates of one thing differ in the value alone.
 """

@@ -1,4 +1,4 @@
-"""Held-out notes on numbered things, written apart from the first set, to measure look-alikes and updates."""
+"""Held-out notes on numbered things, written separately, to measure look-alikes and updates."""
 
 from __future__ import annotations
 

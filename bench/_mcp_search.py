@@ -1,4 +1,4 @@
-"""The first searches of an assistant, as `latency.py` starts them: a server of its own over stdio."""
+"""First searches of an assistant over stdio, as `latency.py` starts them."""
 
 from __future__ import annotations
 

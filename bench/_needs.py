@@ -1,4 +1,4 @@
-"""Needs that come again in new words: memories with several questions, half of which nobody ever asks.
+"""Recurring needs in new words: memories with several questions, half of which are never asked.
 
 A need is what one memory answers. Half of its questions are asked, again and again and each time in new
 words; the other half, and the questions of other memories, are for measuring alone. Nobody has the words of a

@@ -1,4 +1,4 @@
-"""Folders of notes as benchmarks read them."""
+"""Folders of notes for benchmarks."""
 
 from __future__ import annotations
 

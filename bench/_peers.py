@@ -1,4 +1,4 @@
-"""Peers in processes and environments of their own, and the made-up corpus that all of them are given."""
+"""Peers in processes and environments of their own, and their shared synthetic corpus."""
 
 from __future__ import annotations
 

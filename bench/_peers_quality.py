@@ -1,4 +1,4 @@
-"""How good the peers' lists are, on labelled collections, beside Slowwave's."""
+"""Retrieval quality of the peers on labelled collections, beside Slowwave's."""
 
 from __future__ import annotations
 

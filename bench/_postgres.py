@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own: made in a temporary folder, on a socket, and gone afterwards."""
+"""Temporary PostgreSQL server on a socket, removed afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements in a process of their own, and what a process has taken."""
+"""Measurements in a separate process, and its resource use."""
 
 from __future__ import annotations
 

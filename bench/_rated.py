@@ -1,4 +1,4 @@
-"""Simulated lives in which people rate and cite what they take, with each way of counting it.
+"""Simulated lives with ratings and citations, under each mechanism of counting them.
 
 The same people, questions and mistakes live with one mechanism each: no feedback, ratings counted in every
 search (the preset seeds), ratings counted for similar questions, search keys, or ratings and keys together.

@@ -1,4 +1,4 @@
-"""What every benchmark has: options, tables for people, and one JSON object as its last line."""
+"""Shared parts of benchmarks: options, tables, and one JSON object as the last line."""
 
 from __future__ import annotations
 

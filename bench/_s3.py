@@ -1,4 +1,4 @@
-"""A server that speaks S3, of one's own: a process of moto with one bucket, gone afterwards.
+"""Temporary S3 server: a process of moto with one bucket, removed afterwards.
 
 moto looks whether an object is there and then makes it, so that of two writers at once both may; S3 lets one
 (`If-None-Match: *`), and two writers of a table rest on that. So it is given one request at a time.

@@ -1,4 +1,4 @@
-"""One home of `scale.py` in a process of its own: what a first search, searches and saves take there."""
+"""One home of `scale.py` in a separate process: cost of a first search, searches and saves."""
 
 from __future__ import annotations
 

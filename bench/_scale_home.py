@@ -1,4 +1,4 @@
-"""Homes of any size, written by the store's own functions: texts that were read, repeated with changes.
+"""Homes of any size, written by the store's own functions from varied copies of texts.
 
 Every chunk is a piece of one of the texts in which some words are others, with two words that no other chunk
 has. Its vector is that of the piece, turned towards that of another piece and by some noise: vectors lie in

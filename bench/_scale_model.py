@@ -1,4 +1,4 @@
-"""What homes of other sizes would cost, of constants that were measured: pure functions.
+"""Extrapolated costs of homes of other sizes, from measured constants: pure functions.
 
 A search visits partitions of about the root of the rows, so its time is ``a + b · sqrt(n)``; the first one
 of each of many tenants, and what is written and kept, is ``a + b · n``. The night's compaction and its

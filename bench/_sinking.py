@@ -1,4 +1,4 @@
-"""Ratings of one user, and of an imported file of many names, against right answers (see `attack.py`)."""
+"""Ratings by one user, and by an imported file of many names, against right answers (see `attack.py`)."""
 
 from __future__ import annotations
 

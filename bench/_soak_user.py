@@ -1,4 +1,4 @@
-"""One process of the mixed load of bench/soak.py, what it does, and what becomes of it.
+"""One process of the mixed load of bench/soak.py, and its results.
 
 python bench/_soak_user.py use NUMBER SECONDS     # a user: a JSON line per act
 python bench/_soak_user.py fresh                  # open, search, save; say what memory that takes

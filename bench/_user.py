@@ -1,4 +1,4 @@
-"""A simulated user on an accelerated clock: asks what is known to have an answer, and looks at what is shown.
+"""Simulated user on an accelerated clock: asks answerable questions and examines the results.
 
 The user reads from the top and gives up on the way (position bias), recognises most of what answers the
 question, and now and then takes something that does not (noise). The position-based model: Craswell and

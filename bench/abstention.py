@@ -1,4 +1,4 @@
-"""Whether a search knows that it has no answer (rule 3.9).
+"""Abstention: detection of queries without an answer (rule 3.9).
 
     python bench/abstention.py --data FOLDER [FOLDER ...] [--model NAME] [--cache FOLDER]
 

@@ -1,4 +1,4 @@
-"""How well it is told which of the texts shown an answer used (rule 4.1).
+"""Accuracy of detecting the returned texts that an answer used (rule 4.1).
 
     python bench/answers.py --data mtrag_human.jsonl [--collection FOLDER ...] [--model NAME] [--cache FOLDER]
 

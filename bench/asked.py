@@ -1,4 +1,4 @@
-"""What a command costs by itself, and when it asks a memory that is running (`slowwave up`).
+"""Cost of a standalone command, and of one that a server answers (`slowwave up`).
 
     python bench/asked.py [--notes 3000] [--times 9] [--model bge-small-en-v1.5]
 

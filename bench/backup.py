@@ -1,4 +1,4 @@
-"""How long backups of a home take and how large they are, beside `cp -a` and `tar` of the same folder.
+"""Duration and size of backups of a home, beside `cp -a` and `tar` of the same folder.
 
     python bench/backup.py [--notes 5000] [--searches 200] [--folder DIR] [--encrypted]
 

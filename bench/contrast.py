@@ -1,4 +1,4 @@
-"""How often an edit that changes the meaning goes unseen, and how often one that does not is recognised.
+"""Miss rate of meaning-changing edits, and recognition rate of harmless ones.
 
     python bench/contrast.py --data FOLDER [--each N] [--show N] [--cosine MODEL]
 

@@ -1,4 +1,4 @@
-"""How well signal density tells real texts from junk (rule 1): AUROC by kind of junk and length.
+"""Separation of real texts from junk by signal density (rule 1): AUROC by kind of junk and length.
 
     python bench/density.py --vault FOLDER [--vault FOLDER] --xquad FOLDER --chat FOLDER [--chat FOLDER]
 

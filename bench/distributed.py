@@ -1,4 +1,4 @@
-"""Embedding in this process and by the workers of a Ray cluster on this machine, turn about.
+"""Embedding in this process and by workers of a Ray cluster on this machine, in alternation.
 
     python bench/distributed.py [--model NAME ...] [--texts N ...] [--workers N] [--rounds N]
 

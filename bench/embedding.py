@@ -1,4 +1,4 @@
-"""What the bundled embedding model costs, beside fastembed over the same files.
+"""Cost of the bundled embedding model, beside fastembed with the same files.
 
     python bench/embedding.py [--questions 100] [--documents 100]
 

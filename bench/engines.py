@@ -1,4 +1,4 @@
-"""LanceDB's own ways beside ours: the nearest chunks of a namespace, and one small write.
+"""LanceDB's own operations beside ours: nearest chunks of a namespace, and one small write.
 
     python bench/engines.py --chunks 5000,50000 [--searches 200] [--writes 200]
 

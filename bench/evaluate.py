@@ -1,4 +1,4 @@
-"""How long it takes to try policies on logged searches and to score them, beside ranx on the same runs.
+"""Duration of replaying and scoring policies on logged searches, beside ranx on the same runs.
 
     python bench/evaluate.py --queries 1000,10000,30000 [--candidates 100] [--repeat 3]
 

@@ -1,4 +1,4 @@
-"""A backfill of feedback: a year of it as one run, beside the bare group-by of the same events.
+"""Backfill of a year of feedback as one run, beside the bare group-by of the same events.
 
     python bench/feedback.py --days 365 --events 10000
 

@@ -1,4 +1,4 @@
-"""What the save gate refuses by each of its presets, and what it costs.
+"""Refusals of the save gate by each of its presets, and its cost.
 
     python bench/gate.py --vault FOLDER --data FOLDER
 

@@ -1,4 +1,4 @@
-"""How fast a vault goes in, beside the embedding model alone on the same chunks (the floor).
+"""Ingest speed of a vault, beside the embedding model alone on the same chunks (the floor).
 
     python bench/ingest.py --vault FOLDER [--model NAME ...] [--notes N] [--lines NAME ...]
 

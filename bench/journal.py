@@ -1,4 +1,4 @@
-"""What one durable write to the journal costs, beside a bare write of the same bytes to the same disk.
+"""Cost of one durable journal write, beside a bare write of the same bytes to the same disk.
 
     python bench/journal.py [--folder DIR] [--processes 1,2,4] [--writes 300] [--entries 100000]
 

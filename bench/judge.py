@@ -1,4 +1,4 @@
-"""How far the default judge agrees with people (rule 6.2).
+"""Agreement of the default judge with people (rule 6.2).
 
     python bench/judge.py --data FOLDER [FOLDER ...] [--fit NAME ...] [--esci FILE [--products FILE]]
                           [--queries N] [--cache FOLDER]

@@ -1,4 +1,4 @@
-"""How well an embedding model knows a language: the mean say of its channel over a few sentences of each.
+"""Language coverage of an embedding model: mean weight of its channel over sentences per language.
 
     python bench/languages.py [--model NAME] [--sentences FILE]
 

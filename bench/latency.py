@@ -1,4 +1,4 @@
-"""How long a search takes, by part, beside the two bare LanceDB queries that it cannot do without.
+"""Search latency by part, beside the two bare LanceDB queries that it needs.
 
     python bench/latency.py --chunks 5000,100000 [--searches 200]
 

@@ -1,4 +1,4 @@
-"""What learning costs a search: nothing learned, and as much as --sizes and --keys say, side by side.
+"""Cost of learning for a search: nothing learned, and as much as --sizes and --keys say.
 
     python bench/learned_overhead.py [--what both|words|keys|ratings] [--chunks 20000] [--searches 300]
         [--sizes 1000,100000] [--keys 1000,10000,100000] [--night 10000] [--quick]

@@ -1,4 +1,4 @@
-"""Which constants should search keys have? Simulated lives: people ask, take, and are led there again.
+"""Fit of the constants of search keys, on simulated lives.
 
     python bench/learning_fit.py --data FOLDER [FOLDER ...] --cache FOLDER [--report-only] [--quick]
     python bench/learning_fit.py --data FOLDER [FOLDER ...] --cache FOLDER --try weight=0.3,nearest=9 weight=1

@@ -1,4 +1,4 @@
-"""What one tenant's big saves cost another one's search, over HTTP.
+"""Effect of one tenant's large saves on another one's search, over HTTP.
 
     python bench/mcp_load.py [--saves 6] [--bytes 900000] [--searches 20]
 

@@ -1,4 +1,4 @@
-"""How long every page of the memory's own web page takes on the server, and how large it is.
+"""Server time and size of every page of the web UI.
 
     python bench/page.py --chunks 5000,50000 [--times 20]
 

@@ -1,4 +1,4 @@
-"""How often a near-duplicate, merge or supersede is decided wrongly, on labelled sentence pairs (rule 2.3).
+"""Rate of wrong near-duplicate, merge and supersede decisions, on labelled sentence pairs (rule 2.3).
 
     python bench/pairs.py --pairs FILE... [--model NAME] [--cache FOLDER] [--show N]
 

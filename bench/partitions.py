@@ -1,4 +1,4 @@
-"""How many partitions the vectors of a large namespace are best in: what each number costs and finds.
+"""Cost and recall by number of partitions of a large namespace's vectors.
 
     python bench/partitions.py [--chunks 50000,200000] [--per-root 4,8,16] [--data FOLDER]
 

@@ -1,4 +1,4 @@
-"""Slowwave beside what could be picked instead, in one run: the same texts, queries and vectors for all.
+"""Slowwave beside alternatives, in one run: the same texts, queries and vectors for all.
 
     python bench/peers.py [--chunks 1000] [--measures search,save] [--peers slowwave,lancedb]
     python bench/peers.py --measures quality --data FOLDER [FOLDER ...] [--cut] --cache FOLDER

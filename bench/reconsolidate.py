@@ -1,4 +1,4 @@
-"""What deciding costs: notes that enter a memory of many, as one night's batch.
+"""Cost of reconsolidation: notes that enter a memory of many, as one nightly batch.
 
     python bench/reconsolidate.py --memories 1000,10000,100000 [--notes 1000] [--policy guarded]
 

@@ -1,4 +1,4 @@
-"""Retrieval quality on labelled collections: the full ranking, each stage off, and the simple baselines.
+"""Retrieval quality on labelled collections: full ranking, each stage off, and simple baselines.
 
     python bench/retrieval.py --data FOLDER [FOLDER ...] [--model NAME] [--untitled] [--cross-encoder]
         [--cache FOLDER]

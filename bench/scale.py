@@ -1,4 +1,4 @@
-"""What a search, a save and the night's work on the tables cost in homes of several sizes.
+"""Cost of a search, a save and the nightly table work in homes of several sizes.
 
     python bench/scale.py --chunks 5000,50000,200000,1000000 [--data FOLDER] [--folder /tmp] [--repeat 3]
 

@@ -1,4 +1,4 @@
-"""How well grades from use tell relevant pairs from others, beside simpler ways to read the same clicks.
+"""Accuracy of grades from use, beside simpler readings of the same clicks.
 
     python bench/selections.py [--seeds N] [--queries N] [--searches N] [--days N]
 

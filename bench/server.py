@@ -1,4 +1,4 @@
-"""What an act costs over HTTP from one process on files, and from a team's servers on PostgreSQL and S3.
+"""Cost of a request over HTTP: one process on files, and a team's servers on PostgreSQL and S3.
 
     python bench/server.py [--notes 500] [--times 30] [--model bge-small-en-v1.5]
 

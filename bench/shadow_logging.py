@@ -1,4 +1,4 @@
-"""What it costs a search to keep all that it considered, so that other rankings can be tried on it later.
+"""Cost of logging all candidates of a search, which replay needs.
 
     python bench/shadow_logging.py --data FOLDER [--queries 300]
 

@@ -1,4 +1,4 @@
-"""What hours of use do to a home: waiting, open files, memory, disk, and acts that are lost or doubled.
+"""Effects of hours of use on a home: latency, open files, memory, disk, lost or doubled events.
 
     python bench/soak.py [--minutes 10] [--processes 8] [--no-nights]
     python bench/soak.py --minutes 60                          # the long one

@@ -1,4 +1,4 @@
-"""Short memories among long ones: how often the short one that has the answer is found (rule 3.5).
+"""Recall of short memories among long ones (rule 3.5).
 
     python bench/sparse.py [--model NAME] [--limit 10]
 

@@ -1,4 +1,4 @@
-"""What many tenants cost in one table, as a home keeps them, beside a table for each of them.
+"""Cost of many tenants in one table, beside a table for each of them.
 
     python bench/tenants.py [--tenants 100,1000] [--rows 20] [--folder DIR]
 

@@ -1,4 +1,4 @@
-"""Does anything that was said to be saved get lost or doubled when `slowwave up` is killed under load?
+"""Durability: saves lost or doubled when `slowwave up` is killed under load.
 
     python bench/up_killed.py [--times 50] [--writers 3] [--postgres] [--s3] [--terminate]
 

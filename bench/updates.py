@@ -1,4 +1,4 @@
-"""What reconsolidation does to chats: is the updated turn above the outdated one, and is anything lost?
+"""Reconsolidation of chats: rank of updated turns above outdated ones, and losses.
 
     python bench/updates.py --data FOLDER [--model NAME] [--policy guarded]
 

@@ -1,4 +1,4 @@
-"""How often a comparison of two policies is right: false verdicts where nothing differs, power where it does.
+"""Error rates of policy comparisons: false verdicts without a difference, power with one.
 
     python bench/verdicts.py [--trials N] [--draws N] [--sizes N,N] [--effects X X]
 

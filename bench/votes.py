@@ -1,4 +1,4 @@
-"""Does use make searches better than a memory that nobody ever used? Ratings and citations, life by life.
+"""Benefit of use over a memory that nobody ever used: ratings and citations, life by life.
 
     python bench/votes.py --data FOLDER [FOLDER ...] --cache FOLDER [--report-only] [--quick]
     python bench/votes.py --data FOLDER [FOLDER ...] --cache FOLDER --try same_low=0.8,prior_weight=2

@@ -1,4 +1,4 @@
-"""How long the packet for the start of a session takes.
+"""Latency of the wake-up packet.
 
     python bench/wakeup.py [--notes 5000] [--budget 2000]
 

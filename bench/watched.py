@@ -1,4 +1,4 @@
-"""What telemetry costs a search: off, and with everything on.
+"""Cost of telemetry for a search: off, and with everything on.
 
     python bench/watched.py [--notes 3000] [--times 400]
 

@@ -1,1 +1,1 @@
-"""What the documentation is made with: pages from the code, and the site from the pages."""
+"""Documentation tools: reference pages from the code, and the site from the pages."""

@@ -1,11 +1,11 @@
-"""Builds a release: the same bytes from the same commit, whoever does it and wherever.
+"""Reproducible release build: the same bytes from the same commit on any machine.
 
-    python -m tools.release             # checks, builds into dist/, tries the wheel
-    python -m tools.release --cut       # only gives what is unreleased in CHANGELOG.md this version
+    python -m tools.release             # checks, builds into dist/, tests the wheel
+    python -m tools.release --cut       # only dates the unreleased section of CHANGELOG.md
 
-Checked before: nothing is uncommitted, the changelog has a section of the version, and no tag of it is
-elsewhere. Made are wheel, source archive, release notes, SHA256SUMS. The wheel is then installed with
-the pinned packages into an empty environment and used. The image is built where a container engine is.
+Checks that nothing is uncommitted, the changelog has a section of the version, and its tag is on no other
+commit. Builds wheel, source archive, release notes and SHA256SUMS. Then installs the wheel with the pinned
+packages into an empty environment and uses it. Builds the image if a container engine runs.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ with slowwave.open("home", namespace="default", embedding={"model": "wordllama-2
 
 
 class ReleaseError(Exception):
-    """Why this cannot be released, and what to do."""
+    """Error that prevents a release, with the next step."""
 
 
 def version_of(root: Path) -> str:
-    """The version that pyproject.toml says."""
+    """Return the version in pyproject.toml."""
     return str(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 
 def section(changelog: str, version: str) -> str:
-    """What the changelog says of a version.
+    """Return the changelog's section of a version.
 
     Raises:
-        ReleaseError: nothing.
+        ReleaseError: There is none, or it is empty.
     """
-    found = re.search(rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", changelog, re.M | re.S)
-    if found is None or not found[1].strip():
+    match = re.search(rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", changelog, re.M | re.S)
+    if match is None or not match[1].strip():
         raise ReleaseError(f"CHANGELOG.md has no section '## {version}'. Run python -m tools.release --cut.")
-    return found[1].strip() + "\n"
+    return match[1].strip() + "\n"
 
 
 def cut(changelog: str, version: str, day: date) -> str:
-    """The changelog with what is unreleased given a version and a day, and an empty section before it.
+    """Return the changelog with its unreleased section dated and numbered, and a new empty one.
 
     Raises:
-        ReleaseError: nothing is unreleased, or the version has a section already.
+        ReleaseError: Nothing is unreleased, or the version has a section already.
     """
     if re.search(rf"^## {re.escape(version)}\b", changelog, re.M):
         raise ReleaseError(f"CHANGELOG.md has {version} already. Raise the version in pyproject.toml first.")
@@ -69,12 +69,12 @@ def cut(changelog: str, version: str, day: date) -> str:
 
 
 def build(root: Path, out: Path, epoch: int) -> list[Path]:
-    """Build wheel and source archive of what is committed, from a copy of the tree at another place.
+    """Build wheel and source archive of the last commit, from a copy of the tree elsewhere.
 
     Args:
-        root: of the repository.
-        out: folder of what is built.
-        epoch: the moment that all files in them have, in seconds since 1970.
+        root: Of the repository.
+        out: Output folder.
+        epoch: Time stamp of all files in them, in seconds since 1970.
     """
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "PYTHONHASHSEED": "0", "TZ": "UTC"}
     code = (
@@ -94,7 +94,7 @@ def build(root: Path, out: Path, epoch: int) -> list[Path]:
 
 
 def sums(files: list[Path]) -> str:
-    """Lines of SHA256SUMS, as `sha256sum --check` reads them."""
+    """Return the lines of SHA256SUMS, for `sha256sum --check`."""
     return "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
 
 
@@ -104,14 +104,14 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def check(root: Path) -> tuple[str, str]:
-    """The version to be released and its notes.
+    """Return the version to be released, and its notes.
 
     Raises:
-        ReleaseError: this tree cannot be released.
+        ReleaseError: This tree cannot be released.
     """
     version = version_of(root)
     if changed := _git(root, "status", "--porcelain"):
-        raise ReleaseError(f"There are uncommitted changes. Commit them, or put them away:\n{changed[:500]}")
+        raise ReleaseError(f"There are uncommitted changes. Commit or stash them:\n{changed[:500]}")
     notes = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)
     tag = f"v{version}"
     if _git(root, "tag", "--list", tag) and _git(root, "rev-list", "-n1", tag) != _git(
@@ -122,7 +122,7 @@ def check(root: Path) -> tuple[str, str]:
 
 
 def use(wheel: Path, root: Path) -> None:
-    """Install a wheel with the pinned packages into an empty environment, save and search with it."""
+    """Install a wheel with the pinned packages into an empty environment, then save and search."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
@@ -145,31 +145,33 @@ def use(wheel: Path, root: Path) -> None:
 
 
 def _runs(engine: str) -> bool:
-    """Whether a container engine can be used: its command is often there where no engine runs."""
+    """Whether a container engine is usable: often only its command is installed."""
     return subprocess.run([engine, "info"], check=False, capture_output=True).returncode == 0
 
 
 def image(root: Path, version: str) -> str:
-    """Build the image where an engine is; what came of it, in words."""
+    """Build the image if an engine runs. Return the result for a person."""
     engine = next((name for name in ENGINES if shutil.which(name) and _runs(name)), None)
     file = root / "deploy" / "Dockerfile"
     command = f"{engine or ENGINES[0]} build -f deploy/Dockerfile -t slowwave:{version} ."
     if engine is None or not file.exists():
-        why = "there is no deploy/Dockerfile" if not file.exists() else "no container engine runs here"
-        return f"Image: not built, as {why}. Elsewhere: {command}"
+        why = "deploy/Dockerfile is missing" if not file.exists() else "no container engine runs here"
+        return f"Image: not built, because {why}. To build it elsewhere: {command}"
     subprocess.run(command.split(), cwd=root, check=True)
     return f"Image: slowwave:{version}"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Build a release; 1 where it cannot be."""
+    """Build a release; return 1 if that is impossible."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description="Build a release.")
-    parser.add_argument("--cut", action="store_true", help="only give the changelog this version and day")
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder of what is built")
-    parser.add_argument("--no-try", action="store_true", help="do not install and use the wheel")
-    asked = parser.parse_args(arguments)
+    parser.add_argument(
+        "--cut", action="store_true", help="only date the unreleased section of the changelog"
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="output folder")
+    parser.add_argument("--no-try", action="store_true", help="do not test the wheel")
+    options = parser.parse_args(arguments)
     try:
-        if asked.cut:
+        if options.cut:
             path = ROOT / "CHANGELOG.md"
             version = version_of(ROOT)
             today = datetime.now(UTC).date()
@@ -177,15 +179,15 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"CHANGELOG.md: {version}. Commit it, then run python -m tools.release.")
             return 0
         version, notes = check(ROOT)
-        if asked.out.exists():
-            shutil.rmtree(asked.out)
-        files = build(ROOT, asked.out, int(_git(ROOT, "log", "-1", "--format=%ct")))
-        (asked.out / "NOTES.md").write_text(notes, encoding="utf-8")
-        (asked.out / "SHA256SUMS").write_text(sums(files), encoding="utf-8")
-        if not asked.no_try:
+        if options.out.exists():
+            shutil.rmtree(options.out)
+        files = build(ROOT, options.out, int(_git(ROOT, "log", "-1", "--format=%ct")))
+        (options.out / "NOTES.md").write_text(notes, encoding="utf-8")
+        (options.out / "SHA256SUMS").write_text(sums(files), encoding="utf-8")
+        if not options.no_try:
             use(next(file for file in files if file.suffix == ".whl"), ROOT)
         print(image(ROOT, version))
-        print(f"{asked.out}: {', '.join(file.name for file in files)}. Next: git tag v{version}")
+        print(f"{options.out}: {', '.join(file.name for file in files)}. Next: git tag v{version}")
     except ReleaseError as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,9 +1,9 @@
-"""The site of the documentation: pages that stand elsewhere in the repository, and links between all of them.
+"""Hook of the documentation site: pages from all over the repository, and links between them.
 
-`properdocs.yml` names this file as its hook. Pages are written for the repository, where README.md is at the
-top and docs/ below it. Here each link is led to where its target is on the site; one that leads to a file
-that is no page, such as a notebook, takes the file along. A link that leads nowhere is left as it is, and the
-strict build refuses it, as it does an anchor that is not there.
+`properdocs.yml` names this file as its hook. Pages are written for the repository, with README.md at the top
+and docs/ below. The hook rewrites each link to its target's place on the site, and includes linked files that
+are no pages, such as a notebook. A broken link stays, and the strict build refuses it, as it does a missing
+anchor.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ ELSEWHERE = {
     "SECURITY.md": "security.md",
     "examples/README.md": "examples.md",
 }
-"""Pages outside docs/, and where they are on the site."""
-TAKEN = "files"  # folder of the site for files that are taken along
+"""Pages outside docs/, with their places on the site."""
+TAKEN = "files"  # folder of the site for linked files
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
-_FILE = re.compile(r"^(```\w+) file=(\S+)$", re.MULTILINE)  # code with the file that it belongs to
+_FILE = re.compile(r"^(```\w+) file=(\S+)$", re.MULTILINE)  # code with its file name
 _HERE = {site: path for path, site in ELSEWHERE.items()}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Headings have the anchors that GitHub gives them, so that one link is right in both places."""
+    """Use GitHub's heading anchors, so that a link works in both places."""
     config.mdx_configs["toc"] = {**config.mdx_configs.get("toc", {}), "slugify": slug}
     return config
 
 
 def slug(heading: str, separator: str = "-") -> str:
-    """The anchor of a heading: lower case, marks left out, a hyphen for each space."""
+    """Return the anchor of a heading: lower case, without marks, a hyphen per space."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", separator)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that stand elsewhere, and the files that any page links to."""
+    """Add the pages outside docs/, and the files that pages link to."""
     for path, site in ELSEWHERE.items():
         if files.get_file_from_path(site) is None:
             files.append(File.generated(config, site, abs_src_path=str(ROOT / path)))
@@ -58,16 +58,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead the links of a page to where their targets are on the site; say which file code belongs to."""
+    """Rewrite the links of a page to the places of their targets; show the file name of code."""
     path, folder = _path(page.file.src_uri), posixpath.dirname(page.file.src_uri)
 
-    def led(found: re.Match[str]) -> str:
-        target = _target(found[2], path)
+    def rewritten(match: re.Match[str]) -> str:
+        target = _target(match[2], path)
         if target is None:
-            return found[0]
-        return found[1] + posixpath.relpath(_site(target), folder or ".") + found[3]
+            return match[0]
+        return match[1] + posixpath.relpath(_site(target), folder or ".") + match[3]
 
-    return _FILE.sub(r"`\2`:\n\n\1", _outside_fences(markdown, lambda text: _LINK.sub(led, text)))
+    return _FILE.sub(r"`\2`:\n\n\1", _outside_fences(markdown, lambda text: _LINK.sub(rewritten, text)))
 
 
 def _outside_fences(markdown: str, change: Callable[[str], str]) -> str:
@@ -79,17 +79,17 @@ def _outside_fences(markdown: str, change: Callable[[str], str]) -> str:
 
 
 def _targets(markdown: str, path: str) -> list[str]:
-    targets = (_target(found[2], path) for found in _LINK.finditer(_FENCE.sub("", markdown)))
-    return [one for one in targets if one is not None]
+    targets = (_target(match[2], path) for match in _LINK.finditer(_FENCE.sub("", markdown)))
+    return [target for target in targets if target is not None]
 
 
 def _path(site: str) -> str:
-    """Where a page of the site stands in the repository."""
+    """Return the path of a site's page in the repository."""
     return _HERE.get(site, f"docs/{site}")
 
 
 def _target(link: str, path: str) -> str | None:
-    """What a link of a page leads to, as a path in the repository; None: an address, or nothing there."""
+    """Return the repository path of a link; None for an address or a missing file."""
     if ":" in link or link.startswith("/"):
         return None
     target = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(link)))
@@ -99,7 +99,7 @@ def _target(link: str, path: str) -> str | None:
 
 
 def _site(target: str) -> str:
-    """Where a file of the repository is on the site."""
+    """Return the place of a repository file on the site."""
     if target in ELSEWHERE:
         return ELSEWHERE[target]
     return target.removeprefix("docs/") if target.startswith("docs/") else f"{TAKEN}/{target}"

@@ -1,4 +1,4 @@
-"""bm25s and NumPy: all of it in memory, words and exact cosines, fused by reciprocal ranks; no database."""
+"""Peer: bm25s and NumPy, in memory; words and exact cosines, fused by reciprocal ranks."""
 
 from __future__ import annotations
 

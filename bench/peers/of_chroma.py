@@ -1,4 +1,4 @@
-"""Chroma: vectors in a local collection; its local form has no search by words beside them."""
+"""Peer: Chroma; vectors in a local collection, which has no full-text search beside them."""
 
 from __future__ import annotations
 

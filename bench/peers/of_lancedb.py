@@ -1,4 +1,4 @@
-"""LanceDB's own hybrid search: vectors and full text, its reciprocal rank fusion."""
+"""Peer: LanceDB's own hybrid search, vectors and full text with reciprocal rank fusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mem0 without inference: texts as they are, in its default local store (Qdrant's, in this process)."""
+"""Peer: mem0 without inference, in its default local store (Qdrant, in this process)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slowwave as an application uses it, with an embedder that has every vector already."""
+"""Peer: Slowwave as an application uses it, with an embedder that has every vector cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""txtai: vectors and BM25 in one index with its texts, fused as it does by itself."""
+"""Peer: txtai; vectors and BM25 in one index with its texts, with its default fusion."""
 
 from __future__ import annotations
 

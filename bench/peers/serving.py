@@ -1,4 +1,4 @@
-"""What the process of every peer does: a call is a line of JSON, and so is its answer.
+"""Server loop of every peer's process: a call is a line of JSON, and so is its answer.
 
 It runs in the peer's own environment, so nothing is imported here but NumPy and what comes with Python.
 """

@@ -1,6 +1,6 @@
-"""The pages of the reference, each made from the code that it is about.
+"""Generated reference pages, each derived from the code that it documents.
 
-``python -m tools.reference`` writes them, ``--check`` says which of them are no longer true.
+``python -m tools.reference`` writes them, ``--check`` lists the outdated ones.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/rooms.svg": rooms.picture,
     "docs/decisions/README.md": decisions.page,
 }
-"""What makes each file, by its path in the repository."""
+"""Generator of each file, by its path in the repository."""
 
 
 def made() -> dict[str, str]:
-    """The text of every file, by its path in the repository."""
+    """Return the text of every file, by its path in the repository."""
     texts = {}
     for path, make in PAGES.items():
         text = make().rstrip() + "\n"

@@ -1,7 +1,7 @@
-"""Make the reference anew, or say what in it is no longer true.
+"""Generate the reference, or list outdated pages.
 
 python -m tools.reference            # writes docs/reference/ and docs/decisions/README.md
-python -m tools.reference --check    # writes nothing; ends with 1 where a file differs
+python -m tools.reference --check    # writes nothing; exits with 1 if a file differs
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LINES = 12  # of a difference that are shown, for each file (count)
+LINES = 12  # of a difference that are printed per file (count)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the files, or compare them; returns the exit code."""
+    """Write or compare the files. Return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.reference",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
-    asked = parser.parse_args(argv)
+    parser.add_argument("--check", action="store_true", help="write nothing, list the differences")
+    options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as home:
         _plain_environment(home)
         from tools.reference import MADE_BY, made  # not before: modules read the environment
 
         texts = made()
     stale = [path for path, text in texts.items() if _text(ROOT / path) != text]
-    if not asked.check:
+    if not options.check:
         for path in stale:
             (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / path).write_text(texts[path], encoding="utf-8")
@@ -43,15 +43,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     for path in stale:
         _say("\n".join(_difference(path, texts[path])))
     _say(
-        f"{len(stale)} of {len(texts)} files differ from the code. Make them anew:\n    {MADE_BY}"
+        f"{len(stale)} of {len(texts)} files differ from the code. To regenerate them, run:\n    {MADE_BY}"
         if stale
-        else f"{len(texts)} files say what the code says."
+        else f"{len(texts)} files are up to date."
     )
     return 1 if stale else 0
 
 
 def _plain_environment(home: str) -> None:
-    """Nothing of the machine and its home may show in a page."""
+    """Remove everything about this machine and its home from the environment."""
     for name in [*os.environ]:
         if name.startswith("SLOWWAVE_") or name in ("DAGSTER_HOME", "FORCE_COLOR", "COLUMNS"):
             del os.environ[name]

@@ -1,7 +1,7 @@
-"""Calls of the API, and the packages that each call uses.
+"""Reference of the API's calls, and the packages that each call uses.
 
-Read from the source of `Memory`, without running it: which names of which room the body of a call uses, its
-private helpers among it. Annotations are no use of a name.
+Read statically from the source of `Memory`: names of each package that the body of a call uses, including its
+private helpers. Annotations do not count.
 """
 
 from __future__ import annotations
@@ -17,52 +17,52 @@ from tools.reference.drawing import COLOURS, GraphDrawing
 from tools.reference.markdown import codes, paragraphs, section, summary, table
 from tools.reference.rooms import layers
 
-EVERYWHERE = {"common", "errors", "settings", "home"}  # rooms that almost every call has; they say nothing
+EVERYWHERE = {"common", "errors", "settings", "home"}  # packages that almost every call uses
 PARTS = {"journal": "journal", "store": "store", "embedder": "embedding"}
-"""Parts of a home, and the room that each is of."""
+"""Package of each part of a home."""
 LEFT, HEAD, HIGH, COLUMN, NAMES = 16, 84, 24, 74, 150  # of the picture (pixels)
-LINE = 100  # characters of a call that stands in one line
+LINE = 100  # maximum characters of a call on one line
 
 
 @cache
 def _source() -> list[ast.stmt]:
-    """Statements of the modules that the class is made of, the lowest layer first."""
-    layers_of_class = [one for one in reversed(memory.Memory.__mro__) if one is not object]
-    texts = [inspect.getsource(sys.modules[one.__module__]) for one in layers_of_class]
+    """Return the statements of the modules of the class, lowest layer first."""
+    layers_of_class = [base for base in reversed(memory.Memory.__mro__) if base is not object]
+    texts = [inspect.getsource(sys.modules[base.__module__]) for base in layers_of_class]
     return [statement for text in texts for statement in ast.parse(text).body]
 
 
 @cache
 def _of_memory() -> dict[str, ast.FunctionDef]:
-    """The methods of the class, by their names, in the order of its files."""
-    classes = {one.__name__ for one in memory.Memory.__mro__}
-    bodies = [one.body for one in _source() if isinstance(one, ast.ClassDef) and one.name in classes]
-    return {one.name: one for body in bodies for one in body if isinstance(one, ast.FunctionDef)}
+    """Return the methods of the class by name, in file order."""
+    classes = {base.__name__ for base in memory.Memory.__mro__}
+    bodies = [node.body for node in _source() if isinstance(node, ast.ClassDef) and node.name in classes]
+    return {node.name: node for body in bodies for node in body if isinstance(node, ast.FunctionDef)}
 
 
 @cache
 def calls() -> dict[str, tuple[str, ...]]:
-    """The rooms that each public call of `Memory` uses, by its name, in the order of the file."""
+    """Return the packages that each public call of `Memory` uses, in file order."""
     at_top, methods = _imported(_source()), _of_memory()
-    found = {}
+    packages = {}
     for name, method in methods.items():
         if not name.startswith("_") and not _is_part(method):
             rooms = _used(method, methods, at_top, set())
-            found[name] = tuple(room for layer in layers() for room in layer if room in rooms - EVERYWHERE)
-    return found
+            packages[name] = tuple(room for layer in layers() for room in layer if room in rooms - EVERYWHERE)
+    return packages
 
 
 def _is_part(method: ast.FunctionDef) -> bool:
-    """A property is a part of the memory, except the one that has calls of its own; so is its life."""
+    """Whether a method is a part of the memory: a property without calls of its own, or its set-up."""
     return (_is_property(method) and method.name != "learning") or method.name in ("prepare", "close")
 
 
 def _is_property(method: ast.FunctionDef) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list)
+    return any(isinstance(node, ast.Name) and node.id == "property" for node in method.decorator_list)
 
 
 def _imported(statements: Iterable[ast.AST]) -> dict[str, str]:
-    """The room of each name that is imported."""
+    """Return the package of each imported name."""
     return {
         alias.asname or alias.name: statement.module.split(".")[1]
         for statement in statements
@@ -93,7 +93,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     shown = "Calls of the API, with a mark at each package that a call uses"
     rows = [(f"[`{name}`](#{name})", summary(_doc(name)), ", ".join(to)) for name, to in calls().items()]
     return "\n\n".join(
@@ -114,7 +114,7 @@ def _doc(name: str) -> str:
 
 
 def _described(name: str) -> str:
-    """The docstring; its sections of arguments and errors as lists."""
+    """Return the docstring, with its sections as lists."""
     parts = []
     for block in _doc(name).split("\n\n"):
         head, _, rest = block.partition("\n")
@@ -126,7 +126,7 @@ def _described(name: str) -> str:
 
 
 def _items(text: str) -> str:
-    """Entries of a section, each with the lines that are indented below it."""
+    """Return the entries of a section, each with its indented lines."""
     entries: list[str] = []
     for line in text.splitlines():
         if line.startswith(" ") and entries:
@@ -137,7 +137,7 @@ def _items(text: str) -> str:
 
 
 def _signature(name: str) -> str:
-    """How it is called, as the source says it."""
+    """Return the signature of a call."""
     method = _of_memory()[name]
     gives = ast.unparse(method.returns) if method.returns else "None"
     if _is_property(method):
@@ -150,7 +150,7 @@ def _signature(name: str) -> str:
 
 
 def _arguments(arguments: ast.arguments) -> list[str]:
-    """The arguments of a method without itself, each with its type and its default."""
+    """Return the arguments of a method except self, each with its type and default."""
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
     parts = [_argument(*pair) for pair in zip(positional, defaults, strict=True)][1:]
@@ -162,12 +162,12 @@ def _arguments(arguments: ast.arguments) -> list[str]:
     return parts + ([f"**{ast.unparse(arguments.kwarg)}"] if arguments.kwarg else [])
 
 
-def _argument(one: ast.arg, default: ast.expr | None) -> str:
-    return ast.unparse(one) + (f" = {ast.unparse(default)}" if default is not None else "")
+def _argument(argument: ast.arg, default: ast.expr | None) -> str:
+    return ast.unparse(argument) + (f" = {ast.unparse(default)}" if default is not None else "")
 
 
 def picture() -> str:
-    """A mark where a call hands on to a room."""
+    """Draw a mark for each package that a call uses."""
     made = calls()
     used = [room for layer in layers() for room in layer if any(room in rooms for rooms in made.values())]
     drawing = GraphDrawing(

@@ -1,4 +1,4 @@
-"""Text as Markdown that GitHub and the site read alike."""
+"""Markdown that GitHub and the site render alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODE = re.compile(r"(``?.+?``?)")
 
 
 def prose(text: str) -> str:
-    """One paragraph of help or of a docstring: no line breaks, no colours, no HTML by accident."""
+    """Convert one paragraph of help or a docstring: no line breaks, colours or accidental HTML."""
     words = " ".join(_ROLE.sub("", _RICH.sub("", text)).split())
     parts = _CODE.split(words.replace("``", "`"))
     return "".join(part if part.startswith("`") else _plain(part) for part in parts)
@@ -20,32 +20,32 @@ def prose(text: str) -> str:
 
 def _plain(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([*])|(?<!\w)(_)|(_)(?!\w)", lambda found: "\\" + found[0], text)
+    return re.sub(r"([*])|(?<!\w)(_)|(_)(?!\w)", lambda match: "\\" + match[0], text)
 
 
 def paragraphs(text: str | None) -> str:
-    """A whole docstring, its paragraphs and lists kept."""
+    """Convert a whole docstring; paragraphs and lists stay."""
     blocks = re.split(r"\n\s*\n", inspect.cleandoc(text or ""))
     return "\n\n".join(prose(block) for block in blocks if block.strip())
 
 
 def summary(text: str | None) -> str:
-    """The first paragraph of a docstring."""
+    """Return the first paragraph of a docstring."""
     return paragraphs(text).split("\n\n")[0]
 
 
 def code(text: object) -> str:
-    """Something as it is typed; empty stays empty."""
+    """Format text as code; empty stays empty."""
     return f"`{text}`" if str(text) else ""
 
 
 def codes(texts: Iterable[str]) -> str:
-    """Several such things."""
+    """Format several texts as code."""
     return ", ".join(map(code, texts))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; a bar inside a cell is no border."""
+    """Return a table; bars inside cells are escaped."""
     lines = [_row(head), "|" + "---|" * len(head), *(_row(row) for row in rows)]
     return "\n".join(lines)
 
@@ -55,5 +55,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def section(level: int, title: str, *parts: str) -> str:
-    """A heading and what is below it; parts that are empty are left out."""
+    """Return a heading with its parts, without empty ones."""
     return "\n\n".join(["#" * level + f" {title}", *(part for part in parts if part)])

@@ -1,4 +1,4 @@
-"""The tools and resources of the MCP server, as it lists them to a client."""
+"""Reference of the MCP server's tools and resources, as listed to a client."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ KINDS = {"string": "text", "integer": "whole number", "number": "number", "boole
 
 
 class _Nobody:
-    """Memories that nobody asks for: what is listed does not depend on any."""
+    """Stub of the open memories: what the server lists does not depend on any."""
 
     def request(self) -> Any:  # noqa: ANN401
-        """There is none."""
+        """Raise, because no memory is open."""
         raise LookupError("no memory is open here")
 
     def caller(self) -> Any:  # noqa: ANN401
-        """Somebody to whom every tool is listed."""
+        """Return a caller to whom every tool is listed."""
         from slowwave.serving.caller import Caller
 
         return Caller("reference", "reference")
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing."""
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     from slowwave.mcp.server import build
 
     memories: Any = _Nobody()
@@ -40,8 +40,10 @@ def page() -> str:
         "[Connect an assistant](../how-to/connect-an-assistant.md) and [Run the MCP server with "
         "tokens](../how-to/mcp-server.md) say how to use it. Every tool responds in text, for a model to "
         "read, and as structured data. An unknown argument is refused.",
-        table(["tool", "description", "changes"], [(_link(one), one.title, _changes(one)) for one in tools]),
-        *(_described(one) for one in tools),
+        table(
+            ["tool", "description", "changes"], [(_link(tool), tool.title, _changes(tool)) for tool in tools]
+        ),
+        *(_described(tool) for tool in tools),
         section(2, "Resources", _resources([*fixed, *templates])),
         section(2, "Instructions for the client", paragraphs(server.instructions)),
     ]
@@ -51,8 +53,8 @@ def page() -> str:
 async def _listed(server: Any) -> tuple[list[Any], list[Any], list[Any]]:  # noqa: ANN401
     return (
         await server.list_tools(),
-        sorted(await server.list_resources(), key=lambda one: str(one.uri)),
-        sorted(await server.list_resource_templates(), key=lambda one: one.uri_template),
+        sorted(await server.list_resources(), key=lambda item: str(item.uri)),
+        sorted(await server.list_resource_templates(), key=lambda item: item.uri_template),
     )
 
 
@@ -92,7 +94,7 @@ def _kind(part: dict[str, Any], schema: dict[str, Any]) -> str:
     if "$ref" in part:
         return _kind(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
     if "anyOf" in part:
-        return " or ".join(_kind(one, schema) for one in part["anyOf"] if one.get("type") != "null")
+        return " or ".join(_kind(choice, schema) for choice in part["anyOf"] if choice.get("type") != "null")
     if "enum" in part:
         return codes(map(str, part["enum"]))
     if part.get("type") == "array":
@@ -104,7 +106,7 @@ def _kind(part: dict[str, Any], schema: dict[str, Any]) -> str:
 
 def _resources(listed: list[Any]) -> str:
     rows = []
-    for one in listed:
-        address = str(getattr(one, "uri", "") or one.uri_template)
-        rows.append((code(address), one.title or one.name, one.mime_type or ""))
+    for item in listed:
+        address = str(getattr(item, "uri", "") or item.uri_template)
+        rows.append((code(address), item.title or item.name, item.mime_type or ""))
     return table(["address", "description", "media type"], rows)

@@ -1,4 +1,4 @@
-"""The nightly job in Dagster: assets, jobs, schedules, sensors and checks, and a picture of them."""
+"""Reference of the nightly job in Dagster: assets, jobs, schedules, sensors, checks, and a picture."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tools.reference import graph
 from tools.reference.markdown import code, codes, paragraphs, prose, section, summary, table
 
 GROUPS = ("ingest", "feedback", "evaluation", "learning", "at_a_glance")
-"""From the top of the picture; others follow."""
-EVERYWHERE = "unique_key"  # a check that every asset with a table has
+"""Groups from the top of the picture; others follow."""
+EVERYWHERE = "unique_key"  # check of every asset with a table
 
 
 @cache
 def definitions() -> Any:  # noqa: ANN401 - Dagster's definitions
-    """Everything that Dagster knows of a home."""
+    """Return Dagster's definitions of a home."""
     from slowwave.assets.resources import SlowwaveResource
     from slowwave.orchestration import definitions as module
 
@@ -26,7 +26,7 @@ def definitions() -> Any:  # noqa: ANN401 - Dagster's definitions
 def _assets() -> list[Any]:
     graph_ = definitions().resolve_asset_graph()
     nodes = [graph_.get(key) for key in graph_.toposorted_asset_keys]
-    return sorted(nodes, key=lambda one: (_place(one.group_name), one.group_name))
+    return sorted(nodes, key=lambda asset: (_place(asset.group_name), asset.group_name))
 
 
 def _place(group: str) -> int:
@@ -34,12 +34,14 @@ def _place(group: str) -> int:
 
 
 def _groups() -> list[str]:
-    return list(dict.fromkeys(one.group_name for one in _assets()))
+    return list(dict.fromkeys(asset.group_name for asset in _assets()))
 
 
 def picture() -> str:
-    """The assets and what each rests on."""
-    steps = [graph.AssetStep(_name(one.key), one.group_name, tuple(_parents(one))) for one in _assets()]
+    """Draw the assets and their dependencies."""
+    steps = [
+        graph.AssetStep(_name(asset.key), asset.group_name, tuple(_parents(asset))) for asset in _assets()
+    ]
     return graph.picture(
         steps,
         _groups(),
@@ -50,25 +52,25 @@ def picture() -> str:
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     defs = definitions()
     jobs = [
-        (code(one.name), _said(one), _of_job(one))
-        for one in sorted(defs.resolve_all_job_defs(), key=_named)
-        if not one.name.startswith("__")  # Dagster's own
+        (code(job.name), _description(job), _of_job(job))
+        for job in sorted(defs.resolve_all_job_defs(), key=_named)
+        if not job.name.startswith("__")  # Dagster's own
     ]
     schedules = table(
         ["schedule", "cron", "job", "description"],
         [
-            (code(one.name), code(one.cron_schedule), code(one.job_name), _said(one))
-            for one in sorted(defs.schedules, key=_named)
+            (code(item.name), code(item.cron_schedule), code(item.job_name), _description(item))
+            for item in sorted(defs.schedules, key=_named)
         ],
     )
     sensors = table(
         ["sensor", "interval", "description"],
         [
-            (code(one.name), f"{one.minimum_interval_seconds} s", _said(one))
-            for one in sorted(defs.sensors, key=_named)
+            (code(sensor.name), f"{sensor.minimum_interval_seconds} s", _description(sensor))
+            for sensor in sorted(defs.sensors, key=_named)
         ],
     )
     parts = [
@@ -88,16 +90,16 @@ def page() -> str:
     ]
     for group in _groups():
         parts.append(f"### Group {group}")
-        parts += [_described(one) for one in _assets() if one.group_name == group]
+        parts += [_described(asset) for asset in _assets() if asset.group_name == group]
     return "\n\n".join([*parts, section(2, "Checks", _checks(defs))])
 
 
-def _named(one: Any) -> str:  # noqa: ANN401
-    return str(one.name)
+def _named(item: Any) -> str:  # noqa: ANN401
+    return str(item.name)
 
 
-def _said(one: Any) -> str:  # noqa: ANN401
-    return prose(one.description or "")
+def _description(item: Any) -> str:  # noqa: ANN401
+    return prose(item.description or "")
 
 
 def _name(key: Any) -> str:  # noqa: ANN401
@@ -115,12 +117,12 @@ def _of_job(job: Any) -> str:  # noqa: ANN401
 
 def _described(node: Any) -> str:  # noqa: ANN401
     own = sorted(key.name for key in node.check_keys if key.name != EVERYWHERE)
-    said = [
+    lines = [
         f"Depends on {codes(_parents(node))}." if node.parent_keys else "",
         "Depends on its own previous day." if node.key in node.parent_keys else "",
         f"Checks: {codes(own)}." if own else "",
     ]
-    return section(4, _name(node.key), paragraphs(node.description), " ".join(filter(None, said)))
+    return section(4, _name(node.key), paragraphs(node.description), " ".join(filter(None, lines)))
 
 
 def _yes(is_so: bool) -> str:
@@ -128,9 +130,9 @@ def _yes(is_so: bool) -> str:
 
 
 def _checks(defs: Any) -> str:  # noqa: ANN401
-    specs = [spec for one in defs.asset_checks for spec in one.check_specs if spec.name != EVERYWHERE]
+    specs = [spec for check in defs.asset_checks for spec in check.check_specs if spec.name != EVERYWHERE]
     rows = [
         (code(spec.name), code(_name(spec.asset_key)), _yes(spec.blocking), summary(spec.description))
-        for spec in sorted(specs, key=lambda one: (_name(one.asset_key), one.name))
+        for spec in sorted(specs, key=lambda item: (_name(item.asset_key), item.name))
     ]
     return table(["check", "asset", "blocks", "description"], rows)

@@ -1,4 +1,4 @@
-"""The rooms of the package, from the import contract, and the first page of the reference."""
+"""First page of the reference, with the packages of the import contract."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ WIDTH, HIGH, LEFT = 860, 30, 16
 
 
 def page() -> str:
-    """The first page of the reference, with the picture of the rooms."""
+    """Return the first page of the reference, with the picture of the packages."""
     return "\n\n".join(
         [
             "# Reference",
             "The pages about commands, settings, tools, tables, the nightly job and the API are generated "
             "from the code, and a test compares them with it.",
-            table(["page", "content"], [(f"[{name}]({name})", said) for name, said in PAGES]),
+            table(["page", "content"], [(f"[{name}]({name})", content) for name, content in PAGES]),
             "## Packages",
             "A package imports only packages below it. The picture is drawn from the import contract in "
             "`pyproject.toml`; adjacent packages of one colour share a layer.",
@@ -42,14 +42,14 @@ def page() -> str:
 
 
 def layers() -> list[list[str]]:
-    """The rooms of the import contract, the highest layer first."""
+    """Return the packages of the import contract, highest layer first."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (rooms,) = [one for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
-    return [re.split(r" [|:] ", layer) for layer in rooms["layers"]]
+    (contract,) = [one for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
+    return [re.split(r" [|:] ", layer) for layer in contract["layers"]]
 
 
-def said() -> dict[str, str]:
-    """The content of each package, from the table in CONTRIBUTING.md."""
+def package_contents() -> dict[str, str]:
+    """Return the content of each package, from the table in CONTRIBUTING.md."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| `[^`]+` \| (.+) \|$", text, re.MULTILINE)
     packages = {package for layer in layers() for package in layer}
@@ -57,8 +57,8 @@ def said() -> dict[str, str]:
 
 
 def picture() -> str:
-    """The rooms, the highest at the top, with what lives in each."""
-    words = said()
+    """Draw the packages, highest at the top, with their content."""
+    words = package_contents()
     order = [(number, room) for number, layer in enumerate(layers()) for room in layer]
     drawing = GraphDrawing(
         WIDTH,

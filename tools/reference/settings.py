@@ -1,6 +1,6 @@
-"""Settings page: type, range, default and meaning of each setting, and the fixed constants.
+"""Reference of the settings: type, range, default and meaning, and the fixed constants.
 
-Switches and constants that no model declares stand in `settings_fixed.md`, beside this file.
+Switches and constants that no model declares are in `settings_fixed.md`, beside this file.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ each comes from.
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     variable = variable_of(("embedding", "model"))
     switches, constants = (
         (HERE / "settings_fixed.md").read_text(encoding="utf-8").split("\n## Fixed constants")
@@ -73,27 +73,32 @@ def page() -> str:
 
 
 def _anchors(rules: str) -> dict[str, str]:
-    """The anchor of each rule by its number, from the headings of the page of rules."""
-    found = re.findall(r"^#+ (Rule ([\d.]+):.*)$", rules, re.MULTILINE)
-    return {number: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title, number in found}
+    """Return the anchor of each rule by number, from the headings of the rules page."""
+    headings = re.findall(r"^#+ (Rule ([\d.]+):.*)$", rules, re.MULTILINE)
+    return {number: re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title, number in headings}
 
 
 def _cited(text: str, anchors: Mapping[str, str]) -> str:
-    """The text with each number of a rule as a link."""
+    """Return the text with rule numbers as links."""
 
-    def link(one: re.Match[str]) -> str:
-        return f"{one[1]}[{one[2]}](rules.md#{anchors[one[3]]})" if one[3] in anchors else one[0]
+    def link(match: re.Match[str]) -> str:
+        return f"{match[1]}[{match[2]}](rules.md#{anchors[match[3]]})" if match[3] in anchors else match[0]
 
     return re.sub(r"([(, ])(rule (\d(?:\.\d+)?))(?=[),;])", link, text)
 
 
 def _fixed() -> Iterator[tuple[str, str, str, str]]:
-    """The parameters of policies that are no settings."""
+    """Yield the policy parameters that are no settings."""
     for policy in (UsagePolicy, FeedbackPolicy, KeyPolicy):
-        for one in parameters(policy):
-            if one.spec.fixed:
-                name = code(f"{policy.__name__}.{one.name}")
-                yield name, code(one.shown_default), prose(one.description), prose(one.spec.fixed)
+        for declared in parameters(policy):
+            if declared.spec.fixed:
+                name = code(f"{policy.__name__}.{declared.name}")
+                yield (
+                    name,
+                    code(declared.shown_default),
+                    prose(declared.description),
+                    prose(declared.spec.fixed),
+                )
 
 
 def _groups(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -103,7 +108,7 @@ def _groups(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 def _listed(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Settings that are lists of rows, with the model of a row."""
+    """Yield settings that are lists of rows, with the model of a row."""
     for name, field in model.model_fields.items():
         for part in get_args(field.annotation):
             if isinstance(part, type) and issubclass(part, BaseModel):
@@ -114,42 +119,47 @@ def _rows(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[tuple[str, 
     inner = dict(_groups(model))
     for name, field in model.model_fields.items():
         if name not in inner:
-            said = ", ".join(filter(None, [_type(field.annotation), _range(field.metadata)]))
-            yield code(".".join((*path, name))), said, _default(field), prose(field.description or "")
+            type_and_range = ", ".join(filter(None, [_type(field.annotation), _range(field.metadata)]))
+            yield (
+                code(".".join((*path, name))),
+                type_and_range,
+                _default(field),
+                prose(field.description or ""),
+            )
 
 
-def _type(kind: Any) -> str:  # noqa: ANN401 - whatever an annotation is
+def _type(kind: Any) -> str:  # noqa: ANN401 - any annotation
     if get_origin(kind) is Annotated:
         inner, *metadata = get_args(kind)
         return ", ".join(filter(None, [_type(inner), _range(metadata)]))
     if get_origin(kind) is Literal:
         return codes(map(str, get_args(kind)))
     if get_origin(kind) in (Union, types.UnionType):
-        kinds = [_type(one) for one in get_args(kind) if one is not type(None)]
+        kinds = [_type(arg) for arg in get_args(kind) if arg is not type(None)]
         return " or ".join(kinds) + (", or unset" if type(None) in get_args(kind) else "")
     if get_origin(kind) in (tuple, list):
         return f"list of {_type(get_args(kind)[0])}"
     if get_origin(kind) is dict:
         return "table of names and values"
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return codes(str(one.value) for one in kind)
+        return codes(str(member.value) for member in kind)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return "rows"
     return PLAIN.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def _range(metadata: list[Any]) -> str:
-    """What bounds a value: numbers, lengths, a pattern."""
-    said = []
+    """Return the bounds of a value: numbers, lengths, a pattern."""
+    bounds = []
     for words in (BOUNDS, LENGTHS):
         for name, wording in words.items():
-            said += [wording.format(_number(getattr(one, name))) for one in metadata if _has(one, name)]
-    said += [f"like {code(one.pattern)}" for one in metadata if _has(one, "pattern")]
-    return " ".join(said)
+            bounds += [wording.format(_number(getattr(rule, name))) for rule in metadata if _has(rule, name)]
+    bounds += [f"like {code(rule.pattern)}" for rule in metadata if _has(rule, "pattern")]
+    return " ".join(bounds)
 
 
-def _has(one: Any, name: str) -> bool:  # noqa: ANN401
-    return getattr(one, name, None) is not None
+def _has(rule: Any, name: str) -> bool:  # noqa: ANN401
+    return getattr(rule, name, None) is not None
 
 
 def _number(value: float) -> str:

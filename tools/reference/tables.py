@@ -1,4 +1,4 @@
-"""Every LanceDB table and its columns, from their declarations."""
+"""Reference of every LanceDB table and its columns, from their declarations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ WORDS = {
     "string": "text", "bool": "true or false", "int32": "whole number", "int64": "whole number",
     "double": "number",
 }  # fmt: skip
-DIMENSION = 384  # of the model that ships; a page has to have one (count)
+DIMENSION = 384  # of the bundled model; a page must have one (count)
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     specs = table_specs(DIMENSION)
     parts = [
         "# Tables",
@@ -26,7 +26,7 @@ def page() -> str:
         table(["table", "day column", "description"], map(_listed, specs.values())),
     ]
     for name, spec in specs.items():
-        rows = [(code(field.name), said(field.type), _marks(spec, field.name)) for field in spec.schema]
+        rows = [(code(field.name), type_name(field.type), _marks(spec, field.name)) for field in spec.schema]
         parts.append(section(2, name, prose(spec.description), table(["column", "type", "role"], rows)))
     return "\n\n".join(parts)
 
@@ -44,8 +44,8 @@ def _marks(spec: TableSpec, column: str) -> str:
     return ", ".join(name for name, is_so in marks.items() if is_so)
 
 
-def said(kind: pa.DataType) -> str:
-    """A type in words."""
+def type_name(kind: pa.DataType) -> str:
+    """Return the name of a column type."""
     if pa.types.is_fixed_size_list(kind):
         size = "as many as the model's dimension" if kind.list_size == DIMENSION else f"{kind.list_size:,}"
         return f"vector of {size} numbers ({kind.value_type})"
@@ -53,7 +53,7 @@ def said(kind: pa.DataType) -> str:
         inner = kind.value_type
         if pa.types.is_struct(inner):
             return "list of rows with " + codes(field.name for field in inner)
-        return f"list of {said(inner)}"
+        return f"list of {type_name(inner)}"
     if pa.types.is_timestamp(kind):
         return "timestamp (UTC)"
     return WORDS.get(str(kind), str(kind))
