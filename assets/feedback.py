@@ -120,7 +120,7 @@ def events(
 
 
 def _entries(space: Workspace, kinds: Sequence[str], each: float) -> dict[str, int]:
-    """Count the journal entries of some kinds by day, times the rows that each counts for."""
+    """Count journal entries of some kinds by day, times their weight in rows."""
     by_day = space.journal.days(kinds).group_by("day").agg(pl.col("entries").sum())
     return {day: int(count * each) for day, count in by_day.iter_rows()}
 
@@ -210,7 +210,7 @@ def _from_signals(
 def effectiveness(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Effectiveness of each chunk and memory, as of the end of each day that changed it (rule 4.3).
+    """Effectiveness of each chunk and memory, at the end of each changed day (rule 4.3).
 
     A weighted mean of ratings with a neutral prior, updated from the state of the previous days. Ratings lose
     half of their weight every three months; of one user on one memory only the newest few count.

@@ -53,7 +53,7 @@ RULES = ("scoring/feedback", "scoring/nearness.py", "learning")
 def learned_proposals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Learned terms that each selection of a day proposes, or the reason why it proposes none.
+    """Proposals of learned terms by the selections of a day, or the reasons against.
 
     A proposal has no effect on any search. Nothing is proposed from results ranked among the first three, for
     memories younger than three days, or from frequent and listed filler words.
@@ -94,7 +94,7 @@ def _outcomes(rows: pl.DataFrame, reasons: pl.DataFrame) -> dg.MarkdownMetadataV
 def learned_matches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Matches of learned terms and search keys, with the relevance of the memories they lead to.
+    """Matches of learned terms and search keys, with the relevance of their memories.
 
     Uses only what was known before the day of the search. It measures the noise that learning adds.
     """
@@ -179,7 +179,7 @@ def learning_gate(
 
 
 def _decided(space: Workspace, days: list[str]) -> tuple[dict[_Of, GateDecision], dict[str, str]]:
-    """Return the gates at the end of some days, and the namespaces rolled back with the reason.
+    """Return the gates at the end of some days, and rolled-back namespaces with reasons.
 
     Refusals are logged.
     """

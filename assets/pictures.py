@@ -56,7 +56,7 @@ def of_signals(signals: pl.DataFrame, days: Sequence[str] = ()) -> Metadata:
 
 
 def of_effectiveness(effectiveness: pl.DataFrame) -> Metadata:
-    """Plot the effectiveness of the memories that changed on these days, as of the last change.
+    """Plot the effectiveness of memories that changed on these days, after the last change.
 
     Args:
         effectiveness: Rows of ``effectiveness``, of chunks and of whole memories.

@@ -61,7 +61,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return load(self.home or None, **overrides)
 
     def no_home(self) -> dg.SkipReason | None:
-        """Return the reason to skip if there is no home and no declared vault, else None."""
+        """Return the reason to skip without a home and a declared vault, else None."""
         settings = self.settings()
         if self.vault or has_home(settings):
             return None
@@ -96,7 +96,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return datetime.fromisoformat(self.now).astimezone(UTC) if self.now else datetime.now(UTC)
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Start the run's span, and tag the run with its process so that others can detect its death."""
+        """Start the run's span, and tag the run with its process, to detect its death."""
         if context.run is not None and context.instance is not None:
             context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
         self._night = None if context.run is None else start_night(self.space, context.run)
@@ -112,7 +112,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
 
 def of_the_home(resource: dg.ConfigurableResource, about: str) -> dg.ResourceDefinition:  # type: ignore[type-arg]
-    """Return a resource without configurable fields, so that whoever starts a run sees none.
+    """Return a resource without configurable fields, so that the Launchpad shows none.
 
     The process decides the home and the clock, not the Launchpad.
 

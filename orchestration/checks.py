@@ -196,7 +196,7 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     "rerun alone: the sensor late_feedback or `slowwave night` processes the listed days again.",
 )
 def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-    """Whether no processed day is missing feedback of its own or of a day before it."""
+    """Whether every processed day includes its own and all earlier feedback."""
     space = slowwave.space
     folded = processed_days(space.store)
     late = [day for day in stale_days(space.journal, space.store) if day in folded]

@@ -131,7 +131,7 @@ def _watchdog(group: int, grace: float) -> subprocess.Popen[bytes]:
 
 
 def _forward(printed: Iterable[bytes], stopping: threading.Event, plain: bool, json: bool) -> None:
-    """Forward a program's output line by line, without Dagster's lines about each event of a run."""
+    """Forward a program's output by line, without Dagster's lines about run events."""
     of_run = False
     for line in printed:
         plain_line = _COLOURS.sub(b"", line)

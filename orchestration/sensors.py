@@ -201,7 +201,7 @@ def _at_home(check: Callable[..., Tick]) -> Callable[..., Tick]:
 
 
 def _past(slowwave: SlowwaveResource, stale: StalePartitions) -> StalePartitions:
-    """Return the stale partitions whose nightly job should be over by now, including the grace time."""
+    """Return stale partitions whose nightly job should be over, including grace time."""
     settings, now = slowwave.space.settings, slowwave.clock()
 
     def past(days: tuple[str, ...]) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ def _unloaded(slowwave: SlowwaveResource, days: Sequence[str]) -> list[str]:
 
 
 def _before_first(slowwave: SlowwaveResource, what: str, days: Sequence[str]) -> dg.SkipReason | None:
-    """Return the reason to skip for days without a partition in this code location, or None."""
+    """Return the reason to skip days without a partition in this code location, or None."""
     if unloaded := _unloaded(slowwave, days):
         return dg.SkipReason(
             f"There is {what} of {min(unloaded)}, but the partitions of this page start with "
@@ -256,6 +256,6 @@ def _canceled(context: dg.SensorEvaluationContext, key: str) -> bool:
 
 
 def _ended(context: dg.SensorEvaluationContext) -> bool:
-    """Whether the last run for changed vaults was canceled: what it was to take in was not."""
+    """Whether the last run for changed vaults was canceled, so its changes are not ingested."""
     runs = context.instance.get_runs(dg.RunsFilter(tags={SENSOR_TAG: "watched_vaults"}), limit=1)
     return bool(runs) and runs[0].status == dg.DagsterRunStatus.CANCELED

@@ -69,7 +69,7 @@ def cut(changelog: str, version: str, day: date) -> str:
 
 
 def build(root: Path, out: Path, epoch: int) -> list[Path]:
-    """Build wheel and source archive of the last commit, from a copy of the tree elsewhere.
+    """Build wheel and source archive of the last commit, in a copied tree.
 
     Args:
         root: Of the repository.

@@ -58,7 +58,7 @@ def _sum(values: dict[str, Any]) -> str:
 
 
 def new_name(at: datetime, last: str = "") -> str:
-    """Return a backup name that sorts after the last one, even if the clock was set back.
+    """Return a backup name that sorts after the last one, whatever the clock.
 
     Args:
         at: Time of the backed-up state, in UTC.

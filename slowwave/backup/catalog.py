@@ -141,7 +141,7 @@ class BackupStatus:
 
 
 def backup_statuses(settings: Settings, now: datetime) -> list[BackupStatus]:
-    """Return the state of backups at every known place and at the place of the settings."""
+    """Return the state of backups at every known place and that of the settings."""
     known_places, own = read(settings.home).places, place_of(settings)
     statuses = []
     for uri in [*filter(None, [own]), *(place for place in known_places if place != own)]:

@@ -67,7 +67,7 @@ def dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDatase
 
 
 def require_no_pending_op(journal: Journal) -> None:
-    """Refuse while an operation on the whole home, or an erasure, has begun and not ended.
+    """Refuse while an operation on the whole home, or an erasure, is unfinished.
 
     Raises:
         UnfinishedError: An operation; the message names the command that finishes it.

@@ -1,4 +1,4 @@
-"""Selection of the files in a home's folder that a backup includes, beside tables and journal.
+"""Selection of a home's files for a backup, beside tables and journal.
 
 Includes everything that a person may have put there: settings, rankings, pages, exports. Excludes what can be
 recreated (the warehouse), what belongs to a process (locks, sockets, partial files), backup files, and

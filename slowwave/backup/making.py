@@ -111,7 +111,7 @@ def _refuse_another(archive: Archive, known_backups: catalog.BackupCatalog) -> N
 
 
 def _own(space: Workspace, place: FileStorage) -> list[Path]:
-    """Return paths in the home's folder that are backed up separately, or are no part of it."""
+    """Return paths in the home's folder that are backed up separately, or not at all."""
     excluded = table_folders(space.settings.store_uri)
     excluded += [Path(uri) for uri in catalog.read(space.settings.home).places if "://" not in uri]
     excluded += files.old_places(space.settings.home)
@@ -221,7 +221,7 @@ def _same_or_sent(
     name: str, stored: StoredFile, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
     mode: int = 0o600,
 ) -> File:  # fmt: skip
-    """Reuse the pieces of a file that has not changed since the last backup, else store it."""
+    """Store a file, reusing its pieces if unchanged since the last backup."""
     if old is not None and old.mark == stored.mark and old.size == stored.size:
         return replace(old, mode=mode)
     pieces, size = pieces_of(parts(), archive)

@@ -1,4 +1,4 @@
-"""Translation of library and system errors into errors for a person, at the boundary of each call.
+"""Translation of library and system errors for a person, at each call's boundary.
 
 Every public call, tool and command runs inside :func:`boundary`. It knows whether the call has appended
 anything to the journal, so an error can say so.

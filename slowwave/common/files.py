@@ -13,7 +13,7 @@ from slowwave.errors import ArgumentError
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Yield a stream whose content replaces a file at the end of the block, if no error occurs.
+    """Yield a stream that replaces a file at the end of the block without error.
 
     A device or a pipe is written to directly: replacing ``/dev/null`` would harm the machine.
 

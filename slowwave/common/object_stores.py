@@ -38,7 +38,7 @@ _ADVICE: Final = (
 
 
 def advice_of(words: str) -> str:
-    """Return what to do about an error of an object store, or of a folder in its place; empty: unknown.
+    """Return advice for an error of an object store or folder; empty: unknown.
 
     Args:
         words: The client's whole message; the cause is often at the end.

@@ -53,7 +53,7 @@ def make_home(home: Path) -> None:
 
 
 def make_private(path: Path, home: Path, *, folder: bool = False) -> None:
-    """Create an empty private file or folder of a home before a library creates it with its own mode."""
+    """Create a private file or folder of a home before a library creates it."""
     if path.exists():
         return
     mask = mask_of(home)
@@ -64,7 +64,7 @@ def make_private(path: Path, home: Path, *, folder: bool = False) -> None:
 
 
 def file_mode(folder: Path) -> int:
-    """Return the mode of new files in a folder of a home, for libraries that choose their own."""
+    """Return the mode of new files in a folder of a home."""
     return 0o666 & ~mask_of(folder)
 
 

@@ -42,7 +42,7 @@ def quoted(text: str) -> str:
 
 
 def plain_line(text: str) -> str:
-    """Return a text as one line, for a marked line or a cell of a table."""
+    """Return a text as one line, for a marked line or a table cell."""
     return printable(" ".join(text.split()))
 
 

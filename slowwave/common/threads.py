@@ -15,7 +15,7 @@ THREADS = min(4, os.cpu_count() or 1)
 
 
 def side_by_side(work: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-    """Yield the results of the work for each item in order, a few at a time in threads.
+    """Map items in threads, in order, a few at a time.
 
     Items are consumed only when a thread is free, so that few are in memory.
 

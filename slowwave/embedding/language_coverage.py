@@ -20,7 +20,7 @@ _UNKNOWN = frozenset({"[UNK]", "<unk>"})
 
 
 def is_unspaced(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.Tokenizer
-    """Return the share of places between two letters of a word that the tokeniser keeps, in [0, 1].
+    """Return the share of letter boundaries that the tokeniser does not split, in [0, 1].
 
     A place has the weight of its letter's bytes in UTF-8: a Chinese character says more than a letter. A
     single character counts as one cut place. Text beyond the model's limit is ignored.

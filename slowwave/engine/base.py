@@ -17,7 +17,7 @@ class Engine(Protocol):
         """Whether it has workers, so that splitting work pays."""
 
     def map(self, work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[Made]:
-        """Yield the results of `work` for the pieces, in order, with few in memory at a time.
+        """Yield the results of `work` for the pieces, in order, with few in memory.
 
         Args:
             work: A function of a module, or a `functools.partial` of one. It and the pieces may travel to

@@ -202,7 +202,7 @@ class _ImportProcess:
         existing: Mapping[str, str],
         saved: Set[str],
     ) -> None:
-        """Queue the items of a thread, each following the previous one that is, or will be, a memory."""
+        """Queue the items of a thread, each following the previous present or future memory."""
         before, when = "", None
         for item in thread:
             key, note = item.key, judged.get(item.key)

@@ -33,7 +33,7 @@ WITH_VECTORS = ("chunks", "embedded_chunks", "memories", "question_vectors")
 
 
 def reembed(settings: Settings, model: str) -> dict[str, Any]:
-    """Fill new tables with vectors of `model`, switch to them, and write the choice to the settings file.
+    """Fill new tables with vectors of `model`, switch to them, and update the settings file.
 
     Raises:
         ModelError: The store has that model already, or it cannot be loaded.
@@ -124,7 +124,7 @@ def _move_questions(store: Store, target: Store, embedder: Embedder) -> None:
 
 
 def _missing(store: Store, target: Store) -> list[str]:
-    """Return ids of chunks that the new table is missing or has in an older revision."""
+    """Return ids of chunks that are missing or outdated in the new table."""
     key = ["chunk_id", "revision", "status"]
     existing = target.read("chunks", columns=key)
     return store.read("chunks", columns=key).join(existing, on=key, how="anti")["chunk_id"].to_list()

@@ -150,7 +150,7 @@ def _refuse_acts_since(space: Workspace) -> None:
 
 
 def _is_stale_copy(journal: Path) -> bool:
-    """Whether the journal's copy is missing events of the journal, because an earlier upgrade left it."""
+    """Whether the journal's copy is of an earlier upgrade: the journal has events beyond it."""
     with closing(readonly(former(journal))) as copy, closing(readonly(journal)) as now:
         (last,) = copy.execute("SELECT coalesce(max(seq), 0) FROM journal_entries").fetchone()
         since = now.execute("SELECT DISTINCT kind FROM journal_entries WHERE seq > ?", (last,)).fetchall()

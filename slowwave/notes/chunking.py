@@ -156,7 +156,7 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
 
 
 def found_by(text: str, context: str | None) -> str:
-    """Return the text of a chunk for the full-text index, segmented where it has no spaces.
+    """Return the text of a chunk for the full-text index, segmented where unspaced.
 
     Args:
         text: From :func:`indexed_text`.

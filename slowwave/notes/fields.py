@@ -116,7 +116,7 @@ class Fields:
         return moment
 
     def checked(self, name: str, text: str) -> str:
-        """Return the text, if it has no NUL and no half surrogate pair, which escapes can produce.
+        """Return the text, if it has no NUL and no half surrogate pair.
 
         Raises:
             NoteError: If it has; databases refuse both.

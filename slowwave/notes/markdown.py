@@ -102,7 +102,7 @@ def inline_tags(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
 
 
 def inline_links(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
-    """Yield targets of wiki links and relative Markdown links to notes, in order, not in code."""
+    """Yield targets of wiki and relative Markdown links, in order, not in code."""
     found = [(match.start(), _wiki_target(match[1])) for match in _WIKI_LINK.finditer(body)]
     found += [(match.start(), _note_target(match[1] or match[2])) for match in _MARKDOWN_LINK.finditer(body)]
     code = _Code(body, fences)
@@ -134,7 +134,7 @@ class _Code:
         self._spans: list[tuple[int, int]] = []
 
     def covers(self, offset: int) -> bool:
-        """Whether the offset is in a fenced block or in a code span of its line."""
+        """Whether the offset is in a fenced block or a code span."""
         if _covered(self._fences, offset):
             return True
         if offset >= self._line_end:

@@ -186,7 +186,7 @@ def _require_new_id(note: Note, place: str, first: int, number: int) -> None:
 
 
 def _following(note: Note, source: str, lines: Collection[str], before: Note | None) -> Note:
-    """Return the note with the full source that it follows, and with an inherited context if adjacent."""
+    """Resolve the source that a note follows, and inherit its context if adjacent."""
     if not note.follows:
         return note
     line = f"{source}#{note.follows}"

@@ -130,7 +130,7 @@ class EvaluationSettings(Group):
     @model_validator(mode="before")
     @classmethod
     def _as_it_was_called(cls, given: Any) -> Any:  # noqa: ANN401 - not validated yet
-        """`shadow` was the mapping of one's own policies, before it was the switch."""
+        """Accept the legacy form of `shadow`, a mapping of own policies; now it is a switch."""
         if isinstance(given, dict) and isinstance(given.get("shadow"), dict):
             both = {**given["shadow"], **given.get("shadow_policies", {})}
             return {**given, "shadow": True, "shadow_policies": both}

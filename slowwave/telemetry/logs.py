@@ -133,7 +133,7 @@ def events_as_json() -> Callable[[], None]:
 
 
 def line(level: str, message: str) -> str:
-    """Format a message of a command for its user as a line of JSON, with its line break.
+    """Format a message of a command as a line of JSON, with line break.
 
     Args:
         level: info, warning or error.

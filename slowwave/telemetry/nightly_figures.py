@@ -1,4 +1,4 @@
-"""Figures of nightly runs, in a small file, because their processes end before metrics are requested.
+"""Figures of nightly runs, in a small file that outlives their processes.
 
 The process that serves metrics reads it. It has only numbers and names of jobs.
 """

@@ -143,7 +143,7 @@ class VaultScanner:
         return acts
 
     def _is_ambiguous(self, file: VaultFile) -> bool:
-        """Whether several files have the name of a known one, so that none can be identified."""
+        """Whether a known note's file is ambiguous, because several have its name."""
         if file.source not in self._taken and not self._keep(file.source):
             return False
         self._taken.add(file.source)
@@ -304,7 +304,7 @@ class VaultScanner:
         return f"{self._source.name}/{source}"
 
     def _placed(self, note: Note) -> Note:
-        """Return the note with the full source of the one that it follows, in the same vault."""
+        """Return the note with the full source of its predecessor in the vault."""
         return replace(note, follows=self._subject(note.follows)) if note.follows else note
 
     def _made(self, entry: Entry) -> Entry:
@@ -337,7 +337,7 @@ def _raw_digest(file: VaultFile, data: bytes | None) -> str:
 
 
 def _failure_of(note: Note, error: Exception) -> NoteFailure:
-    """Return the failure for a note that the journal cannot hold, under a name that it can."""
+    """Return the failure for a note that cannot be stored, under a valid name."""
     file = _FILE_OF_LINE.match(note.source)
     source = note.source if file is None else f"{file[1]}#{ids.digest('line', note.source)[:12]}"
     named = isinstance(error, JournalEntryError)

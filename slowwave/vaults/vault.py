@@ -129,7 +129,7 @@ def is_there(uri: str) -> bool:
 
 
 def fingerprint(folder: Path) -> str:
-    """Return a hash that changes when a file of the vault is added, removed or modified; it reads no file."""
+    """Return a hash that changes with the vault's files, from their metadata only."""
     listing = list_vault(folder)
     parts = [f"{file.source}:{file.size}:{file.mtime_ns}" for file in listing.files]
     return ids.digest("fingerprint", *parts, *(f"{place.source}:{place.why}" for place in listing.unseen))

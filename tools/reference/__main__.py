@@ -64,7 +64,7 @@ def _text(path: Path) -> str:
 
 def _difference(path: str, new: str) -> list[str]:
     old = _text(ROOT / path).splitlines()
-    lines = [*difflib.unified_diff(old, new.splitlines(), path, f"{path} (made anew)", n=0, lineterm="")]
+    lines = [*difflib.unified_diff(old, new.splitlines(), path, f"{path} (regenerated)", n=0, lineterm="")]
     more = len(lines) - LINES
     return lines[:LINES] + ([f"… and {more} more lines"] if more > 0 else [])
 

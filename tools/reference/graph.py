@@ -115,7 +115,7 @@ def picture(steps: Sequence[AssetStep], groups: Sequence[str], title: str, about
 
 
 def _way(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """Return a path straight along its own row, then over to the other one between two columns."""
+    """Return a path along its own row, then over to the other between columns."""
     x, y = start[0] + BOX, start[1] + TALL / 2
     to_x, to_y = end[0], end[1] + TALL / 2
     turn = to_x - GAP

@@ -34,7 +34,7 @@ This page lists every setting, and every constant of the [rules](rules.md) that 
 prints the settings of a home that differ from the defaults; with `--all` it prints all of them, and where
 each comes from.
 
-- **Where.** A setting stands in `{file}` in the home, under the table that its group names, or in an
+- **Where.** A setting is in `{file}` in the home, under the table that its group names, or in an
   environment variable: `embedding.model` is `model` under `[embedding]`, and `{variable}`.
 - **Precedence.** Argument, then variable, then file, then default.
 - **Errors.** An unknown name, a value out of range and an unknown parameter of a policy file are errors.

@@ -1,4 +1,4 @@
-"""Bulk import of very many notes from Parquet and JSON lines, on disk or in S3, in batches."""
+"""Bulk import of notes from Parquet and JSON lines, on disk or in S3."""
 
 from slowwave.imports.bulk.rows import Fields, fields_of
 from slowwave.imports.bulk.running import take_rows

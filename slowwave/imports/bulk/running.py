@@ -176,7 +176,7 @@ def _items(
 
 
 def _finish(memory: Memory, items: Sequence[ImportItem]) -> None:
-    """Apply events of a killed batch that are in the journal and not in the tables."""
+    """Apply events of a killed batch that reached only the journal."""
     latest = memory.journal.latest(memory.namespace, [item.key for item in items])
     saves = [entry for entry in latest.values() if entry.kind == "save"]
     names = [ids.memory_id(memory.namespace, entry.subject) for entry in saves]

@@ -35,7 +35,7 @@ TEXT_FIELDS = (
 
 
 def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
-    """Yield entries of a namespace in the order of `seq`, each with its parsed payload (``data``)."""
+    """Yield entries of a namespace by `seq`, each with its parsed payload (``data``)."""
     for page in journal.pages(kinds=list(kinds), namespace=namespace, size=BATCH_SIZE):
         for row in page.iter_rows(named=True):
             data = payload_of(row["payload"])
@@ -104,7 +104,7 @@ class RedactedEntries:
         return self._follower(row) if row["data"].get("follows") in self.sources else None
 
     def _follower(self, row: Row) -> Redaction:
-        """Remove from a note the name of the erased note that it follows, and the words lent by it."""
+        """Remove from a note the name and lent words of its erased predecessor."""
         data = without_follows(row["data"], self.work.lent)
         digest = row["digest"] if row["origin"] else payload_digest(data)
         return Redaction(data, {"digest": digest})

@@ -105,7 +105,7 @@ def _sources(space: Workspace, namespace: str) -> dict[str, str]:
 
 
 def _texts(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
-    """Return title and content hash of each memory's latest text, and the hashes of all its texts."""
+    """Return each memory's latest title and content hash, and the hashes of all its texts."""
     titles, hashes, every = {}, {}, dict[str, set[str]]()
     for row in entries_of(space.journal, namespace, ("save", "unreadable")):
         memory = ids.memory_id(namespace, row["subject"])
@@ -121,7 +121,7 @@ def _copies(wanted: Collection[str], hashes: Mapping[str, str]) -> set[str]:
 
 
 def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubjects) -> None:
-    """Read all notes of the namespace once, to find unique words, phrases and followers of the subjects."""
+    """Find unique words, phrases and followers of the subjects, in one pass over all notes."""
     erased, sources = subjects.named, subjects.sources
     own: set[str] = set()
     phrases: set[str] = set()

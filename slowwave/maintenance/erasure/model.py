@@ -56,7 +56,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ErasureTask:
-    """Task data of an erasure, kept in a file of the home while it is in progress.
+    """Task data of an erasure in progress, kept in a file of the home.
 
     Attributes:
         searches: Ids of the searches whose entries are erased.

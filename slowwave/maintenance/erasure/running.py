@@ -297,7 +297,7 @@ def unfinished(space: Workspace) -> list[Erased]:
 
 
 def _back(space: Workspace, erasures: Sequence[Erased]) -> set[str]:
-    """Return erased memories of which a table has rows, except those saved again under their name."""
+    """Return erased memories with rows in a table, except those saved again."""
     gone: set[str] = set()
     for namespace in {erasure.namespace for erasure in erasures}:
         erased = {name for erasure in erasures if erasure.namespace == namespace for name in erasure.memories}
@@ -321,7 +321,10 @@ def finish(space: Workspace) -> list[Erased]:
 
 
 def _task_from_journal(space: Workspace, record: Erased) -> ErasureTask:
-    """Return the task of an erasure whose file is missing (or on another machine), without its words."""
+    """Return the task of an erasure from the journal, without its words.
+
+    Its file is missing, or on another machine.
+    """
     entry = space.journal.get(record.erasure)
     searches = tuple(searches_in(entry.payload)) if entry else ()
     return ErasureTask(record.erasure, record.namespace, record.scope, record.memories, searches)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _unlent(rows: pl.DataFrame, work: ErasureTask) -> pl.DataFrame:
-    """Return notes that follow an erased one, without its name and the words that it lent them."""
+    """Return notes that follow an erased one, without its name and lent words."""
     changed = [pl.lit(None, pl.String).alias("follows")]
     if "context" in rows.columns:
         lent = pl.col("context").is_in(list(work.lent))
@@ -118,7 +118,7 @@ def _gone(table: Any, spec: TableSpec, work: ErasureTask, needles: QuoteFingerpr
 
 
 def _unasked(table: Any, store: Store, spec: TableSpec, work: ErasureTask) -> Iterator[str]:  # noqa: ANN401
-    """Yield filters of questions that only erased searches asked, or that led only to erased memories.
+    """Yield filters of questions only used by erased searches or leading only to erased memories.
 
     Includes questions without any signal or view: a killed nightly run left them, and their namespace is
     unknown.

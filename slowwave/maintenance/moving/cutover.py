@@ -62,7 +62,7 @@ def switch(settings: Settings, targets: MoveTargets) -> None:
 
 
 def settle(settings: Settings) -> None:
-    """Drop records of places that the home is in again, after a move back or a cancelled one.
+    """Drop records of the home's current places, after a move back or a cancellation.
 
     Args:
         settings: Of the home's current place.
