@@ -202,10 +202,10 @@ def evaluation_cycles(
     and never changes.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    found, faults = run_per_namespace(
+    closed_by_namespace, faults = run_per_namespace(
         space, lambda own: cycles.advance(own, days[-1], _tried(space), slowwave.clock())
     )
-    closed = [name for some in found for name in some]
+    closed = [name for names in closed_by_namespace for name in names]
     failed_metadata = failure_metadata(context, space.store, faults)
     rows = space.store.read("evaluation_cycles").sort("namespace", "number")
     # A cycle that a killed run closed has no page yet.

@@ -97,13 +97,13 @@ def verify(archive: Archive, at: str = "") -> Verified:
     )
 
 
-def mend(archive: Archive, found: Verified) -> int:
+def mend(archive: Archive, verification: Verified) -> int:
     """Delete damaged files, so that the next backup sends them again. Return the count.
 
     Data that the home no longer has stays lost: backups that need it cannot be restored.
     """
     existing = archive.place.list()
-    bad = [fault.where for fault in found.faults if fault.where in existing and fault.where != HEADER]
+    bad = [fault.where for fault in verification.faults if fault.where in existing and fault.where != HEADER]
     archive.place.delete(bad)
     return len(bad)
 

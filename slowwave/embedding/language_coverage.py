@@ -25,8 +25,12 @@ def is_unspaced(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizer
     A place has the weight of its letter's bytes in UTF-8: a Chinese character says more than a letter. A
     single character counts as one cut place. Text beyond the model's limit is ignored.
     """
-    letter = [one.isalpha() for one in text]
-    sizes = [1] * len(text) if text.isascii() else [len(one.encode("utf-8", "replace")) for one in text]
+    letter = [character.isalpha() for character in text]
+    sizes = (
+        [1] * len(text)
+        if text.isascii()
+        else [len(character.encode("utf-8", "replace")) for character in text]
+    )
     places, before = [0], False
     for at, here in enumerate(letter):
         alone = here and not before and sizes[at] > 1 and not (at + 1 < len(text) and letter[at + 1])

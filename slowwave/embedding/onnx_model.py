@@ -57,10 +57,16 @@ class OnnxModel:
         in a batch differs slightly from that of the text alone.
         """
         encoded = [self.tokenizer.encode(*texts) for texts in batch]
-        given = np.zeros((3, len(encoded), max(len(one.ids) for one in encoded)), dtype=np.int64)
-        for at, one in enumerate(encoded):  # id 0 is [PAD] in all of BERT's vocabularies
-            given[:, at, : len(one.ids)] = one.ids, one.attention_mask, one.type_ids
-        inputs = dict(zip(("input_ids", "attention_mask", "token_type_ids"), given, strict=True))
+        inputs_array = np.zeros(
+            (3, len(encoded), max(len(encoding.ids) for encoding in encoded)), dtype=np.int64
+        )
+        for at, encoding in enumerate(encoded):  # id 0 is [PAD] in all of BERT's vocabularies
+            inputs_array[:, at, : len(encoding.ids)] = (
+                encoding.ids,
+                encoding.attention_mask,
+                encoding.type_ids,
+            )
+        inputs = dict(zip(("input_ids", "attention_mask", "token_type_ids"), inputs_array, strict=True))
         output: npt.NDArray[np.float32] = self.session.run(None, inputs)[0]
         return output
 

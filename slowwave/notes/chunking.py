@@ -142,12 +142,12 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
         Context line, line break and text; the text alone if there is no context.
     """
     title = " ".join(title.split())
-    said = {title.casefold()} | {heading.casefold() for heading in _leading_headings(text)}
+    known_headings = {title.casefold()} | {heading.casefold() for heading in _leading_headings(text)}
     beginning = " ".join(text[: 2 * CONTEXT_CHARACTERS].split()).casefold()
     parts = [title] if title and not beginning.startswith(title.rstrip(" …").casefold()) else []
     for heading in headings:
         line = " ".join(heading.split())
-        if line and line.casefold() not in said:
+        if line and line.casefold() not in known_headings:
             parts.append(line)
     context = CONTEXT_SEPARATOR.join(parts)
     if len(context) > CONTEXT_CHARACTERS:
@@ -196,12 +196,12 @@ def _segment_end(content: str, headings: list[Heading], start: int) -> int:
     if first < last:
         return min(headings[first:last], key=lambda heading: (heading.level, -heading.start)).start
     for line_break in ("\n\n", "\n"):
-        found = content.rfind(line_break, low, high)
-        if found >= 0:
-            return found + len(line_break)
+        position = content.rfind(line_break, low, high)
+        if position >= 0:
+            return position + len(line_break)
     low, high = start + _BLOB // 2, start + _BLOB
-    found = content.rfind(" ", low, high)
-    return found + 1 if found >= 0 else high
+    position = content.rfind(" ", low, high)
+    return position + 1 if position >= 0 else high
 
 
 def _start_of(heading: Heading) -> int:

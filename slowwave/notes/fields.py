@@ -86,10 +86,10 @@ class Fields:
         """Return distinct items of a list field, in order; a single text is split at the separator."""
         value = self._known.get(name)
         if isinstance(value, (list, tuple)):
-            found = [self.scalar(name, item) for item in value]
+            entries = [self.scalar(name, item) for item in value]
         else:
-            found = [item.strip() for item in separator.split(self.scalar(name, value))]
-        return tuple(dict.fromkeys(item for item in found if item))
+            entries = [item.strip() for item in separator.split(self.scalar(name, value))]
+        return tuple(dict.fromkeys(item for item in entries if item))
 
     def flag(self, name: str) -> bool:
         """Return the value of a yes or no field.
@@ -104,12 +104,12 @@ class Fields:
 
     def moment(self) -> datetime | None:
         """Return the creation time from the first time field with a value; the others become metadata."""
-        given = [name for name in _TIME_FIELDS if self._known.get(name) not in (None, "")]
-        for name in given[1:]:
+        present = [name for name in _TIME_FIELDS if self._known.get(name) not in (None, "")]
+        for name in present[1:]:
             self.rest[name] = self.json_safe(self._known[name])
-        if not given:
+        if not present:
             return None
-        value = self._known[given[0]]
+        value = self._known[present[0]]
         moment = _to_utc(value)
         if moment is None:
             self.rest["created_invalid"] = self.json_safe(value)

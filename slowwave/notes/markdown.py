@@ -64,16 +64,16 @@ def outline(content: str) -> Outline:
     # With a line break in front every line starts alike, and the scan can skip from break to break.
     # Position p in the padded text is p - 1 in the content.
     for match in _STRUCTURE.finditer("\n" + content):
-        found = match["fence"]
-        if found is None:
+        marker = match["fence"]
+        if marker is None:
             if not fence:
                 start = match.start("level") - 1
                 headings.append(
                     Heading(start, match.end() - 1, len(match["level"]), plain_heading(match["title"]))
                 )
         elif not fence:
-            fence, opened = found, match.start()
-        elif found.startswith(fence) and not match["info"].strip() and not match["marker"]:
+            fence, opened = marker, match.start()
+        elif marker.startswith(fence) and not match["info"].strip() and not match["marker"]:
             fences.append((opened, match.end() - 1))
             fence = ""
     if fence:
@@ -103,10 +103,12 @@ def inline_tags(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
 
 def inline_links(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
     """Yield targets of wiki and relative Markdown links, in order, not in code."""
-    found = [(match.start(), _wiki_target(match[1])) for match in _WIKI_LINK.finditer(body)]
-    found += [(match.start(), _note_target(match[1] or match[2])) for match in _MARKDOWN_LINK.finditer(body)]
+    targets = [(match.start(), _wiki_target(match[1])) for match in _WIKI_LINK.finditer(body)]
+    targets += [
+        (match.start(), _note_target(match[1] or match[2])) for match in _MARKDOWN_LINK.finditer(body)
+    ]
     code = _Code(body, fences)
-    for offset, target in sorted(found):
+    for offset, target in sorted(targets):
         if target and not code.covers(offset):
             yield target
 

@@ -110,7 +110,7 @@ def test_keys_and_places_that_cannot_be(made: Path, tmp_path: Path) -> None:
         (("backup", "--new-key", key), "exists already"),
         (("backup", place), "Give it with --key-file"),
         (("verify", tmp_path / "none"), "There are no backups"),
-        (("restore", place, "--key-file", tmp_path / "none"), "cannot be read"),
+        (("restore", place, "--key-file", tmp_path / "none"), "Cannot read the key file"),
         (("backup", place, "--key-file", key, "--keep", "-1"), "keep is -1"),
     ):
         done = run(*words)

@@ -119,7 +119,7 @@ def test_files_in_s3_are_read_by_pattern(open_memory, tmp_path, monkeypatch):
         memory = open_memory()
         assert taken(memory, "s3://notes/*.parquet").new["note"] == 20
         assert memory.count() == 20
-        with pytest.raises(ImportFailedError, match="No file s3://notes/none"):
+        with pytest.raises(ImportFailedError, match="No file matches s3://notes/none"):
             inputs(["s3://notes/none.parquet"])
         with pytest.raises(ImportFailedError, match="Cannot list"):
             inputs(["s3://no-such-bucket/*.parquet"])

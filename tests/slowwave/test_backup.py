@@ -484,7 +484,7 @@ def test_a_key_file_is_its_owners_and_is_not_written_over(tmp_path: Path) -> Non
     path.write_text("slowwave-backup-key-1:abcd\n")
     with pytest.raises(BackupError, match="is not a backup key"):
         read_key_file(path)
-    with pytest.raises(BackupError, match="cannot be read"):
+    with pytest.raises(BackupError, match="Cannot read"):
         read_key_file(tmp_path / "none")
 
 
@@ -561,7 +561,7 @@ def test_a_copy_and_a_restored_home_do_not_go_on_with_the_backups_of_the_origina
     assert len(archive(place).names()) == 2
     backed_up(tmp_path / "restored", adopt=True)
     backed_up(tmp_path / "restored")
-    with pytest.raises(BackupError, match="another home"):
+    with pytest.raises(BackupError, match="another copy of this home"):
         backed_up(own)
 
 
@@ -607,8 +607,8 @@ def test_backups_that_fail_one_after_the_other_leave_the_place_to_this_home(
     with Memory(load(own), namespace="ada") as memory:
         back_up(memory, tmp_path / "backups")
         fails("_prune", memory)  # it is there, and was not noted
-        fails("held", memory)
-        fails("held", memory)
+        fails("holding", memory)
+        fails("holding", memory)
         assert back_up(memory, tmp_path / "backups").backups == 3
         assert not catalog.read(own).begun
 

@@ -76,7 +76,7 @@ def test_a_call_of_its_own_does_not_count_what_was_before():
         journalled(33)
         with pytest.raises(StoreError, match="Nothing was written"), boundary(own=True):
             raise full
-        with pytest.raises(TakenInLaterError, match="It is in the journal"):
+        with pytest.raises(TakenInLaterError, match="The event is in the journal"):
             fails_after_one_act(full)
         with pytest.raises(TakenInLaterError, match="33 events are in the journal"), boundary():
             raise full

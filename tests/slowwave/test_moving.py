@@ -357,7 +357,7 @@ def test_a_move_that_is_killed_goes_on_by_the_same_command(
         assert "moved to another place" in refused.stderr
     else:
         assert refused.returncode == 4, refused.stderr
-        told = refused.stderr.split("finish it: slowwave ")[1].split(". It is in the journal")[0]
+        told = refused.stderr.split("finish it: slowwave ")[1].split(". The event is in the journal")[0]
         assert shlex.split(told) == command
     done = run(home, "-m", "slowwave", *command, "--json")
     assert done.returncode == 0, done.stderr

@@ -208,7 +208,7 @@ def test_what_cannot_be_read_is_named_with_what_to_do(tmp_path, monkeypatch, dam
     with pytest.raises(ModelError) as caught:
         embedder.embed_query(TEXTS[0])
     assert str(caught.value).startswith(f"Cannot load the model in {tmp_path}: ")
-    assert str(caught.value).endswith(f"If it is damaged: {bundled_weights.REINSTALL}")
+    assert str(caught.value).endswith(f"If it is damaged, run: {bundled_weights.REINSTALL}")
 
 
 # -- side by side ----------------------------------------------------------------------------------

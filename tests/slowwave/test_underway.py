@@ -88,7 +88,7 @@ def test_a_restore_that_is_killed_is_finished_by_its_command(
         with pytest.raises(PendingOpError, match=f"finish it: {command}$"):
             act()
     for one in (other, guarded):  # which had the tables open
-        with pytest.raises(TakenInLaterError, match=rf"finish it: {command}\. It is in the journal"):
+        with pytest.raises(TakenInLaterError, match=rf"finish it: {command}\. The event is in the journal"):
             one.save(WIND)
     with pytest.raises(PendingOpError, match=command):
         restore(other._space, "later")

@@ -677,7 +677,7 @@ def test_files_that_were_never_read_make_a_vault_no_less_empty_at_any_look(journ
     for number in range(1, 4):
         scan = look(journal, folder, at=NOON + number * DAY)
         assert (scan.deleted, scan.unreadable) == (0, 3)
-        assert any("Nothing was retired" in warning for warning in scan.warnings)
+        assert any("Nothing was forgotten" in warning for warning in scan.warnings)
     for name in "abc":
         put(folder, f"moved-{name}.md", f"{TEXT} {name}", at=NOON + 3 * DAY)
     assert look(journal, folder, at=NOON + 5 * DAY).deleted == 3  # mended: they had only moved

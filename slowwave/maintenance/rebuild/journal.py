@@ -69,7 +69,7 @@ def mend_journal(space: Workspace) -> Mended:
             revisions = [
                 revision for revision in store.read("memories", columns=["revision"])["revision"] if revision
             ]
-            events = sorted({ids.event_of(one) for one in revisions})
+            events = sorted({ids.event_of(revision) for revision in revisions})
             lost = sorted(set(events) - journal.entries(events).keys())
             backfill_existing(store, journal, first=not has_records(journal))
             journal.append([_lost_entries(lost, space.now())])
