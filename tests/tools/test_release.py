@@ -69,6 +69,6 @@ def test_without_a_container_engine_that_runs_the_command_is_said(tmp_path: Path
     monkeypatch.setenv("PATH", f"{tmp_path}:/nowhere")
     said = release.image(ROOT, "0.2.0")
     assert said == (
-        "Image: not built, as no container engine runs here. "
-        "Elsewhere: docker build -f deploy/Dockerfile -t slowwave:0.2.0 ."
+        "Image: not built, because no container engine runs here. "
+        "To build it elsewhere: docker build -f deploy/Dockerfile -t slowwave:0.2.0 ."
     )
