@@ -195,10 +195,10 @@ def interleavings(
 def evaluation_cycles(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Evaluation cycles: closes those that are complete by the last day, records the progress of open ones.
+    """Evaluation cycles: closes complete ones by the last day, and records the progress of open ones.
 
-    A cycle of a namespace takes at least 14 days and 100 queries with a relevant judgment; each query counts
-    once a day and three times at most. Its result is recorded with its judgments, policies and code version,
+    A cycle of a namespace takes at least 14 days and 100 queries with a relevant judgment. Each query counts
+    once a day and three times at most. The result is recorded with its judgments, policies and code version,
     and never changes.
     """
     space, days = slowwave.space, list(context.partition_keys)

@@ -284,7 +284,7 @@ def learned_triggers(
     proposals without effect. It also needs noise below 5 %, results not worse, a table in no full-text index,
     and a person's approval.
 
-    The sensor `learning_gate_opens` starts runs. Runs by hand and backfills are refused just the same: the
+    The sensor `learning_gate_opens` starts runs. Runs by hand and backfills are refused just the same. The
     run ends without materializing, an observation lists what is missing, and the run gets the tag
     `slowwave/refused`.
 

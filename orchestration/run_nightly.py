@@ -108,7 +108,7 @@ def _stale(settings: Settings) -> StalePartitions:
 def run_due(settings: Settings) -> list[dict[str, Any]]:
     """Process all stale days up to today, in order. Return a report per run.
 
-    Each range of days with new notes is a run of its own, so a clock that was wrong once costs no run over
+    Each range of days with new notes is a run of its own. So a clock that was wrong once costs no run over
     all days in between. Feedback of other days, such as an imported history, gets runs of its own.
     """
     _finish_erasures(settings)

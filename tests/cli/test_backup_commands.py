@@ -105,8 +105,8 @@ def test_keys_and_places_that_cannot_be(made: Path, tmp_path: Path) -> None:
     assert "for its owner alone" in run("backup", "--new-key", key).stdout
     assert data("backup", place, "--key-file", key)["encrypted"]
     for words, told in (
-        (("backup",), "Which place?"),
-        (("verify",), "Which place?"),
+        (("backup",), "No place of backups is given"),
+        (("verify",), "No place of backups is given"),
         (("backup", "--new-key", key), "exists already"),
         (("backup", place), "Give it with --key-file"),
         (("verify", tmp_path / "none"), "There are no backups"),

@@ -84,7 +84,9 @@ def test_a_save_whose_workers_cannot_be_reached_says_that_it_is_in_the_journal(h
     engine = {"kind": "ray", "address": f"127.0.0.1:{servers.free_port()}", "min_texts": 1}
     text = "The weir at the mill is opened by hand when the river stands above two metres."
     with Memory(load(home, embedding={"model": "wordllama-256"}, engine=engine), namespace="ada") as memory:
-        with pytest.raises(TakenInLaterError, match=r"No Ray cluster answers at .* The event is in the journal"):
+        with pytest.raises(
+            TakenInLaterError, match=r"No Ray cluster answers at .* The event is in the journal"
+        ):
             memory.save(text)
         assert memory.journal.read(kinds=["save"]).height == 1
 

@@ -98,7 +98,7 @@ def _opened(file: Input) -> IO[bytes]:
     if file.path.startswith(S3):
         handle = _store().open_input_file(file.path.removeprefix(S3))
     else:
-        handle = open(file.path, "rb")  # noqa: SIM115, PTH123 - closed by who reads it
+        handle = open(file.path, "rb")  # noqa: SIM115, PTH123 - closed by the reader
     return gzip.open(handle) if file.path.lower().endswith(".gz") else handle  # type: ignore[return-value]
 
 

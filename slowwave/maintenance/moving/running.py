@@ -123,7 +123,7 @@ def give_up(space: Workspace) -> dict[str, str]:
                 f"Finish it: {begun.command}"
             )
         journal.rows.reopen()
-        # Else a process with open tables would be told that they are at the new place.
+        # Else a process with open tables would look for them at the new place.
         with underway.maintenance_op(journal, _BACK, _GIVE_UP, now, facts={"from": to, "to": was}):
             cutover.settle(space.settings)
             _end(journal, begun.command, now)
