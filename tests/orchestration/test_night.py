@@ -374,7 +374,7 @@ def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings
     yesterday = moments[-1].date().isoformat()
     assert pending_days(settings) == [yesterday]
     assert choose_days(settings) == (yesterday, TODAY)
-    assert 'Set night.first_day = "0001-01-01"' in left_out(settings)
+    assert 'set night.first_day = "0001-01-01"' in left_out(settings)
 
 
 def test_what_was_erased_is_of_no_day(settings, open_memory):

@@ -436,8 +436,8 @@ def test_a_whole_namespace_goes_and_no_other_one(guarded, open_memory, home, loo
 # -- killed ----------------------------------------------------------------------------------------
 
 STEPS = (
-    "running._part", "tables.remove", "versions.drop_tags", "versions.rewrite", "running._record_anew",
-    "files.drop_warehouse", "work.remove",
+    "running._unmerge", "tables.remove", "versions.drop_tags", "versions.rewrite", "running._rerecord",
+    "files.drop_warehouse", "erasure_state.remove",
 )  # fmt: skip
 
 
