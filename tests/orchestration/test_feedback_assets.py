@@ -120,7 +120,7 @@ def test_a_range_in_parts_is_the_same_also_where_one_is_done_by_namespace(settin
         Workspace(settings).store.delete(name, "true")
     monkeypatch.setattr(daily, "ROWS_AT_ONCE", 2)
     if faulty:
-        monkeypatch.setattr(feedback.fold, faulty, fails_once(getattr(feedback.fold, faulty)))
+        monkeypatch.setattr(feedback.aggregation, faulty, fails_once(getattr(feedback.aggregation, faulty)))
     told = fold(settings, days.name(1), days.name(7))
     assert told["usage_signals"]["inserted"] == whole["usage_signals"].height
     for name, rows in tables(settings).items():
