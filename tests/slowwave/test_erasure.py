@@ -595,7 +595,7 @@ def test_a_policy_that_cannot_be_read_stops_it_before_it_begins(open_memory, hom
     saved = memory.save(ABOUT, key="kept").memory_id
     lost = open_memory(ranking={"policy_file": str(tmp_path / "lost.json")})
     planned = memory.to_erase(saved)
-    with pytest.raises(SettingsError, match="cannot be read"):
+    with pytest.raises(SettingsError, match="Cannot read the policy file"):
         running.erase(lost._space, planned, principal="ann")
     assert memory.get(saved).content == ABOUT
     assert running.records(memory._space) == []

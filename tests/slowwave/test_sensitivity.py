@@ -135,14 +135,14 @@ def test_with_many_acts_at_once_the_border_holds_as_well(guarded):
 def before(guarded, monkeypatch):
     """A memory in which the border was not looked at, and what it did to a secret and a public note."""
     with monkeypatch.context() as patched:
-        around, settling = (
-            sys.modules[f"slowwave.lifecycle.admission.{name}"] for name in ("around", "settling")
+        loader, applying = (
+            sys.modules[f"slowwave.lifecycle.admission.{name}"] for name in ("context_loader", "apply")
         )
-        for module, name in ((around, "memory_record"), (settling, "note_record")):
+        for module, name in ((loader, "memory_record"), (applying, "note_record")):
             made = getattr(module, name)
             blind = lambda *args, made=made, **named: replace(made(*args, **named), sensitivity="")  # noqa: E731
             patched.setattr(module, name, blind)
-        patched.setattr(around, "sensitivities", lambda rows: ["internal"] * rows.height)
+        patched.setattr(loader, "sensitivities", lambda rows: ["internal"] * rows.height)
         target = guarded.save(BATTERY, title="Battery")
         part = guarded.save(f"{BATTERY}\n{PASSWORD}", title="Battery", sensitivity="secret")
         old = guarded.save(TUESDAY, title="Deploy day")
