@@ -78,7 +78,7 @@ def search_views(
     """
     space = slowwave.space
     rows, written = write_days(context, space, impressions.view_days, "view_id", "namespace", "query_id")
-    outcomes = _outcomes(rows, Evidence(space, context.partition_keys[-1]).seen.reasons)
+    outcomes = _outcomes(rows, Evidence(space, context.partition_keys[-1]).decided_views.reasons)
     more = {"questions": rows["query_id"].n_unique(), "outcomes of selections": outcomes}
     return materialized(context, written, more)
 
@@ -345,7 +345,7 @@ def _applied(
     if kind == WORDS:
         label, so_far, reasons = "learned terms", "proposals so far", evidence.decided.reasons
     else:
-        label, so_far, reasons = "keys", "selections so far", evidence.seen.reasons
+        label, so_far, reasons = "keys", "selections so far", evidence.decided_views.reasons
         rows = rows.filter(pl.col("taken") > 0).rename({term: "questions"})
     counted = rows.group_by("namespace").agg(
         pl.len().alias(label),

@@ -70,7 +70,7 @@ def require_no_pending_op(journal: Journal) -> None:
     """Refuse while an operation on the whole home, or an erasure, is unfinished.
 
     Raises:
-        UnfinishedError: An operation; the message names the command that finishes it.
+        PendingOpError: An operation; the message names the command that finishes it.
         BackupError: An erasure.
     """
     underway.require_none_pending(journal)
@@ -93,7 +93,7 @@ def holding(space: Workspace, name: str) -> Iterator[HomeSnapshot]:
         name: Of the backup.
 
     Raises:
-        UnfinishedError: An operation on the whole home is in progress.
+        PendingOpError: An operation on the whole home is in progress.
         BackupError: An erasure is in progress.
     """
     _ = space.store  # fail early if the store cannot be opened

@@ -71,7 +71,7 @@ def make(
 
     Raises:
         BackupError: Another backup of this home is in progress, or the place cannot be used.
-        UnfinishedError: An operation on the whole home has begun and not ended.
+        PendingOpError: An operation on the whole home has begun and not ended.
     """
     if keep < 0:
         raise BackupError(f"keep is {keep}. Give a count of backups, or 0 to keep all.")

@@ -86,7 +86,7 @@ def show(
         if kind is None:
             raise NotFoundError(
                 f"Namespace {memory.namespace!r} has no search and no memory {what!r}. Give last, an id from "
-                f"search or save, or at least {LEAST} characters of one."
+                f"search or save, or at least {MIN_PREFIX} characters of one."
             )
         if kind == "memory":
             return memory_shown(memory, found_id)

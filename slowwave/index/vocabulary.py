@@ -23,8 +23,8 @@ WORD = r"[\p{Alphabetic}\p{N}]+"
 """Words of LanceDB's simple tokenizer, which cuts at each character that Rust calls non-alphanumeric."""
 NONE = -1
 Ints = npt.NDArray[np.int64]
-MAX_REQUEST = 10_000
-"""Words that queries have and texts have not, which are kept (count)."""
+MAX_QUERY_WORDS = 10_000
+"""Maximum cached query words that no text has (count)."""
 _EDGE = "0edge0"
 
 
@@ -99,12 +99,14 @@ class Vocabulary:
         """Return the query's known terms with repetitions, and the number of unknown ones."""
         words = query_words(query)
         with self._lock:
-            if len(self._asked) > MAX_REQUEST:
-                self._asked.clear()
-            known = {word: self._word(word) for word in words}
-            fresh = [word for word, number in known.items() if number is None and word not in self._asked]
-            self._asked.update(zip(fresh, self._made(fresh, table), strict=True))
-            for word, number in known.items():
+            if len(self._query_words) > MAX_QUERY_WORDS:
+                self._query_words.clear()
+            by_word = {word: self._word(word) for word in words}
+            fresh = [
+                word for word, number in by_word.items() if number is None and word not in self._query_words
+            ]
+            self._query_words.update(zip(fresh, self._terms_of(fresh, table), strict=True))
+            for word, number in by_word.items():
                 if number is None:
                     term = self._query_words[word]
                     by_word[word] = NONE if term is None else self._term(term)

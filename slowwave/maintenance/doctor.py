@@ -143,7 +143,7 @@ def _journal(space: Workspace) -> Iterator[Finding]:
     days = space.journal.days(["save", "forget", "unreadable", "search"])
     entries, count = int(days["entries"].sum()), days["day"].n_unique()
     message = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
-    yield Finding.checked("journal", not problems, "; ".join(problems) or message, MEND_JOURNAL)
+    yield Finding.checked("journal", not problems, "; ".join(problems) or message, FIX_JOURNAL)
 
 
 def _whole(space: Workspace) -> Iterator[Finding]:
@@ -228,13 +228,13 @@ def _gate(space: Workspace) -> Iterator[Finding]:
 
 def _capture(space: Workspace) -> Iterator[Finding]:
     """Check whether the hooks of assistants still capture sessions; nothing if none ever ran."""
-    from slowwave.home.heartbeat import CAPTURE_LOG, beats, told
+    from slowwave.home.heartbeat import CAPTURE_LOG, beats, describe_beat
 
     now = space.now()
     for beat in beats(space.settings.home):
         log = space.settings.home / CAPTURE_LOG
         advice = f"see the end of {log}; slowwave connect lists whether its hooks are installed"
-        yield Finding.checked("capture", not beat.silent, told(beat, now), advice)
+        yield Finding.checked("capture", not beat.silent, describe_beat(beat, now), advice)
 
 
 def _running(home: Path) -> Iterator[Finding]:

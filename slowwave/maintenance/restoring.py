@@ -23,7 +23,7 @@ def restore(space: Workspace, name: str) -> Checkpoint:
 
     Raises:
         NotFoundError: No such checkpoint.
-        UnfinishedError: Another operation is in progress.
+        PendingOpError: Another operation is in progress.
     """
     command = f"slowwave checkpoint restore {name}"
     with space.exclusively():

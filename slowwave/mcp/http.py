@@ -116,7 +116,7 @@ def application(
     namespaces = [entry.namespace for entry in settings.mcp.tokens]
     namespaces += [entry.namespace for entry in settings.mcp.oauth.grants]
     starlette.router.lifespan_context = _preloading(starlette.router.lifespan_context, memories, namespaces)
-    starlette.add_middleware(Limits, access=access, requests=settings.mcp.requests)
+    starlette.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
     return starlette
 
 

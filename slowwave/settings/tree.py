@@ -9,13 +9,11 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import (
     BaseSettings,
-    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
 
-from slowwave.settings.deprecated import ARGUMENTS, ENVIRONMENT, with_current_names
 from slowwave.settings.groups import (
     NAMESPACE,
     AlertSettings,

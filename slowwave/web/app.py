@@ -139,7 +139,7 @@ class PageSite:
             if way.post and not _is_own(form, session):
                 return _stale(session)
             caller = session.caller  # another tab may switch the namespace meanwhile
-            if self._working[caller] >= self._settings.mcp.requests:
+            if self._working[caller] >= self._settings.mcp.max_concurrent_requests:
                 return _busy()
             self._working[caller] += 1
             try:

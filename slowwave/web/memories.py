@@ -255,7 +255,7 @@ def stored(request: PageRequest) -> ShownPage:
         viewer=request.lists,
     )  # fmt: skip
     hooks = [
-        (beat.silent, told(beat, request.now))
+        (beat.silent, describe_beat(beat, request.now))
         for beat in beats(request.memory.settings.home)
         if beat.namespace == request.memory.namespace
     ]

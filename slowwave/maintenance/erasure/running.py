@@ -164,7 +164,7 @@ def _carry_out(space: Workspace, begun: ErasureTask) -> Erased:
             versions.drop_tags(store)
             advance(1)
             young = versions.rewrite(
-                store, vectors_from=settings.vector_index_from, wanted_recall=settings.vector_index_recall,
+                store, vectors_from=settings.ann_min_chunks, wanted_recall=settings.vector_index_recall,
                 max_bytes=int(settings.snapshot_mb * 2**20),
             )  # fmt: skip
             for name in recreated:

@@ -75,7 +75,7 @@ def move(space: Workspace, targets: MoveTargets, *, dry_run: bool = False) -> Mo
     Raises:
         StoreError: There is no home, the target is not empty, the home is in use or was moved meanwhile, a
             previous place still has data, the copy differs, or a dry run would write.
-        UnfinishedError: Another operation on the whole home has begun and not ended.
+        PendingOpError: Another operation on the whole home has begun and not ended.
     """
     _refuse_no_home(space.settings)
     going = targets.elsewhere()
