@@ -39,7 +39,7 @@ from slowwave.scoring.ranking.effectiveness import counted
 from slowwave.scoring.ranking.keys import KeyPolicy
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
 from slowwave.scoring.ranking_policy import RankingPolicy
-from slowwave.scoring.validation import CROWD
+from slowwave.scoring.validation import MIN_USERS
 
 What = Literal["none", "seeds", "context", "keys", "both", "seeds and keys"]
 WHAT: Final[tuple[What, ...]] = ("none", "seeds", "context", "keys", "both", "seeds and keys")
@@ -261,11 +261,11 @@ class RatedLife:
         """Fold the feedback so far as the mechanism of this life counts it."""
         learned = Learned(self.world, self.constants, moment)
         signals = pl.DataFrame(self._signals, schema=_SIGNALS, orient="row")
-        voices = min(signals["principal"].n_unique(), CROWD)
+        num_users = min(signals["principal"].n_unique(), MIN_USERS)
         if self.what in ("seeds", "seeds and keys"):
-            learned = replace(learned, effect=self._effect(signals, voices, moment))
+            learned = replace(learned, effect=self._effect(signals, num_users, moment))
         if self.what in ("context", "both"):
-            folded = fold_ratings(signals, voices, self.constants.feedback)
+            folded = fold_ratings(signals, num_users, self.constants.feedback)
             questions = folded["query_id"].unique().sort().to_list()
             memory = {name: int(name) for name in folded["memory_id"].unique()}
             place = {name: at for at, name in enumerate(questions)}
@@ -275,7 +275,7 @@ class RatedLife:
             learned = replace(learned, known=self._keys(moment))
         return learned
 
-    def _effect(self, signals: pl.DataFrame, voices: int, moment: datetime) -> tuple[Floats, Floats]:
+    def _effect(self, signals: pl.DataFrame, num_users: int, moment: datetime) -> tuple[Floats, Floats]:
         """Effectiveness, and weight of not-useful votes, of every memory by the seeds' rule."""
         policy, size = self.constants.feedback, len(self.world.memories)
         implicit = signals.filter(pl.col("tier") == "implicit")
@@ -285,7 +285,7 @@ class RatedLife:
             implicit_value=(pl.col("w") * pl.col("value")).sum(), implicit_weight=pl.col("w").sum()
         )
         votes, uses = signals.filter(pl.col("tier") != "implicit"), implicit.filter(verdict="used")
-        rows = capped_votes(votes, uses, sums, {"all": voices}, policy)
+        rows = capped_votes(votes, uses, sums, {"all": num_users}, policy)
         made = effectiveness(rows.with_columns(pl.col(SUMS).fill_null(0.0)), moment, policy).to_numpy()
         at = np.array([int(one) for one in rows["memory_id"]], dtype=np.int64)
         served, weight = np.full(size, 0.5), np.zeros(size)

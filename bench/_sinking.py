@@ -124,11 +124,11 @@ def served(space: Workspace, namespace: str, caps: Caps, *others: str) -> Served
     """
     columns = [*dict.fromkeys((*FOLDED, "query_id"))]
     every = space.store.read("usage_signals", f"namespace = '{namespace}'", columns=columns)
-    # Everybody is a voice of the namespace, also one whose ratings are left out here.
-    there = users_by(count_first_seen_users(every), "9999") if caps.voices else {}
+    # Everybody is a user of the namespace, also one whose ratings are left out here.
+    there = users_by(count_first_seen_users(every), "9999") if caps.num_users else {}
     said = pl.any_horizontal(pl.col("principal").str.starts_with(one) for one in ("person-", *others))
     signals = every.filter(said)
-    if not caps.voices:
+    if not caps.num_users:
         signals = signals.with_columns(imported=pl.lit(value=False))
     explicit = signals.filter(pl.col("tier") != "implicit")
     folded = fold_effectiveness(
@@ -214,7 +214,7 @@ def sinking(
     """Measure one of fifty and a file of sixty names against right answers, by each reading of the rules.
 
     Raises:
-        AssertionError: one voice that is one vote moves a score by more than `MAX_USER_GAIN`.
+        AssertionError: one user that is one vote moves a score by more than `MAX_USER_GAIN`.
     """
     rows = []
     ways = {"nobody": (), "one of fifty": (SINKER,), f"a file of {NAMES} names": (INVENTED,),
@@ -226,7 +226,7 @@ def sinking(
         clean = served(space, namespace, caps)
         for way, names in ways.items():
             attacked = served(space, namespace, caps, *names)
-            if caps.voices and len(names) == 1:
+            if caps.num_users and len(names) == 1:
                 within_reach(asked, clean, attacked, policy, now)
             figures, ranks = sunk(asked, every, attacked, policy, now)
             level = {"mrr@5": float(np.mean(ranks)), **beside(never, ranks)}
@@ -241,7 +241,7 @@ def within_reach(
     policy: RankingPolicy,
     now: datetime,
 ) -> None:
-    """Assert that no score of any question moved by more than the reach of one voice."""
+    """Assert that no score of any question moved by more than the reach of one user."""
     for one in asked:
         worst = moved(scores(one, before, policy, now), scores(one, after, policy, now))
         assert worst <= MAX_USER_GAIN + 1e-9, (
@@ -290,8 +290,8 @@ def spillover(
     never = [scores(one, None, space.policy, now) for one in asked]
     for reading, caps in readings.items():
         policy = replace(space.policy, feedback_scope=caps.scope)
-        voices = served(space, namespace, caps), served(space, namespace, caps, SINKER)
-        before, after = ([scores(one, feedback, policy, now) for one in asked] for feedback in voices)
+        num_users = served(space, namespace, caps), served(space, namespace, caps, SINKER)
+        before, after = ([scores(one, feedback, policy, now) for one in asked] for feedback in num_users)
         for group, here in groups.items():
             at = np.flatnonzero(here).tolist()
             moves = np.array([moved(before[one], after[one]) for one in at])

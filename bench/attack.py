@@ -93,14 +93,14 @@ class Caps:
         feedback: of votes.
         learning: of what selections teach.
         learned_cap: most that learned terms add to a score.
-        voices: whether each of many is one vote, and a file one of them; else five votes a name.
+        num_users: whether each of many is one vote, and a file one of them; else five votes a name.
         scope: whether ratings count for questions like theirs, or for the memory in every search.
     """
 
     feedback: FeedbackPolicy
     learning: LearningPolicy
     learned_cap: float
-    voices: bool = True
+    num_users: bool = True
     scope: FeedbackScope = "question"
 
 
@@ -108,7 +108,7 @@ ON = Caps(FeedbackPolicy(), LearningPolicy(), RankingPolicy().learned_cap)
 CAPS = {
     "on": ON,
     "of memories": replace(ON, scope="memory"),
-    "as written": replace(ON, voices=False, scope="memory"),
+    "as written": replace(ON, num_users=False, scope="memory"),
     "2 people": replace(ON, learning=LearningPolicy(min_users=2)),
     "off": Caps(
         FeedbackPolicy(principal_votes=100, half_life_days=MANY),
@@ -118,7 +118,7 @@ CAPS = {
             common_term_min_memories=MANY,
         ),
         RankingPolicy().learned_cap,
-        voices=False,
+        num_users=False,
         scope="memory",
     ),
 }  # fmt: skip
@@ -382,9 +382,7 @@ def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[s
             space.close()
             advance(1)
     asks = sum(len(target.unknown) for target in targets)
-    sunk = (
-        f"Right answers of {len(targets)} targets; one voice changes no score by more than {MAX_USER_GAIN}."
-    )
+    sunk = f"Right answers of {len(targets)} targets; one user changes no score by more than {MAX_USER_GAIN}."
     lifted = (
         f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
         f"{given.people} people, {given.days} days. mrr@5: without attack, and its change."

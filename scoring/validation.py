@@ -25,5 +25,5 @@ CAP = 0.15
 """Maximum that learned terms add to a score (rules 3.8 and 5)."""
 COEFFICIENT = 0.7
 """Maximum share of the cap that a full match of learned terms adds (rule 3.8)."""
-CROWD = 3
+MIN_USERS = 3
 """Users of a namespace from which one user's influence is limited (rule 4.3)."""

@@ -249,10 +249,10 @@ def _takes_back(statement: str) -> bool:
 
 
 def inflected(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
-    """Return words in another tense, voice or degree: sell and sold, better and best.
+    """Return words in another tense, form or degree: sell and sold, better and best.
 
-    If content was added, only the voice counts. If "by" swaps subject and object, the order is compared
-    instead.
+    If content was added, only active against passive counts. If "by" swaps subject and object, the order is
+    compared instead.
     """
     if left.passive != right.passive:
         return []

@@ -349,7 +349,7 @@ class _Tokenizer(TokenCollector):
             self.small(key, match, folded)
 
     def _code(self, match: re.Match[str]) -> bool:
-        """Whether a word alone in backticks is code, by its case or as a function word."""
+        """Whether a word alone in backticks is code, by case or as function word."""
         start, end = match.span()
         before, after = self.text[start - 1 : start], self.text[end : end + 1]
         if (before == "\\" or before == "/" or after == "\\") and not self._shouted:

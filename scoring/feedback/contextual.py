@@ -32,7 +32,7 @@ SIGNAL: Final = (
     "verdict", "value", "weight",
 )  # fmt: skip
 """Columns of ``usage_signals`` that are read, besides ``query_id``."""
-_PAIR: Final = ["query_id", "memory_id", "voice"]
+_PAIR: Final = ["query_id", "memory_id", "user"]
 _SUMS: Final = ("weight", "deviation", "newest", "implicit_weight", "implicit_value")
 _ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
@@ -46,7 +46,7 @@ class Ratings:
     Attributes:
         starts: first row of each of n questions, and p at the end, (n + 1,).
         memory: number of the memory, (p,).
-        voice: number of the user, (p,).
+        user: number of the user, (p,).
         one: whether all feedback of the user is one vote, (p,).
         imported: whether the row is all imported feedback, (p,).
         weight: sum of the votes' weights, (p,).
@@ -63,7 +63,7 @@ class Ratings:
 
     starts: Integers
     memory: Integers
-    voice: Integers
+    user: Integers
     one: Flags
     imported: Flags
     weight: Floats
@@ -107,16 +107,16 @@ class Contextual:
     doubted_near: Floats
 
 
-def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> pl.DataFrame:
+def fold_ratings(signals: pl.DataFrame, num_users: int, policy: FeedbackPolicy) -> pl.DataFrame:
     """Aggregate the feedback of one namespace into one row per question, memory and user; sorted.
 
     Args:
         signals: `SIGNAL` and ``query_id``, of searches whose question has a vector.
-        voices: users of the namespace, imports excluded (count).
+        num_users: users of the namespace, imports excluded (count).
         policy: half-life and vote limits.
 
     Returns:
-        ``query_id``, ``memory_id``, ``voice``, and the columns of `Ratings` from ``one`` to ``last`` by their
+        ``query_id``, ``memory_id``, ``user``, and the columns of `Ratings` from ``one`` to ``last`` by their
         names, with ``against`` as a list of moments.
     """
     # Sorted by time, so that no order of days changes a sum.
@@ -140,7 +140,7 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
             pl.col(_SUMS).fill_null(0.0),
             pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
             pl.col("against").fill_null([]),
-            one=is_one_vote_per_user(pl.coalesce("imported", "here"), voices),
+            one=is_one_vote_per_user(pl.coalesce("imported", "here"), num_users),
             last=pl.max_horizontal("used_last", "voted_last"),
         )
         .select(
@@ -162,7 +162,7 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
     places = folded.select(
         at=pl.col("query_id").replace_strict(dict(number), return_dtype=pl.Int64),
         of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64),
-        who=pl.col("voice").rank("dense").cast(pl.Int64) - 1,
+        who=pl.col("user").rank("dense").cast(pl.Int64) - 1,
     )
     # Without rows, polars keeps the type of a column that an empty mapping replaces.
     places = places.cast(pl.Int64)
@@ -174,8 +174,8 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
     return Ratings(
         starts=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
         memory=places["of"].to_numpy()[order],
-        voice=places["who"].to_numpy()[order],
-        imported=(rows["voice"] == IMPORTED).to_numpy(),
+        user=places["who"].to_numpy()[order],
+        imported=(rows["user"] == IMPORTED).to_numpy(),
         **columns,
         last=rows["last"].dt.epoch("us").to_numpy(),
         against=np.concatenate([[0], np.cumsum(rows["against"].list.len().to_numpy(), dtype=np.int64)]),
@@ -240,8 +240,8 @@ def _votes_by_user(ratings: Ratings, rows: Integers, at: Integers, k: Floats) ->
 
     Also returns the pair of each row.
     """
-    voices = int(ratings.voice[rows].max(initial=0)) + 1
-    pairs, pair = np.unique(at * voices + ratings.voice[rows], return_inverse=True)
+    num_users = int(ratings.user[rows].max(initial=0)) + 1
+    pairs, pair = np.unique(at * num_users + ratings.user[rows], return_inverse=True)
     size = len(pairs)
 
     def total(values: npt.NDArray[np.generic]) -> Floats:
@@ -257,7 +257,7 @@ def _votes_by_user(ratings: Ratings, rows: Integers, at: Integers, k: Floats) ->
     uses, points = total(ratings.uses[rows]), total(ratings.points[rows])
     likes = (sure > 0) | ((uses > 0) & (sure == 0))
     by_user = UserVotes(
-        pairs // voices,
+        pairs // num_users,
         is_one_vote,
         likes,
         weight * share,
@@ -286,8 +286,8 @@ def _seconded(by_user: UserVotes, imported: Flags, pair: Integers) -> UserVotes:
         return by_user
     brought = np.zeros(len(against), dtype=np.bool_)
     brought[pair] = imported
-    voices = np.bincount(by_user.at, weights=against & ~brought)
-    alone = against & (voices[by_user.at] < 2)
+    num_users = np.bincount(by_user.at, weights=against & ~brought)
+    alone = against & (num_users[by_user.at] < 2)
     return replace(by_user, deviation=np.where(alone, 0.0, by_user.deviation))
 
 

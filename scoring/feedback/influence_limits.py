@@ -1,7 +1,7 @@
 """Influence limits: how far one user moves a memory (rules 3.4, 3.7, 4.3).
 
 A user is a principal; all imported feedback is one user, whatever names it has. With one or two users in a
-namespace, every vote counts. From `CROWD` users on, each is **one vote**. All feedback of a user on a memory
+namespace, every vote counts. From `MIN_USERS` on, each is **one vote**. All feedback of a user on a memory
 weighs one vote at most, is one data point, and takes one step of the negative multiplier. Further:
 
 - What only one user finds helpful is neutral until a second user agrees.
@@ -27,51 +27,51 @@ from slowwave.scoring.feedback.columns import turns
 from slowwave.scoring.feedback.effectiveness import SUMS, growth
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE, in_force
-from slowwave.scoring.validation import CROWD
+from slowwave.scoring.validation import MIN_USERS
 
 MAX_USER_IMPACT = 0.2
 """Maximum decrease of a score by one of three or more users, with the default policies: a tenth by
 effectiveness (0.3 of a third), a tenth by the negative multiplier."""
 MAX_USER_GAIN = 0.25
 """Maximum increase of a score by one of these users: a second supporter balances two opponents at once."""
-USER_COLUMNS = ("namespace", "voice", "since")
+USER_COLUMNS = ("namespace", "user", "since")
 _ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
 
 def count_first_seen_users(signals: pl.DataFrame) -> pl.DataFrame:
     """Return the first day of feedback of each user in each namespace, imports excluded.
 
-    The columns are namespace, voice (the user) and since.
+    The columns are namespace, user (the user) and since.
 
     Args:
         signals: namespace, day and `WHO` of ``usage_signals``.
     """
     own = signals.filter(~pl.col("imported").fill_null(value=False))
-    return own.group_by("namespace", voice=VOICE).agg(since=pl.col("day").min()).select(USER_COLUMNS)
+    return own.group_by("namespace", user=VOICE).agg(since=pl.col("day").min()).select(USER_COLUMNS)
 
 
 def users_by(company: pl.DataFrame, day: str) -> dict[str, int]:
-    """Count the users of each namespace by the end of a day, up to `CROWD`."""
+    """Count the users of each namespace by the end of a day, up to `MIN_USERS`."""
     counts = company.filter(pl.col("since") <= day).group_by("namespace").len()
-    return {str(namespace): min(count, CROWD) for namespace, count in counts.iter_rows()}
+    return {str(namespace): min(count, MIN_USERS) for namespace, count in counts.iter_rows()}
 
 
-def is_one_vote_per_user(imported: pl.Expr, voices: pl.Expr | int) -> pl.Expr:
+def is_one_vote_per_user(imported: pl.Expr, num_users: pl.Expr | int) -> pl.Expr:
     """Whether all feedback of a user on a memory is one vote.
 
     Args:
         imported: whether the feedback is imported.
-        voices: users of the namespace, imports excluded (count).
+        num_users: users of the namespace, imports excluded (count).
     """
-    users = pl.lit(voices) if isinstance(voices, int) else voices
-    return pl.when(imported.fill_null(value=False)).then(users > 0).otherwise(users >= CROWD)
+    users = pl.lit(num_users) if isinstance(num_users, int) else num_users
+    return pl.when(imported.fill_null(value=False)).then(users > 0).otherwise(users >= MIN_USERS)
 
 
 def capped_votes(
     votes: pl.DataFrame,
     uses: pl.DataFrame,
     implicit: pl.DataFrame,
-    voices: Mapping[str, int],
+    num_users: Mapping[str, int],
     policy: FeedbackPolicy,
 ) -> pl.DataFrame:
     """Sum the feedback on each memory for ranking, with the influence limits.
@@ -81,14 +81,14 @@ def capped_votes(
         uses: implicit rows with verdict used and a weight: namespace, memory_id, `WHO`; optional ``times``,
             the number of uses of a row.
         implicit: memory_id, implicit_value, implicit_weight: sums of all implicit evidence.
-        voices: users of each namespace (`users_by`).
+        num_users: users of each namespace (`users_by`).
         policy: vote limits and half-life.
 
     Returns:
         memory_id, the sums `SUMS` (as of `FIXED_MOMENT`), feedback_count (data points) and not_useful_at
         (moments of the votes that count for the negative multiplier, ascending); one row a memory.
     """
-    each = _each(votes, uses, voices, policy)
+    each = _each(votes, uses, num_users, policy)
     names = pl.concat([each["memory_id"], implicit["memory_id"]]).unique().sort()
     rows = names.to_frame().join(implicit, on="memory_id", how="left", maintain_order="left")
     of = names.to_frame().with_row_index("at").join(each, on="memory_id", how="right", maintain_order="right")
@@ -117,9 +117,9 @@ def capped_votes(
 
 
 def with_user_growth(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Add the columns ``voice`` (user), ``grown`` and ``w``, the weight as of `FIXED_MOMENT`."""
+    """Add the columns ``user`` (user), ``grown`` and ``w``, the weight as of `FIXED_MOMENT`."""
     grown = growth(signals["occurred_at"].dt.epoch("us").to_numpy(), policy.half_life_days)
-    rows = signals.with_columns(voice=VOICE, grown=pl.Series(grown, dtype=pl.Float64))
+    rows = signals.with_columns(user=VOICE, grown=pl.Series(grown, dtype=pl.Float64))
     return rows.with_columns(w=pl.col("weight") * pl.col("grown"))
 
 
@@ -147,24 +147,24 @@ def user_votes(votes: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 
 
 def _each(
-    votes: pl.DataFrame, uses: pl.DataFrame, voices: Mapping[str, int], policy: FeedbackPolicy
+    votes: pl.DataFrame, uses: pl.DataFrame, num_users: Mapping[str, int], policy: FeedbackPolicy
 ) -> pl.DataFrame:
     """Sum the feedback of each user on each memory, sorted by both.
 
     Returns:
-        memory_id, voice (the user); one: whether the user is one vote; weight: of the votes as of
+        memory_id, user (the user); one: whether the user is one vote; weight: of the votes as of
         `FIXED_MOMENT`; deviation: Σ weight · (value − 0.5); newest: growth at the last vote; points: data
         points; uses (count); likes: whether the user finds the memory helpful; against: not-useful votes, if
         the user is not one vote; against_last: the last of them, if the user is.
     """
-    key = ["namespace", "memory_id", "voice"]
+    key = ["namespace", "memory_id", "user"]
     user_feedback = user_votes(with_user_growth(in_force(votes, policy.principal_votes), policy), key)
     times = pl.col("times").sum() if "times" in uses.columns else pl.len()
-    used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=times)
-    users = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
+    used = uses.with_columns(user=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=times)
+    users = pl.col("namespace").replace_strict(dict(num_users), default=0, return_dtype=pl.Int64)
     both = (
         user_feedback.join(used, on=key, how="full", coalesce=True)
-        .sort("memory_id", "voice")
+        .sort("memory_id", "user")
         .with_columns(
             pl.col("weight", "deviation", "newest").fill_null(0.0),
             pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
@@ -177,7 +177,7 @@ def _each(
     sure = pl.when(pl.col("deviation").abs() > _ROUGH * pl.col("weight")).then("deviation").otherwise(0.0)
     points = pl.col("votes") + pl.col("uses")
     return both.select(
-        "memory_id", "voice", "one", "newest", "uses",
+        "memory_id", "user", "one", "newest", "uses",
         weight=pl.col("weight") * fits,
         deviation=pl.when("one").then(sure).otherwise("deviation") * fits,
         points=pl.when("one").then(points.clip(0, 1)).otherwise(points),

@@ -128,7 +128,7 @@ class LearningPolicy:
         1, 8, unit="count", rule="5.2",
     )] = 8
     ttl_days: Annotated[float, Parameter(
-        "Days until the weight of a term has fallen linearly to 0. Learning it again starts anew",
+        "Days until the weight of a term has fallen linearly to 0. Learning it again restarts the fading",
         above=0, max=30, rule="5.3",
     )] = 30.0
     eligible_hours: Annotated[float, Parameter(
@@ -188,7 +188,8 @@ class KeyTeaching:
         "First ranks whose selections teach no key. 0: every rank teaches", 0, unit="count", rule="7.4",
     )] = 0
     ttl_days: Annotated[float, Parameter(
-        "Days until a key has faded linearly to 0. Asking again starts anew", above=0, max=365, rule="7.4",
+        "Days until a key has faded linearly to 0. Asking again restarts the fading",
+        above=0, max=365, rule="7.4",
     )] = 180.0
     max_per_memory: Annotated[int, Parameter(
         "Maximum keys of a memory, the newest of each user in turn", 1, 256, unit="count", rule="7.3",

@@ -163,11 +163,11 @@ def _counted(rows: pl.DataFrame, most: pl.Expr) -> pl.DataFrame:
     """Count helpful ratings after each day with one, at most `most` per user."""
     helpful = (pl.col("verdict") == "helpful").cast(pl.Int32)
     before = pl.col("all").shift(fill_value=0).over("mine")
-    rows = rows.with_columns(voice=VOICE, most=most).sort("occurred_at", "signal_id")
+    rows = rows.with_columns(user=VOICE, most=most).sort("occurred_at", "signal_id")
     coded = {
         "memory": codes(rows, "memory_id"),
-        "mine": codes(rows, "memory_id", "voice"),
-        "search": codes(rows, "memory_id", "voice", "search_id"),
+        "mine": codes(rows, "memory_id", "user"),
+        "search": codes(rows, "memory_id", "user", "search_id"),
     }
     rows = (
         rows.with_columns(pl.Series(name, values) for name, values in coded.items())

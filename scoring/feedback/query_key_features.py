@@ -55,24 +55,28 @@ def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) ->
 
     Returns:
         ``namespace``, ``query_id``, ``memory_id``, ``principal``, ``taken`` and ``examined`` (weighted by
-        age), ``last`` (moment of the user's latest search), ``crowd`` (users of the namespace that taught any
+        age), ``last`` (moment of the user's latest search), ``num_teachers`` (users of the namespace with any
         key, dropped ones included); sorted. Only memories that have a key, and questions that are one.
     """
-    voice = ["namespace", "query_id", "memory_id", "principal"]
+    user = ["namespace", "query_id", "memory_id", "principal"]
     remaining = (1 - (pl.lit(as_of) - pl.col("last")) / policy.ttl).clip(0.0, 1.0)
-    voices = (
-        views.group_by(voice)
+    num_users = (
+        views.group_by(user)
         .agg(pl.col("taken", "examined").mean(), last=pl.col("at").max())
         .with_columns(left=remaining)
         .filter(pl.col("left") > 0)
-        .sort("last", *voice, descending=[True, False, False, False, False])
+        .sort("last", *user, descending=[True, False, False, False, False])
     )
     key = pl.col("taken") > 0
-    crowd = voices.filter(key).group_by("namespace").agg(crowd=pl.col("principal").n_unique().cast(pl.Int64))
+    num_teachers = (
+        num_users.filter(key)
+        .group_by("namespace")
+        .agg(num_teachers=pl.col("principal").n_unique().cast(pl.Int64))
+    )
     turn = pl.when(key).then(key.cum_sum().over("namespace", "memory_id", "principal"))
-    voices = voices.with_columns(turn=turn).sort("turn", maintain_order=True, nulls_last=True)
+    num_users = num_users.with_columns(turn=turn).sort("turn", maintain_order=True, nulls_last=True)
     place = pl.when(key).then(key.cum_sum().over("namespace", "memory_id"))
-    kept = voices.with_columns(place=place).filter(
+    kept = num_users.with_columns(place=place).filter(
         pl.col("place").is_null() | (pl.col("place") <= policy.max_per_memory)
     )
     keys = kept.filter(key)
@@ -80,15 +84,15 @@ def aggregate_keys(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) ->
         keys, on=["namespace", "memory_id"], how="semi"
     )
     return (
-        relevant.join(crowd, on="namespace")
+        relevant.join(num_teachers, on="namespace")
         .select(
-            *voice,
+            *user,
             taken=pl.col("taken") * pl.col("left"),
             examined=pl.col("examined") * pl.col("left"),
             last="last",
-            crowd="crowd",
+            num_teachers="num_teachers",
         )
-        .sort(voice)
+        .sort(user)
     )
 
 
@@ -107,5 +111,5 @@ def search_keys_of(folded: pl.DataFrame, memory: dict[str, int]) -> Keys:
         (rows["principal"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
         rows["taken"].to_numpy(),
         rows["examined"].to_numpy(),
-        int(folded["crowd"].max() or 0),  # type: ignore[arg-type]
+        int(folded["num_teachers"].max() or 0),  # type: ignore[arg-type]
     )

@@ -94,9 +94,9 @@ def fold_strength(signals: pl.DataFrame, before: pl.DataFrame, policy: FeedbackP
         Rows of ``strength``, in no order.
     """
     seen = (pl.col("tier") == "implicit") & (pl.col("evidence") != "none")
-    verdicts = signals.filter(seen).select(*_KEYS, number=day_number(), voice=VOICE)
+    verdicts = signals.filter(seen).select(*_KEYS, number=day_number(), user=VOICE)
     verdicts = by_time(verdicts.with_columns(memory=codes(verdicts, "memory_id")), "memory")
-    user_turns = turns((codes(verdicts, "memory_id", "voice") << 21) + verdicts["number"].to_numpy())
+    user_turns = turns((codes(verdicts, "memory_id", "user") << 21) + verdicts["number"].to_numpy())
     verdicts = verdicts.filter(pl.Series(user_turns < policy.verdicts_per_day))
     after = _after_each(verdicts, before)
     last = (pl.col("memory") != pl.col("memory").shift(-1)) | (pl.col("number") != pl.col("number").shift(-1))

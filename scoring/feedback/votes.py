@@ -72,7 +72,7 @@ def with_displaced(votes: pl.DataFrame, most: int) -> pl.DataFrame:
         most: see `displaced`.
     """
     votes = votes.sort("occurred_at", "signal_id")
-    pair = dense(codes(votes.with_columns(voice=VOICE), "memory_id", "voice"))
+    pair = dense(codes(votes.with_columns(user=VOICE), "memory_id", "user"))
     subject = codes(votes, "search_id", "tier")
     return votes.with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),

@@ -16,7 +16,7 @@ import numpy as np
 
 from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.key_policy import KeyPolicy
-from slowwave.scoring.validation import CROWD
+from slowwave.scoring.validation import MIN_USERS
 
 _DIGITS = 12  # decimals in which two users' influence is compared
 _ROUNDS = 8  # maximum users removed one after the other (count)
@@ -29,29 +29,29 @@ class Keys:
     Attributes:
         starts: first row of each question, and p at the end, (n + 1,).
         memory: number of the memory, (p,); a row for each user who asked.
-        voice: number of the user who asked, (p,).
+        user: number of the user who asked, (p,).
         taken: evidence of a selection, in [0, 1], (p,); 0 where the memory was only returned.
         examined: chance that its rank was examined, in [0, 1], (p,).
-        crowd: users of the namespace that taught any key (count).
+        num_teachers: users of the namespace that taught any key (count).
     """
 
     starts: Integers
     memory: Integers
-    voice: Integers
+    user: Integers
     taken: Floats
     examined: Floats
-    crowd: int
+    num_teachers: int
 
     def __post_init__(self) -> None:
         if not len(self.starts) or self.starts[-1] != len(self.memory):
             raise ValueError(f"{len(self.starts)} starts for {len(self.memory)} rows")
-        if not len(self.memory) == len(self.voice) == len(self.taken) == len(self.examined):
+        if not len(self.memory) == len(self.user) == len(self.taken) == len(self.examined):
             raise ValueError(
-                f"{len(self.memory)} memories, {len(self.voice)} voices, {len(self.taken)} taken, "
+                f"{len(self.memory)} memories, {len(self.user)} num_users, {len(self.taken)} taken, "
                 f"{len(self.examined)} examined"
             )
-        if self.crowd < 0:
-            raise ValueError(f"crowd = {self.crowd} is below 0")
+        if self.num_teachers < 0:
+            raise ValueError(f"num_teachers = {self.num_teachers} is below 0")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class _ExaminedRows(NamedTuple):
         group: group whose sum the row enters, from 0, (r,).
         turn: place of its question among the near ones, (r,).
         near: nearness of its question, (r,).
-        voice: see `Keys`, (r,).
+        user: see `Keys`, (r,).
         taken: see `Keys`, (r,).
         examined: see `Keys`, (r,).
     """
@@ -90,7 +90,7 @@ class _ExaminedRows(NamedTuple):
     group: Integers
     turn: Integers
     near: Floats
-    voice: Integers
+    user: Integers
     taken: Floats
     examined: Floats
 
@@ -107,8 +107,8 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     of the query to a question, max W that to the nearest question from which the memory was selected, and n
     the number of those questions.
 
-    From `CROWD` users on, the boost exceeds what it would be without one user by at most ``reach · CROWD ÷
-    users``. The same bound holds without the strongest `minority_of` users (rule 7.5).
+    From `MIN_USERS` on, one user adds at most ``max_user_boost · MIN_USERS ÷ users`` to the boost. The same
+    bound holds without the strongest `minority_of` users (rule 7.5).
 
     Args:
         keys: keys of the namespace.
@@ -127,13 +127,11 @@ def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lif
     counts = keys.starts[search + 1] - keys.starts[search]
     rows, turn = ranges(keys.starts[search], counts), np.repeat(np.arange(len(search)), counts)
     memory, group = np.unique(keys.memory[rows], return_inverse=True)
-    rows_near = _ExaminedRows(
-        group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows]
-    )
+    rows_near = _ExaminedRows(group, turn, near[turn], keys.user[rows], keys.taken[rows], keys.examined[rows])
     lift, led = _lift(rows_near, len(memory), policy)
-    if keys.crowd >= CROWD:
-        reach = policy.max_user_boost * CROWD / keys.crowd
-        lift = _bounded(rows_near, lift, policy, reach, minority_of(keys.crowd, policy))
+    if keys.num_teachers >= MIN_USERS:
+        reach = policy.max_user_boost * MIN_USERS / keys.num_teachers
+        lift = _bounded(rows_near, lift, policy, reach, minority_of(keys.num_teachers, policy))
     selected = rows_near.taken > 0
     first = np.full(len(memory), len(search), dtype=np.int64)
     np.minimum.at(first, group[selected], turn[selected])
@@ -157,9 +155,9 @@ def _lift(rows: _ExaminedRows, size: int, policy: KeyPolicy) -> tuple[Floats, In
     return policy.weight * np.minimum(best * rate * 2 * led / (led + 1), 1.0), led
 
 
-def minority_of(crowd: int, policy: KeyPolicy) -> int:
+def minority_of(num_teachers: int, policy: KeyPolicy) -> int:
     """Return the number of users that may agree on a wrong result: a share, and at least one."""
-    return max(1, floor(policy.minority_fraction * crowd + 1e-9))
+    return max(1, floor(policy.minority_fraction * num_teachers + 1e-9))
 
 
 def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:
@@ -171,21 +169,21 @@ def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float,
     remaining = rows = rows.at(np.argsort(rows.group, kind="stable"))
     bounded = lift.copy()
     for _ in range(min(minority, _ROUNDS)):
-        memory, voice, without = _missed(remaining, bounded > reach, policy)
+        memory, user, without = _missed(remaining, bounded > reach, policy)
         if not len(memory):
             break
         np.minimum.at(bounded, memory, without + reach)
-        order = np.lexsort((voice, without.round(_DIGITS), memory))
-        remaining = remaining.at(_others(remaining, *_first(memory, voice, order, 1)))
+        order = np.lexsort((user, without.round(_DIGITS), memory))
+        remaining = remaining.at(_others(remaining, *_first(memory, user, order, 1)))
     if minority > 1:
         selected = rows.taken > 0
         pairs, at = np.unique(
-            np.stack([rows.group[selected], rows.voice[selected]]), axis=1, return_inverse=True
+            np.stack([rows.group[selected], rows.user[selected]]), axis=1, return_inverse=True
         )
-        memory, voice = pairs
+        memory, user = pairs
         evidence = np.bincount(at.ravel(), (rows.near * rows.taken)[selected], minlength=len(memory))
-        order = np.lexsort((voice, -evidence.round(_DIGITS), memory))
-        many = rows.at(_others(rows, *_first(memory, voice, order, minority)))
+        order = np.lexsort((user, -evidence.round(_DIGITS), memory))
+        many = rows.at(_others(rows, *_first(memory, user, order, minority)))
         bounded = np.minimum(bounded, _lift(many, len(lift), policy)[0] + reach)
     return bounded
 
@@ -193,23 +191,23 @@ def _bounded(rows: _ExaminedRows, lift: Floats, policy: KeyPolicy, reach: float,
 def _missed(rows: _ExaminedRows, high: Flags, policy: KeyPolicy) -> tuple[Integers, Integers, Floats]:
     """Return each user behind a high boost, and the boost without that user, (k,) each."""
     selected = (rows.taken > 0) & high[rows.group]  # only a user who selected it can have boosted it
-    memory, voice = np.unique(np.stack([rows.group[selected], rows.voice[selected]]), axis=1)
+    memory, user = np.unique(np.stack([rows.group[selected], rows.user[selected]]), axis=1)
     starts = np.searchsorted(rows.group, memory)
     counts = np.searchsorted(rows.group, memory, side="right") - starts
     pair, every = np.repeat(np.arange(len(memory)), counts), ranges(starts, counts)
-    others = rows.voice[every] != voice[pair]
+    others = rows.user[every] != user[pair]
     without, _ = _lift(rows.at(every[others], pair[others]), len(memory), policy)
-    return memory, voice, without
+    return memory, user, without
 
 
-def _first(memory: Integers, voice: Integers, order: Integers, most: int) -> tuple[Integers, Integers]:
+def _first(memory: Integers, user: Integers, order: Integers, most: int) -> tuple[Integers, Integers]:
     """Return the first `most` users of each memory, in an order sorted by memory."""
     among = memory[order]
     few = order[places(among) < most]
-    return memory[few], voice[few]
+    return memory[few], user[few]
 
 
-def _others(rows: _ExaminedRows, memory: Integers, voice: Integers) -> Flags:
+def _others(rows: _ExaminedRows, memory: Integers, user: Integers) -> Flags:
     """Mark the rows of none of these pairs of memory and user."""
-    voices = int(rows.voice.max(initial=0)) + 1
-    return ~np.isin(rows.group * voices + rows.voice, memory * voices + voice)
+    num_users = int(rows.user.max(initial=0)) + 1
+    return ~np.isin(rows.group * num_users + rows.user, memory * num_users + user)

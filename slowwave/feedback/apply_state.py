@@ -35,7 +35,7 @@ _VOTE = tuple(name for name in FOLDED if name not in ("day", "chunk_id", "eviden
 _USERS = ("namespace", "day", *WHO)
 
 
-USER_COUNTS = "voices"
+USER_COUNTS = "voices"  # its name in the store
 """Key in ``meta``: number of users per namespace when ``memory_state`` was written."""
 
 
@@ -66,8 +66,10 @@ def states(
     uses = of_text(_uses(store, names, used), has).drop("text")
     promoted = of_text(rows_about(store, "promotions", names, f"reason = 'promoted' AND {by}"), has)
     where = f"{one_of('namespace', memories['namespace'].unique().to_list())} AND {by}"
-    voices = users_by(count_first_seen_users(distinct(store, "usage_signals", where, columns=_USERS)), until)
-    sums = capped_votes(votes, uses, effective.select("memory_id", *SUMS[2:]), voices, policy)
+    num_users = users_by(
+        count_first_seen_users(distinct(store, "usage_signals", where, columns=_USERS)), until
+    )
+    sums = capped_votes(votes, uses, effective.select("memory_id", *SUMS[2:]), num_users, policy)
     effective = effective.select("memory_id", "day").join(sums, on="memory_id")
     ends = day_ends(effective["day"].str.to_date())
     states = {
@@ -134,16 +136,16 @@ def apply_state(store: Store, days: Sequence[str], policy: FeedbackPolicy, texts
         ]
     ).unique("memory_id")
     newest = max([*days, *processed_days(store)])
-    voices = users_by(count_first_seen_users(distinct(store, "usage_signals", columns=_USERS)), newest)
+    num_users = users_by(count_first_seen_users(distinct(store, "usage_signals", columns=_USERS)), newest)
     previous = store.get_meta(USER_COUNTS) or {}
-    if changed := sorted(name for name, count in voices.items() if previous.get(name, 0) != count):
+    if changed := sorted(name for name, count in num_users.items() if previous.get(name, 0) != count):
         # The weight of a user depends on the number of users, so all memories of the namespace change.
         others = store.scan("memory_state", one_of("namespace", changed), columns=columns)
         touched = pl.concat([touched, others]).unique("memory_id")
     if touched.height:
         rows = _put(store, touched, newest, policy, texts)
-    if voices != previous:
-        store.put_meta(USER_COUNTS, voices)
+    if num_users != previous:
+        store.put_meta(USER_COUNTS, num_users)
     return rows.height if touched.height else 0
 
 

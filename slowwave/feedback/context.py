@@ -24,7 +24,7 @@ from slowwave.scoring.feedback.contextual import (
 )
 from slowwave.scoring.feedback.influence_limits import count_first_seen_users
 from slowwave.scoring.nearness import question_nearness
-from slowwave.scoring.validation import CROWD
+from slowwave.scoring.validation import MIN_USERS
 from slowwave.store.frames import quote
 from slowwave.store.tenancy import within
 
@@ -65,7 +65,7 @@ class ContextualFeedback:
 
     Args:
         signals: Rows of ``usage_signals`` that count, with ``query_id``.
-        voices: Users of the namespace (count).
+        num_users: Users of the namespace (count).
         index: Question index of the namespace.
         same: Cosines of two questions at which a rating starts to count, and counts in full.
         policy: Feedback policy.
@@ -74,7 +74,7 @@ class ContextualFeedback:
     def __init__(
         self,
         signals: pl.DataFrame,
-        voices: int,
+        num_users: int,
         index: QuestionIndex,
         same: tuple[float, float],
         policy: FeedbackPolicy,
@@ -83,7 +83,7 @@ class ContextualFeedback:
         counted = signals.filter(pl.col("query_id").is_in(list(index.questions.names)))
         # Feedback of an unfinished day counts as of its end, like a memory's effectiveness.
         self._least = day_end(str(counted["day"].max())) if counted.height else None
-        ratings = fold_ratings(counted, voices, policy)
+        ratings = fold_ratings(counted, num_users, policy)
         self._memories: list[str] = ratings["memory_id"].unique().sort().to_list()
         memory = {name: at for at, name in enumerate(self._memories)}
         self._ratings: Ratings = ratings_of(ratings, index.questions.number, memory)
@@ -180,12 +180,12 @@ class ContextualStates:
         """Read the feedback of a namespace, and its questions."""
         until = None if self._until is None else f"day <= {quote(self._until.isoformat())}"
         rows = self._store.scan("usage_signals", within(namespace, until), columns=_COLUMNS)
-        voices = min(count_first_seen_users(rows).height, CROWD)
+        num_users = min(count_first_seen_users(rows).height, MIN_USERS)
         rows = rows.filter(pl.col("query_id").is_not_null())
         as_of = None if self._until is None else day_end(self._until)
         rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))
         index = self._indexes.of(namespace)
-        return ContextualFeedback(rows, voices, index, self._same, self._policy)
+        return ContextualFeedback(rows, num_users, index, self._same, self._policy)
 
 
 def contextual_states(space: Workspace, until: date | None = None) -> ContextualStates:

@@ -61,7 +61,7 @@ class Chunker:
 
     Args:
         min_words: Size from which a chunk may end.
-        max_words: Size at which it must; up to `OVERSIZE` times that when it takes in a small neighbour.
+        max_words: Size at which it must; up to `OVERSIZE` times that when it absorbs a small neighbour.
 
     Raises:
         ValueError: If not 1 ≤ min_words ≤ max_words.

@@ -257,7 +257,7 @@ def memory_undo(request: MemoryRequest, decision_id: DecisionId) -> Reply[Undone
     protected="You can save a replacement with memory_save.",
 )
 def memory_forget(request: MemoryRequest, memory_id: MemoryId) -> Reply[Forgotten]:
-    """Hide a memory from search because the user wants that, or because it should never have been saved.
+    """Hide a memory that the user rejects, or that should not have been saved.
 
     If it is only outdated, save the current fact with memory_save instead. A person can unforget it. Only a
     person may forget critical or canonical memories and sources of truth.

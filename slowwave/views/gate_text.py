@@ -11,11 +11,11 @@ class ReasonText(NamedTuple):
 
     Attributes:
         why: what is wrong with the note.
-        mend: how its author can fix it.
+        fix: how its author can fix it.
     """
 
     why: str
-    mend: str
+    fix: str
 
 
 _UNREADABLE: Final = "fix the file; the next nightly job reads it again"
@@ -96,4 +96,4 @@ def words_of(reason: str) -> ReasonText:
 
 def reason_lines(reasons: Iterable[str]) -> list[str]:
     """Return a line for each reason: its name, what is wrong, and how to fix it."""
-    return [f"{name}: {words_of(name).why}; {words_of(name).mend}" for name in reasons]
+    return [f"{name}: {words_of(name).why}; {words_of(name).fix}" for name in reasons]

@@ -173,7 +173,7 @@ def after_the_gate(saved: Saved | Stored, enforces_from: datetime | None, calls:
     """
     if not saved.reasons:
         return ""
-    why = "\n".join(f"- {name}: {words_of(name).why}. Fix: {words_of(name).mend}." for name in saved.reasons)
+    why = "\n".join(f"- {name}: {words_of(name).why}. Fix: {words_of(name).fix}." for name in saved.reasons)
     if saved.status != "quarantined":
         begins = f"from {enforces_from:%F} on" if enforces_from else "once it enforces"
         return f"The save gate only warns yet; {begins} it refuses notes like this one:\n{why}"

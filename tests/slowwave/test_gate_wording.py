@@ -47,5 +47,5 @@ def test_words_say_what_is_wrong_and_what_to_do(reason):
 
 
 def test_a_reason_that_this_version_does_not_know_has_words_too():
-    assert "release" in words_of("too_loud").mend
+    assert "release" in words_of("too_loud").fix
     assert reason_lines(["too_loud"])[0].startswith("too_loud: ")

@@ -213,7 +213,7 @@ def test_a_note_that_is_not_let_in_says_why(assistant):
     for reason in saved["reasons"]:
         for told in (said, saved["next_step"]):
             assert f"{reason}: {words_of(reason).why}" in told
-            assert words_of(reason).mend in told
+            assert words_of(reason).fix in told
     assert f"slowwave quarantine release {saved['memory_id']}" in saved["next_step"]
 
 

@@ -103,7 +103,7 @@ def test_it_is_decided_once(life):
     [
         {"after": 0.8},
         {"after": 0.495},  # within the margin
-        {"questions": 1, "searches": 60},  # a question is one voice, however often it is asked
+        {"questions": 1, "searches": 60},  # a question is one user, however often it is asked
         {"moved": False},
         {"kind": USE},
         {"kind": WORDS},

@@ -21,7 +21,7 @@ from slowwave.scoring.feedback.contextual import (
     fold_ratings,
     ratings_of,
 )
-from slowwave.scoring.feedback.influence_limits import CROWD, MAX_USER_GAIN, MAX_USER_IMPACT
+from slowwave.scoring.feedback.influence_limits import MAX_USER_GAIN, MAX_USER_IMPACT, MIN_USERS
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.ranking import MemoryState, RankingPolicy
@@ -46,9 +46,9 @@ def said(
     return row | {"query_id": question, "imported": imported, "behind": behind}
 
 
-def ratings(rows: Iterable[Row], voices: int = 1, policy: FeedbackPolicy = POLICY) -> tuple[Ratings, Near]:
+def ratings(rows: Iterable[Row], num_users: int = 1, policy: FeedbackPolicy = POLICY) -> tuple[Ratings, Near]:
     """The rows as arrays, with the number of each question."""
-    folded = fold_ratings(signals(list(rows)), voices, policy)
+    folded = fold_ratings(signals(list(rows)), num_users, policy)
     questions = {name: at for at, name in enumerate(folded["query_id"].unique().sort())}
     memories = {name: at for at, name in enumerate(folded["memory_id"].unique().sort())}
     return ratings_of(folded, questions, memories), questions
@@ -73,11 +73,11 @@ class Known:
 
 
 def known(
-    rows: Iterable[Row], near_: Near, *, voices: int = 1, day: float = 0.0, policy: FeedbackPolicy = POLICY
+    rows: Iterable[Row], near_: Near, *, num_users: int = 1, day: float = 0.0, policy: FeedbackPolicy = POLICY
 ) -> dict[str, Known]:
     """Known of each memory for a question that is so near to others, some days after the start."""
     rows = list(rows)
-    made, number = ratings(rows, voices, policy)
+    made, number = ratings(rows, num_users, policy)
     memories = sorted({row["memory_id"] for row in rows if row["weight"] > 0})
     names = {at: name for name, at in number.items()}
     there = sorted((name for name in near_ if name in number), key=lambda name: (-near_[name], name))
@@ -148,7 +148,7 @@ CITED = said("q", "used", name="c")
     ],
 )  # fmt: skip
 def test_by_hand(rows, near_, expected):
-    assert effective(rows, near_, voices=2) == pytest.approx(expected, abs=1e-12)
+    assert effective(rows, near_, num_users=2) == pytest.approx(expected, abs=1e-12)
 
 
 def test_all_implicit_evidence_together_is_one_vote():
@@ -158,7 +158,7 @@ def test_all_implicit_evidence_together_is_one_vote():
     # As near as half, eight of them are one vote; over several questions and people there is one, too.
     assert effective(uses[:8], HALF) == pytest.approx(0.75)
     spread = [said(q, "used", by=who, name=f"{q}{who}{n}") for q in "qr" for who in "ab" for n in range(9)]
-    assert effective(spread, {"q": 1.0, "r": 1.0}, voices=2) == pytest.approx(0.75)
+    assert effective(spread, {"q": 1.0, "r": 1.0}, num_users=2) == pytest.approx(0.75)
     # Half of them were ignored, which is neutral: their mean is three quarters.
     mixed = uses[:20] + [said("q", "ignored", name=f"i{n}") for n in range(20)]
     assert effective(mixed, SAME_QUESTION) == pytest.approx((0.5 + 0.75) / 2)
@@ -183,7 +183,7 @@ def test_one_person_counts_once_for_near_questions():
     assert effective(again, SAME_QUESTION) == pytest.approx(0.75)
     # Two people are two.
     both = rows + [said(question, "helpful", by="bob") for question in wordings]
-    assert effective(both, wordings, voices=2) == pytest.approx(2.5 / 3)
+    assert effective(both, wordings, num_users=2) == pytest.approx(2.5 / 3)
 
 
 def test_one_person_of_two_minds_is_heard_as_near_as_each_question_is():
@@ -286,36 +286,36 @@ def people(word: str, *who: str, question: str = "q", **more: Any) -> list[Row]:
     ],
 )
 def test_a_crowd_by_hand(rows, expected, doubts):
-    found = known(rows, SAME_QUESTION, voices=CROWD)["m"]
+    found = known(rows, SAME_QUESTION, num_users=MIN_USERS)["m"]
     assert found.effectiveness == pytest.approx(expected, abs=1e-12)
     assert len(found.doubts) == doubts
 
 
 def test_a_crowd_is_no_crowd_for_a_question_by_who_speaks_of_it_but_by_who_is_there():
     rows = people("helpful", "a")
-    assert [effective(rows, SAME_QUESTION, voices=n) for n in (1, 2, 3, 9)] == [0.75, 0.75, 0.5, 0.5]
+    assert [effective(rows, SAME_QUESTION, num_users=n) for n in (1, 2, 3, 9)] == [0.75, 0.75, 0.5, 0.5]
 
 
 def test_one_of_a_crowd_takes_one_step_as_near_as_its_nearest_vote_and_of_its_last_moment():
     rows = [said(q, "unhelpful", by="a", day=day) for q, day in (("q", 1), ("q", 2), ("r", 3))]
-    found = known(rows, {"q": 1.0, "r": 0.5}, voices=CROWD, day=3)["m"]
+    found = known(rows, {"q": 1.0, "r": 0.5}, num_users=MIN_USERS, day=3)["m"]
     assert found.doubts == ((START + 3 * DAY, 1.0),)
     liked = [*rows, *(said("q", "helpful", by="a", day=4, name=f"{n}") for n in range(3))]
     assert (
-        known(liked, {"q": 1.0, "r": 0.5}, voices=CROWD, day=4)["m"].doubts == ()
+        known(liked, {"q": 1.0, "r": 0.5}, num_users=MIN_USERS, day=4)["m"].doubts == ()
     )  # on the whole it likes it
 
 
 def test_as_many_as_like_it_answer_the_newest_of_those_who_do_not():
     rows = [said("q", "unhelpful", by=who, day=day) for day, who in enumerate("cde")]
     rows += people("helpful", "a", "b")
-    assert known(rows, SAME_QUESTION, voices=CROWD, day=9)["m"].doubts == ((START, 1.0),)
+    assert known(rows, SAME_QUESTION, num_users=MIN_USERS, day=9)["m"].doubts == ((START, 1.0),)
 
 
 def test_a_weak_vote_answers_as_much_as_it_weighs():
     """Two like it for a question that is half as near: of two who do not, half is left."""
     rows = people("helpful", "a", "b", question="r") + people("unhelpful", "c", "d")
-    found = effective(rows, {"q": 1.0, "r": 0.5}, voices=CROWD)
+    found = effective(rows, {"q": 1.0, "r": 0.5}, num_users=MIN_USERS)
     # For it: two halves of a vote. Against it: two votes, of which half is left.
     assert found == pytest.approx((0.5 + 2 * 0.5) / (1 + 2 * 0.5 + 2 * 0.5))
 
@@ -328,40 +328,40 @@ def test_as_often_helpful_as_not_is_no_praise(days):
         rows.append(said(question, "unhelpful", by="eve", day=day))
     near_ = dict.fromkeys("pqrs", 1.0)
     alone = people("helpful", "a", question="p")
-    assert effective(rows + alone, near_, voices=CROWD, day=80) == pytest.approx(0.5, abs=1e-9)
+    assert effective(rows + alone, near_, num_users=MIN_USERS, day=80) == pytest.approx(0.5, abs=1e-9)
 
 
 def test_an_outcome_is_the_word_of_whom_it_rests_on():
     rows = [said("q", "success", by="ann", behind=who) for who in ("cy", "dee")]
-    assert effective(rows, SAME_QUESTION, voices=CROWD) == pytest.approx(2.5 / 3)
+    assert effective(rows, SAME_QUESTION, num_users=MIN_USERS) == pytest.approx(2.5 / 3)
     same = [said("q", "success", by=by, behind="cy") for by in ("ann", "bob")]
-    assert effective(same, SAME_QUESTION, voices=CROWD) == 0.5
+    assert effective(same, SAME_QUESTION, num_users=MIN_USERS) == 0.5
 
 
 def test_what_was_imported_is_one_voice_and_beside_anybody_here_one_vote():
     names = [said("q", "helpful", by=f"n{n}", imported=True) for n in range(9)]
-    assert effective(names, SAME_QUESTION, voices=0) == 0.75  # a home of nothing else
-    assert effective(names, SAME_QUESTION, voices=1) == 0.5  # it lifts nothing alone
+    assert effective(names, SAME_QUESTION, num_users=0) == 0.75  # a home of nothing else
+    assert effective(names, SAME_QUESTION, num_users=1) == 0.5  # it lifts nothing alone
     own = said("q", "helpful")
-    assert effective([*names, own], SAME_QUESTION, voices=1) == pytest.approx(2.5 / 3)
-    assert effective([own], SAME_QUESTION, voices=1) == 0.75
+    assert effective([*names, own], SAME_QUESTION, num_users=1) == pytest.approx(2.5 / 3)
+    assert effective([own], SAME_QUESTION, num_users=1) == 0.75
     against = [said("q", "unhelpful", by=f"n{n}", imported=True, name=f"{n}") for n in range(9)]
-    assert len(known(against, SAME_QUESTION, voices=0)["m"].doubts) == POLICY.principal_votes
-    alone = known(against, SAME_QUESTION, voices=1)["m"]
+    assert len(known(against, SAME_QUESTION, num_users=0)["m"].doubts) == POLICY.principal_votes
+    alone = known(against, SAME_QUESTION, num_users=1)["m"]
     assert (alone.effectiveness, len(alone.doubts)) == (0.5, 1)
-    answered = known([*against, own], SAME_QUESTION, voices=1)["m"]
+    answered = known([*against, own], SAME_QUESTION, num_users=1)["m"]
     assert (answered.effectiveness, answered.doubts) == (pytest.approx((0.5 + 1 + 0.5) / 3), ())
     # It does not speak in the name of somebody here.
     forged = [said("q", "helpful", by="ann", imported=True), said("q", "unhelpful", by="ann")]
-    assert len(known(forged, SAME_QUESTION, voices=1)["m"].doubts) == 1
+    assert len(known(forged, SAME_QUESTION, num_users=1)["m"].doubts) == 1
 
 
 def test_what_was_imported_seconds_nobody_who_finds_a_memory_unhelpful():
     """Whoever brings it in may be the one of many who is against it."""
     brought = [said("q", "unhelpful", by=f"n{n}", imported=True, name=f"{n}") for n in range(9)]
-    one = known([*brought, *people("unhelpful", "c")], SAME_QUESTION, voices=CROWD)["m"]
+    one = known([*brought, *people("unhelpful", "c")], SAME_QUESTION, num_users=MIN_USERS)["m"]
     assert (one.effectiveness, len(one.doubts)) == (pytest.approx(0.5), 2)
-    two = known([*brought, *people("unhelpful", "c", "d")], SAME_QUESTION, voices=CROWD)["m"]
+    two = known([*brought, *people("unhelpful", "c", "d")], SAME_QUESTION, num_users=MIN_USERS)["m"]
     assert (two.effectiveness, len(two.doubts)) == (pytest.approx(0.5 / 4), 3)
 
 
@@ -389,13 +389,13 @@ def rows_of(
 
 
 nears = st.dictionaries(st.sampled_from(QUESTIONS), st.floats(1e-9, 1) | st.sampled_from([0.5, 1.0]))
-voices_there = st.integers(0, CROWD + 1)
+voices_there = st.integers(0, MIN_USERS + 1)
 ends = st.integers(LAST, LAST + 200)
 
 
 @given(rows_of(imported=True), nears, voices_there, ends)
-def test_effectiveness_is_a_share_and_nearness_in_its_bounds(rows, near_, voices, day):
-    for one in known(rows, near_, voices=voices, day=day).values():
+def test_effectiveness_is_a_share_and_nearness_in_its_bounds(rows, near_, num_users, day):
+    for one in known(rows, near_, num_users=num_users, day=day).values():
         assert 0 <= one.effectiveness <= 1
         assert one.nearest in near_
         assert all(0 < k <= max(near_.values()) for _, k in one.doubts)
@@ -403,13 +403,15 @@ def test_effectiveness_is_a_share_and_nearness_in_its_bounds(rows, near_, voices
 
 
 @given(rows_of(imported=True), nears, voices_there, ends, st.randoms(use_true_random=False))
-def test_the_order_of_signals_and_days_does_not_matter(rows, near_, voices, day, random):
+def test_the_order_of_signals_and_days_does_not_matter(rows, near_, num_users, day, random):
     mixed = random.sample(rows, len(rows))
     assert_frame_equal(
-        fold_ratings(signals(mixed), voices, POLICY), fold_ratings(signals(rows), voices, POLICY),
+        fold_ratings(signals(mixed), num_users, POLICY), fold_ratings(signals(rows), num_users, POLICY),
         check_exact=True,
     )  # fmt: skip
-    assert known(mixed, near_, voices=voices, day=day) == known(rows, near_, voices=voices, day=day)
+    assert known(mixed, near_, num_users=num_users, day=day) == known(
+        rows, near_, num_users=num_users, day=day
+    )
 
 
 @given(st.randoms(use_true_random=False))
@@ -422,20 +424,20 @@ def test_many_uses_in_any_order_have_one_sum(random):
 
 
 @given(rows_of(imported=True), rows_of(most=20, prefix="far", questions="axyz"), nears, voices_there, ends)
-def test_what_is_said_on_far_questions_changes_nothing_to_the_last_bit(rows, far, near_, voices, day):
+def test_what_is_said_on_far_questions_changes_nothing_to_the_last_bit(rows, far, near_, num_users, day):
     """Whatever is said there, of the same memories, by the same people, before and after."""
     far = [{**row, "query_id": f"{row['query_id']}-far"} for row in far]
     mine = [row for row in rows if row["query_id"] in near_]
-    alone = known(mine, near_, voices=voices, day=day)
+    alone = known(mine, near_, num_users=num_users, day=day)
     for more in (rows, rows + far):
-        assert known(more, near_, voices=voices, day=day) == alone
-    assert known(far, near_, voices=voices, day=day) == {}
+        assert known(more, near_, num_users=num_users, day=day) == alone
+    assert known(far, near_, num_users=num_users, day=day) == {}
 
 
 @given(rows_of(imported=True), nears, voices_there, ends)
-def test_what_is_said_of_another_memory_changes_nothing(rows, near_, voices, day):
+def test_what_is_said_of_another_memory_changes_nothing(rows, near_, num_users, day):
     mine = [row for row in rows if row["memory_id"] == "m"]
-    alone, both = (known(some, near_, voices=voices, day=day) for some in (mine, rows))
+    alone, both = (known(some, near_, num_users=num_users, day=day) for some in (mine, rows))
     assert alone.get("m") == both.get("m")
 
 
@@ -443,11 +445,11 @@ def test_what_is_said_of_another_memory_changes_nothing(rows, near_, voices, day
 def test_of_few_people_one_more_helpful_vote_of_somebody_new_never_lowers(rows, near_, day, question, by):
     rows = [row for row in rows if row["principal"] != by]
     more = [*rows, said(question, "helpful", by=by, day=LAST, name="more")]
-    before, after = (known(some, near_, voices=2, day=day).get("m") for some in (rows, more))
+    before, after = (known(some, near_, num_users=2, day=day).get("m") for some in (rows, more))
     assert (after.effectiveness if after else 0.5) >= (before.effectiveness if before else 0.5) - 1e-12
 
 
-# -- how far one voice of a crowd moves a score ----------------------------------------------------
+# -- how far one user of many moves a score ----------------------------------------------------
 
 LIKES = ("helpful", "success", "used")
 DEFAULT = RankingPolicy()
@@ -457,7 +459,7 @@ def scores(
     rows: list[Row], near_: Near, semantic: float, day: float, policy: RankingPolicy = DEFAULT
 ) -> dict[str, float]:
     """Scores of two memories of one semantic score, of which this was said."""
-    states = {name: one.state for name, one in known(rows, near_, voices=CROWD, day=day).items()}
+    states = {name: one.state for name, one in known(rows, near_, num_users=MIN_USERS, day=day).items()}
     cosine = policy.cosine_floor + (1 - policy.cosine_floor) * semantic
     columns, names = columns_of(
         build(near(**dict.fromkeys(MEMORIES, cosine)), states=states), START + day * DAY
@@ -574,10 +576,10 @@ def naive(rows: list[Row], near_: Near, day: float, memory: str) -> Known | None
 
 @pytest.mark.slow
 @given(rows_of(("ann", "bob")), nears, st.sampled_from([1, 2]), ends)
-def test_it_is_what_a_plain_loop_makes_of_it(rows, near_, voices, day):
-    if voices == 1:
+def test_it_is_what_a_plain_loop_makes_of_it(rows, near_, num_users, day):
+    if num_users == 1:
         rows = [row for row in rows if row["principal"] == "ann"]
-    found = known(rows, near_, voices=voices, day=day)
+    found = known(rows, near_, num_users=num_users, day=day)
     for memory in MEMORIES:
         expected, one = naive(rows, near_, day, memory), found.get(memory)
         if expected is None:

@@ -1,4 +1,4 @@
-"""What searches teach as keys: each voice by itself, with its age (rule 7)."""
+"""What searches teach as keys: each user by itself, with its age (rule 7)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slowwave.scoring.feedback.query_key_features import (
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 POLICY = KeyTeaching()
-COLUMNS = ["namespace", "query_id", "memory_id", "principal", "taken", "examined", "last", "crowd"]
+COLUMNS = ["namespace", "query_id", "memory_id", "principal", "taken", "examined", "last", "num_teachers"]
 
 
 def view(
@@ -63,7 +63,7 @@ def test_each_voice_is_a_row_and_fades_by_itself():
     assert made.columns == COLUMNS
     assert values(made) == {("q", "m", "ann"): (0.5, 0.5), ("q", "m", "bob"): (0.0, 0.375)}
     assert made["last"].to_list() == [NOW - timedelta(days=90), NOW - timedelta(days=45)]
-    assert made["crowd"].to_list() == [1, 1]  # one only looked, and the keys of another have faded
+    assert made["num_teachers"].to_list() == [1, 1]  # one only looked, and the keys of another have faded
 
 
 def test_who_asks_again_has_one_voice():
@@ -128,21 +128,21 @@ def test_the_rows_of_a_question_stand_together():
     made = search_keys_of(folded.reverse(), {"m": 5, "n": 6})
     assert made.starts.tolist() == [0, 1, 4, 5]  # gone, q, r: by their ids
     assert made.memory.tolist() == [5, 5, 5, 6, 5]
-    assert made.voice.tolist() == [2, 0, 1, 0, 0]
+    assert made.user.tolist() == [2, 0, 1, 0, 0]
     assert made.taken.tolist() == [1, 0, 1, 1, 0.5]
     assert made.examined.tolist() == [1, 1, 1, 1, 1]
-    assert made.crowd == 4  # zoe, too, whose memory is not here
-    # A question that the caller left out has no place, and the crowd is that of the rows it is given.
+    assert made.num_teachers == 4  # zoe, too, whose memory is not here
+    # A question that the caller left out has no place, and the num_teachers is that of the rows it is given.
     some = search_keys_of(folded.filter(pl.col("query_id") != "gone"), {"m": 5, "n": 6})
     assert (some.starts.tolist(), some.memory.tolist()) == ([0, 3, 4], [5, 5, 6, 5])
-    assert some.voice.tolist() == [0, 1, 0, 0]
-    assert some.crowd == 4
+    assert some.user.tolist() == [0, 1, 0, 0]
+    assert some.num_teachers == 4
 
 
 def test_nothing_known_is_no_key():
     for memory in ({}, {"m": 0}):
         made = search_keys_of(aggregate_keys(frame(), NOW, POLICY), memory)
-        assert (made.starts.tolist(), len(made.memory), made.crowd) == ([0], 0, 0)
+        assert (made.starts.tolist(), len(made.memory), made.num_teachers) == ([0], 0, 0)
 
 
 def test_who_asks_much_pushes_out_nobody_and_the_crowd_stays_a_crowd():
@@ -153,4 +153,4 @@ def test_who_asks_much_pushes_out_nobody_and_the_crowd_stays_a_crowd():
     assert {"ann", "bob"} < set(made["principal"])
     alone = aggregate_keys(views, NOW, replace(POLICY, max_per_memory=1))
     assert set(alone["principal"]) == {"eve"}
-    assert alone["crowd"].to_list() == [3]
+    assert alone["num_teachers"].to_list() == [3]

@@ -84,10 +84,10 @@ def seen(*rows, namespace="ada"):
     )
 
 
-CROWD = principals(seen(("p0", "2026-01-01"), ("writer", "2026-01-01")))
+MIN_USERS = principals(seen(("p0", "2026-01-01"), ("writer", "2026-01-01")))
 
 
-def counted(rows, authors=NOBODY, policy=POLICY, principals=CROWD):
+def counted(rows, authors=NOBODY, policy=POLICY, principals=MIN_USERS):
     told = useful_votes(signals(rows), authors, principals, policy)
     return {row[2]: row[3:5] for row in told.iter_rows()}
 

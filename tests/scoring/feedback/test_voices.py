@@ -1,4 +1,4 @@
-"""How far one voice moves a memory, whatever it says, and that those who are alone are heard as ever."""
+"""How far one user moves a memory, whatever it says, and that those who are alone are heard as ever."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
 from slowwave.scoring.feedback.influence_limits import (
-    CROWD,
     MAX_USER_IMPACT,
+    MIN_USERS,
     capped_votes,
     count_first_seen_users,
     users_by,
@@ -87,7 +87,7 @@ def flood(draw, *, memories=("a", "b"), most=14):
 def populations(draw, *, least=0):
     """What others, three or more, said of a memory, on any day; how many like it and how many not."""
     likes, dislikes = draw(st.integers(least, 6)), draw(st.integers(0, 4))
-    rows = [said("neutral", "z", f"by-stander-{n}", draw(st.integers(0, LAST - 1))) for n in range(CROWD)]
+    rows = [said("neutral", "z", f"by-stander-{n}", draw(st.integers(0, LAST - 1))) for n in range(MIN_USERS)]
     for number in range(likes):
         word = draw(st.sampled_from(LIKES))
         rows.append(said(word, "a", f"friend-{number}", draw(st.integers(0, LAST - 1))))
@@ -154,7 +154,7 @@ def own(word, count, by="ann"):
     return [said(word, "m", by, hour=0, search=f"{by}{n}{word}") for n in range(count)]
 
 
-ONE_EACH = [said("neutral", "z", f"p{n}") for n in range(CROWD)]
+ONE_EACH = [said("neutral", "z", f"p{n}") for n in range(MIN_USERS)]
 
 
 @pytest.mark.parametrize(

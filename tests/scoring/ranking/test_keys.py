@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.ranking.keys import (
-    CROWD,
+    MIN_USERS,
     KeyPolicy,
     Keys,
     Lifts,
@@ -24,7 +24,7 @@ POLICY = KeyPolicy(weight=0.4)
 """As rule 7.3 has it; 0.3 ships."""
 SAME = (0.8, 1.0)
 Row = tuple[int, float, float, int]
-"""Memory, taken, examined, voice."""
+"""Memory, taken, examined, user."""
 
 
 class Asked(NamedTuple):
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
     cosines: np.ndarray
 
 
-def keys_of(*searches: tuple[float, list[Row]], crowd: int = 1) -> Asked:
+def keys_of(*searches: tuple[float, list[Row]], num_teachers: int = 1) -> Asked:
     """Searches by the cosine with what is asked, each with its rows."""
     rows = [row for _, shown in searches for row in shown]
     keys = Keys(
@@ -43,7 +43,7 @@ def keys_of(*searches: tuple[float, list[Row]], crowd: int = 1) -> Asked:
         np.array([row[3] for row in rows], dtype=np.int64),
         np.array([row[1] for row in rows], dtype=np.float64),
         np.array([row[2] for row in rows], dtype=np.float64),
-        crowd,
+        num_teachers,
     )
     return Asked(keys, np.array([cosine for cosine, _ in searches], dtype=np.float64))
 
@@ -96,26 +96,26 @@ def test_several_questions_lift_more_than_one_by_hand():
 
 def test_how_far_one_of_a_crowd_lifts_by_hand():
     alone = (1.0, [(7, 1.0, 1.0, 4)])
-    assert lifts(keys_of(alone, crowd=CROWD - 1)) == pytest.approx({7: 0.2}, abs=1e-12)
-    assert lifts(keys_of(alone, crowd=CROWD)) == pytest.approx({7: 0.03}, abs=1e-12)
-    assert lifts(keys_of(alone, crowd=CROWD), replace(POLICY, max_user_boost=0.0)) == {}
-    assert lifts(keys_of(alone, crowd=10 * CROWD)) == pytest.approx({7: 0.003}, abs=1e-12)
+    assert lifts(keys_of(alone, num_teachers=MIN_USERS - 1)) == pytest.approx({7: 0.2}, abs=1e-12)
+    assert lifts(keys_of(alone, num_teachers=MIN_USERS)) == pytest.approx({7: 0.03}, abs=1e-12)
+    assert lifts(keys_of(alone, num_teachers=MIN_USERS), replace(POLICY, max_user_boost=0.0)) == {}
+    assert lifts(keys_of(alone, num_teachers=10 * MIN_USERS)) == pytest.approx({7: 0.003}, abs=1e-12)
     # Two questions of two people: .4 · 2/3 · 4/3, and without either .2.
     two = [(1.0, [(7, 1.0, 1.0, 4), (9, 1.0, 1.0, 4)]), (1.0, [(7, 1.0, 1.0, 5)])]
     assert lifts(keys_of(*two)) == pytest.approx({7: 0.4 * 8 / 9, 9: 0.2}, abs=1e-12)
-    assert lifts(keys_of(*two, crowd=CROWD)) == pytest.approx({7: 0.23, 9: 0.03}, abs=1e-12)
+    assert lifts(keys_of(*two, num_teachers=MIN_USERS)) == pytest.approx({7: 0.23, 9: 0.03}, abs=1e-12)
     # One question of two people: .4 · 2/3, and without either .2: more than that and the reach.
     both = (1.0, [(7, 1.0, 1.0, 4), (7, 1.0, 1.0, 5)])
-    assert lifts(keys_of(both, crowd=CROWD)) == pytest.approx({7: 0.23}, abs=1e-12)
-    assert lifts(keys_of(both, crowd=CROWD), replace(POLICY, max_user_boost=0.1)) == pytest.approx(
+    assert lifts(keys_of(both, num_teachers=MIN_USERS)) == pytest.approx({7: 0.23}, abs=1e-12)
+    assert lifts(keys_of(both, num_teachers=MIN_USERS), replace(POLICY, max_user_boost=0.1)) == pytest.approx(
         {7: 0.8 / 3}, abs=1e-12
     )
 
 
-@pytest.mark.parametrize(("crowd", "few"), [(3, 1), (10, 1), (19, 1), (20, 2), (50, 5), (1_000, 100)])
-def test_how_many_of_a_crowd_are_a_few(crowd, few):
-    assert minority_of(crowd, replace(POLICY, minority_fraction=0.1)) == few
-    assert minority_of(crowd, replace(POLICY, minority_fraction=0.0)) == 1
+@pytest.mark.parametrize(("num_teachers", "few"), [(3, 1), (10, 1), (19, 1), (20, 2), (50, 5), (1_000, 100)])
+def test_how_many_of_a_crowd_are_a_few(num_teachers, few):
+    assert minority_of(num_teachers, replace(POLICY, minority_fraction=0.1)) == few
+    assert minority_of(num_teachers, replace(POLICY, minority_fraction=0.0)) == 1
 
 
 def test_how_far_a_few_of_a_crowd_lift_by_hand():
@@ -124,16 +124,16 @@ def test_how_far_a_few_of_a_crowd_lift_by_hand():
     three = [(1.0, [(7, 1.0, 1.0, who)]) for who in range(3)]
     assert lifts(keys_of(*three)) == pytest.approx({7: 0.4}, abs=1e-12)
     # Of thirty they are a tenth, and together worth what one of them is: .003.
-    assert lifts(keys_of(*three, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.003}, abs=1e-12)
+    assert lifts(keys_of(*three, num_teachers=10 * MIN_USERS), tenth) == pytest.approx({7: 0.003}, abs=1e-12)
     # A fourth is worth what he is alone, .2, plus that.
     four = [*three, (1.0, [(7, 1.0, 1.0, 3)])]
-    assert lifts(keys_of(*four, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.203}, abs=1e-12)
+    assert lifts(keys_of(*four, num_teachers=10 * MIN_USERS), tenth) == pytest.approx({7: 0.203}, abs=1e-12)
     # Of ten one is bounded, the one with two questions: the other is worth .4 · .5 / 2, .009 on top.
     uneven = [(1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 0.5, 1.0, 1)])]
-    assert lifts(keys_of(*uneven, crowd=10), tenth) == pytest.approx({7: 0.109}, abs=1e-12)
+    assert lifts(keys_of(*uneven, num_teachers=10), tenth) == pytest.approx({7: 0.109}, abs=1e-12)
     # Of twenty the two who are missed most: a third, with .5, is left, and .0045 comes on top.
     more = [*uneven, (1.0, [(7, 1.0, 1.0, 2)])]
-    assert lifts(keys_of(*more, crowd=20), tenth) == pytest.approx({7: 0.1045}, abs=1e-12)
+    assert lifts(keys_of(*more, num_teachers=20), tenth) == pytest.approx({7: 0.1045}, abs=1e-12)
 
 
 def test_voices_that_agree_do_not_cover_for_each_other():
@@ -141,10 +141,10 @@ def test_voices_that_agree_do_not_cover_for_each_other():
     # more than any of the three, and is one of the few beside whom they are looked for.
     few = [(0.9 + n / 1_000, [(7, 1.0, 1.0, who) for who in range(3)]) for n in range(10)]
     nearer = (1.0, [(7, 0.2, 1.0, 3)])
-    reach = 0.03 * CROWD / 50
-    assert lifts(keys_of(*few, crowd=50)) == pytest.approx({7: reach})
-    assert lifts(keys_of(nearer, crowd=50)) == pytest.approx({7: reach})
-    together = lifts(keys_of(*few, nearer, crowd=50))[7]
+    reach = 0.03 * MIN_USERS / 50
+    assert lifts(keys_of(*few, num_teachers=50)) == pytest.approx({7: reach})
+    assert lifts(keys_of(nearer, num_teachers=50)) == pytest.approx({7: reach})
+    together = lifts(keys_of(*few, nearer, num_teachers=50))[7]
     assert together <= lifts(keys_of(nearer))[7] + reach + 1e-9
 
 
@@ -161,12 +161,12 @@ def test_what_was_only_shown_is_not_lifted():
     assert lifts(keys_of((1.0, [(7, 0.0, 1.0, 0), (8, 1.0, 1.0, 0)]))).keys() == {8}
 
 
-@pytest.mark.parametrize("crowd", [1, CROWD])
-def test_nothing_near_lifts_nothing(crowd):
-    far = keys_of((0.799, [(7, 1.0, 1.0, 0)]), (0.1, [(7, 1.0, 1.0, 0)]), crowd=crowd)
+@pytest.mark.parametrize("num_teachers", [1, MIN_USERS])
+def test_nothing_near_lifts_nothing(num_teachers):
+    far = keys_of((0.799, [(7, 1.0, 1.0, 0)]), (0.1, [(7, 1.0, 1.0, 0)]), num_teachers=num_teachers)
     assert lifts(far) == {}
-    assert lifts(keys_of(crowd=crowd)) == {}
-    assert lifts(keys_of((1.0, []), crowd=crowd)) == {}
+    assert lifts(keys_of(num_teachers=num_teachers)) == {}
+    assert lifts(keys_of((1.0, []), num_teachers=num_teachers)) == {}
 
 
 def test_the_nearest_searches_count_alone():
@@ -189,7 +189,7 @@ SEARCHES = st.lists(
 
 
 def by_hand(searches: list[tuple[float, list[Row]]], memory: int) -> float:
-    """The formula for one memory, without regard to voices."""
+    """The formula for one memory, without regard to num_users."""
     every = [
         (max(0.0, (cosine - 0.8) / 0.2), number, row)
         for number, (cosine, rows) in enumerate(searches)
@@ -214,43 +214,43 @@ def test_it_is_the_formula_and_never_more_than_its_weight(searches):
 
 @given(SEARCHES)
 def test_a_crowd_is_the_formula_with_its_bound(searches):
-    found = lifts(keys_of(*searches, crowd=CROWD))
+    found = lifts(keys_of(*searches, num_teachers=MIN_USERS))
     for memory in range(4):
         bound = by_hand(searches, memory)
-        for voice in range(4):
-            others = [(cosine, [row for row in rows if row[3] != voice]) for cosine, rows in searches]
+        for user in range(4):
+            others = [(cosine, [row for row in rows if row[3] != user]) for cosine, rows in searches]
             bound = min(bound, by_hand(others, memory) + POLICY.max_user_boost)
         assert found.get(memory, 0.0) == pytest.approx(bound, abs=1e-9)
 
 
 @given(SEARCHES, st.sets(st.integers(0, 3), min_size=1, max_size=3))
 def test_as_few_as_the_minority_lift_what_nobody_else_took_no_further_than_the_reach(searches, few):
-    crowd = 10 * len(few)
+    num_teachers = 10 * len(few)
     mine = [
         (cosine, [row if row[3] in few else (row[0], 0.0, *row[2:]) for row in rows])
         for cosine, rows in searches
     ]
     policy = replace(POLICY, minority_fraction=0.1)
     assert all(
-        lift <= policy.max_user_boost * CROWD / crowd + 1e-9
-        for lift in lifts(keys_of(*mine, crowd=crowd), policy).values()
+        lift <= policy.max_user_boost * MIN_USERS / num_teachers + 1e-9
+        for lift in lifts(keys_of(*mine, num_teachers=num_teachers), policy).values()
     )
 
 
 @given(SEARCHES, st.integers(0, 3), st.sampled_from([0.0, 0.05, 0.1]))
-def test_leaving_any_one_voice_out_of_a_crowd_lowers_no_lift_by_more_than_the_reach(searches, voice, reach):
+def test_leaving_any_one_voice_out_of_a_crowd_lowers_no_lift_by_more_than_the_reach(searches, user, reach):
     policy = replace(POLICY, max_user_boost=reach)
-    whole = lifts(keys_of(*searches, crowd=CROWD), policy)
-    others = [(cosine, [row for row in rows if row[3] != voice]) for cosine, rows in searches]
-    left = lifts(keys_of(*others, crowd=CROWD - 1), policy)
+    whole = lifts(keys_of(*searches, num_teachers=MIN_USERS), policy)
+    others = [(cosine, [row for row in rows if row[3] != user]) for cosine, rows in searches]
+    left = lifts(keys_of(*others, num_teachers=MIN_USERS - 1), policy)
     assert all(lift <= left.get(memory, 0.0) + reach + 1e-9 for memory, lift in whole.items())
 
 
-@given(SEARCHES, st.randoms(), st.sampled_from([1, CROWD]))
-def test_the_order_of_searches_and_of_their_rows_does_not_matter(searches, random, crowd):
+@given(SEARCHES, st.randoms(), st.sampled_from([1, MIN_USERS]))
+def test_the_order_of_searches_and_of_their_rows_does_not_matter(searches, random, num_teachers):
     mixed = [(cosine, random.sample(rows, len(rows))) for cosine, rows in searches]
     random.shuffle(mixed)
-    found, same = (lifts(keys_of(*some, crowd=crowd)) for some in (mixed, searches))
+    found, same = (lifts(keys_of(*some, num_teachers=num_teachers)) for some in (mixed, searches))
     assert found == pytest.approx(same, abs=1e-9)
 
 
@@ -272,10 +272,10 @@ def test_a_policy_that_makes_no_sense_is_named(wrong):
 
 def test_arrays_that_do_not_belong_together_are_named():
     keys = keys_of((1.0, [(7, 1.0, 1.0, 0)])).keys
-    with pytest.raises(ValueError, match="2 voices"):
-        replace(keys, voice=np.zeros(2, dtype=np.int64))
-    with pytest.raises(ValueError, match="crowd = -1"):
-        replace(keys, crowd=-1)
+    with pytest.raises(ValueError, match="2 num_users"):
+        replace(keys, user=np.zeros(2, dtype=np.int64))
+    with pytest.raises(ValueError, match="num_teachers = -1"):
+        replace(keys, num_teachers=-1)
     with pytest.raises(ValueError, match="3 starts for 1 rows"):
         replace(keys, starts=np.array([0, 1, 2]))
     with pytest.raises(ValueError, match="0 starts"):
