@@ -228,7 +228,7 @@ def test_days_that_no_night_has_taken_up_are_named(space):
     space.journal.append([entry("a", noon(400)), entry("b", noon(400), kind="outcome"), entry("c", noon(0))])
     done = report(space, 1)
     assert done.waiting.rows() == [(day(400), 2), (day(0), 1)]
-    assert waiting(done).startswith(f"Not counted yet: 3 entries of 2 days ({day(400)}, {day(0)}). ")
+    assert waiting(done).startswith(f"Not counted yet: 3 events of 2 days ({day(400)}, {day(0)}). ")
     assert report(space, waiting=NONE_WAIT).waiting.is_empty()
 
 

@@ -96,7 +96,7 @@ def test_an_argument_that_a_tool_does_not_know_is_refused_and_nothing_is_saved(a
     told = assistant.fail(
         "memory_save", content="My passport expires in May next year.", sensitivity="secret"
     )
-    assert "memory_save has no argument 'sensitivity', so nothing was done" in told
+    assert "memory_save has no argument 'sensitivity'. Nothing was done" in told
     assert assistant.call("memory_search", query="when does my passport expire?")["results"] == []
     told = assistant.fail("memory_search", query="x", limit="many")
     assert told.startswith("memory_search: limit = 'many': ")
@@ -201,7 +201,9 @@ def test_when_nothing_is_near_enough_it_says_so(serve):
         assistant.call("memory_save", content=DEPLOY)
         found = assistant.call("memory_search", query="who painted the ceiling of the chapel?")
         assert (found["abstained"], found["results"]) == (True, [])
-        assert "Nothing" in assistant.say("memory_search", query="who painted the ceiling of the chapel?")
+        assert "No memory is near enough" in assistant.say(
+            "memory_search", query="who painted the ceiling of the chapel?"
+        )
 
 
 def test_a_note_that_is_not_let_in_says_why(assistant):

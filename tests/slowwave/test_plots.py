@@ -125,7 +125,7 @@ def test_long_ranges_are_means_of_weeks_and_quiet_days_count():
     assert steps.sums == {"quick": [70, *[0] * (len(steps.edges) - 2)]}
     assert steps.per_day("quick")[0] == 10
     assert steps.edges[-1] - steps.edges[0] == plots.MAX_STEPS + 1  # the last step is cut off
-    assert "acts a day," in texts(plots.acts_by_day(one, days(200, "2026-01-01")))
+    assert "events a day," in texts(plots.acts_by_day(one, days(200, "2026-01-01")))
 
 
 @pytest.mark.slow

@@ -189,7 +189,7 @@ def test_a_memory_is_shown_whole_with_all_that_is_linked(person, memory):
 def test_a_merge_is_undone_and_is_not_offered_again(person, memory):
     one, part = merged(memory)
     told = person.done(f"/decisions/{part.decision_id}/undo", back=f"/memory/{one}")
-    assert "Taken back: merge" in told
+    assert "Undone: merge" in told
     assert CHANGED not in memory.get(one).content
     assert "Undo the merge" not in person.words(f"/memory/{one}")
     person.refused(f"/decisions/{part.decision_id}/undo", 409)
@@ -362,7 +362,7 @@ def test_a_refused_note_is_shown_with_its_reasons_and_let_in(person, memory):
     assert "Quality" in whole
     assert "held" in whole
     told = person.done(f"/quarantine/{one}/release")
-    assert "Let in" in told
+    assert "Released" in told
     assert memory.get(one).status == "live"
     assert "The quarantine is empty" in person.words("/quarantine")
     person.refused(f"/quarantine/{one}/release", 409)
