@@ -105,7 +105,7 @@ def test_approve_shows_the_evidence_before_it_asks(learning, ready):
     refused = learning("approve", "--who", "Ann", input="n\n")
     assert refused.exit_code == 1
     assert "Nothing was changed." in refused.stderr
-    assert "Let selections teach default from today on, approved by Ann?" in refused.stderr
+    assert "Let learned terms apply in default from today on, approved by Ann?" in refused.stderr
     assert "MRR@5 +20.00%" in refused.stdout
     assert decided(ready) == []
     done = learning("approve", "--who", "Ann", "--why", "seen", input="y\n")
@@ -113,7 +113,7 @@ def test_approve_shows_the_evidence_before_it_asks(learning, ready):
     assert "Approved by Ann" in done.stdout
     again = learning("approve", "--who", "Bob", input="")
     assert again.exit_code == 0
-    assert "approved already" in again.stdout
+    assert "already approved" in again.stdout
     assert decided(ready) == ["approve"]
 
 
@@ -227,7 +227,7 @@ def test_the_log_leads_with_what_was_decided_and_counts_what_was_refused(learnin
                                              ("keys", "rate_limited")])
     ]))  # fmt: skip
     told = learning("log").stdout
-    assert "Nothing was learned or decided." in told
+    assert "Nothing was learned or decided yet." in told
     assert "3 selections taught nothing" in told
     memory.learning.roll_back("everything", who="ann")
     told = learning("log").stdout

@@ -113,7 +113,7 @@ def test_a_quarantined_note_is_shown_whole(said, data, memory, twin):
     (short,) = [one for one in data("quarantine", "list") if one["title"] == "Too short"]
     scored = data("quarantine", "show", short["quarantine_id"])
     assert scored["parts"]
-    assert f"Quality {scored['score']:.2f}" in said("quarantine", "show", short["quarantine_id"])
+    assert f"Content score {scored['score']:.2f}" in said("quarantine", "show", short["quarantine_id"])
 
 
 @pytest.mark.slow

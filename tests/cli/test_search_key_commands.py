@@ -135,7 +135,7 @@ def test_an_unknown_kind_is_refused_by_name(learning, learned, command, kinds, o
     before = decided(learned), counts(learned)
     done = learning(*command, "--kind", "phrases", *options)
     assert (done.exit_code, done.stdout) == (1, "")
-    assert f"--kind phrases: say {kinds}." in done.stderr
+    assert f"Unknown --kind phrases. Give {kinds}." in done.stderr
     assert (decided(learned), counts(learned)) == before
 
 

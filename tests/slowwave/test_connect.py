@@ -209,7 +209,7 @@ def test_another_file_another_name_and_another_principal(desk):
 def test_a_file_that_another_program_writes_meanwhile_is_left_to_it(tmp_path):
     path = tmp_path / "f.json"
     path.write_text("new")
-    with pytest.raises(SlowwaveError, match="just now"):
+    with pytest.raises(SlowwaveError, match="Another program has changed"):
         files.replace(path, "old", "mine")
     assert path.read_text() == "new"
 

@@ -237,7 +237,7 @@ def test_a_memory_of_a_file_is_corrected_there(person, memory, act, home):
     apply(memory.home, append(memory.home, [act("vault/lamp.md", LAMP, title="Lamp", origin="vault")]))
     (one,) = memory.store.read("memories")["memory_id"]
     page = person.words(f"/memory/{one}")
-    assert "read from the file vault/lamp.md" in page
+    assert "comes from the file vault/lamp.md" in page
     assert "Save the correction" not in page
     assert "change it there" in person.refused(
         f"/memory/{one}/correct", 409, content="The lamp is green now."
@@ -252,7 +252,7 @@ def test_a_memory_is_forgotten_and_brought_back(person, memory, saved):
     assert "Unforget" in person.words(f"/memory/{one}")
     assert "already" in person.done(f"/memory/{one}/forget")
     person.refused(f"/memory/{one}/correct", 409, content="The lamp on the pier is green.")
-    assert "Remembered" in person.done(f"/memory/{one}/remember")
+    assert "Unforgotten" in person.done(f"/memory/{one}/remember")
     assert [result.memory_id for result in memory.search("lamp")] == [one]
     person.refused("/memory/nosuch/forget", 404)
 
@@ -441,9 +441,9 @@ def test_what_was_learned_is_taken_back_after_a_look(ready, make_site):
     night(ready.home)
     told = person.words("/learning/roll-back?principal=ann")
     assert "lessons would be rolled back (principal ann)" in told
-    assert "was taught by principal nobody" in person.words("/learning/roll-back?principal=nobody")
+    assert "was learned from principal nobody" in person.words("/learning/roll-back?principal=nobody")
     assert "Rolled back by Ida" in person.done("/learning/roll-back", principal="ann", who="Ida")
-    assert "was taught by principal ann" in person.words("/learning/roll-back?principal=ann")
+    assert "was learned from principal ann" in person.words("/learning/roll-back?principal=ann")
     person.refused("/learning/roll-back", 409, principal="", who="")
 
 
