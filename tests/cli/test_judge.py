@@ -80,10 +80,10 @@ def test_a_pair_is_set(run, data, memory):
     done = data("judge", "set", QUERY, name, "2", "--explanation", "weeks", "--by", "eva")
     assert (done["grade"], done["new"]) == (2, True)
     assert (
-        "Was said before: 2"
+        "Already saved: 2"
         in run("judge", "set", QUERY, name, "2", "--explanation", "weeks", "--by", "eva").stdout
     )
-    assert "Taken: later" in run("judge", "set", QUERY, name, "later").stdout
+    assert "Saved: later" in run("judge", "set", QUERY, name, "later").stdout
     shown = run("judge", "list").stdout
     for part in ("2 judgments", "eva", "weeks", "later", name):
         assert part in shown
@@ -140,7 +140,7 @@ def test_labels_go_out_and_come_back(run, data, tmp_path):
     with Path(lines).open("a") as file:
         file.write('{"query": "x", "source": "no [such]", "grade": 1}\nnot [json]\n')
     done = run("judge", "import", lines)
-    assert "5 lines: 0 judgments written, 3 known before, 1 of unknown memories, 1 not taken." in done.stdout
+    assert "5 lines: 0 judgments written, 3 already known, 1 of unknown memories, 1 rejected." in done.stdout
     assert "Unknown memory: no [such]" in done.stderr
     assert f"Rejected: {lines}, line 5" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"home", "qrels", "queries", "lines"}

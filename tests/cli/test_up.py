@@ -310,7 +310,7 @@ def test_what_one_saves_the_other_finds(home):
     assert json.loads(found.out)["results"][0]["memory_id"] == memory
     rated = home.run("feedback", "last", "1", "helpful")
     assert (rated.asked, rated.code) == (True, 0)
-    assert home.run("feedback", "last", "1", "helpful", ask=False).out.startswith("Was rated helpful before")
+    assert home.run("feedback", "last", "1", "helpful", ask=False).out.startswith("Already rated helpful")
     gone = home.run("forget", memory)
     assert (gone.asked, gone.code) == (True, 0)
     assert memory not in home.run("search", "ferry to Rum at dawn", "--json", ask=False).out

@@ -365,7 +365,7 @@ def test_a_move_that_is_killed_goes_on_by_the_same_command(
     assert load(home).store.uri == str(tmp_path / "tables")
     assert answers(home) == before
     again = run(home, "-m", "slowwave", *command)
-    assert "there already" in again.stdout
+    assert "at this place already" in again.stdout
     if refused.returncode == 1:  # else the note that was saved meanwhile waits for the night
         doctor = run(home, "-m", "slowwave", "doctor")
         assert doctor.returncode == 0, doctor.stdout

@@ -476,7 +476,7 @@ def test_pairs_are_judged_one_after_the_other(person, memory, saved):
         person.done("/judge", query=query.replace("&#39;", "'"), memory=one, grade=grade)
     rows = memory.journal.read(kinds=["judgment"])
     assert rows.height == 3
-    left = re.search(r"(\d+) pairs? waits?", person.words("/judge"))
+    left = re.search(r"(\d+) pairs? to label", person.words("/judge"))
     assert int(left[1]) >= 1
     person.refused("/judge", 400, query="lamp", memory=names.pop(), grade="7")
     person.refused("/judge", 404, query="lamp", memory="nosuch", grade="2")
