@@ -86,7 +86,7 @@ def test_an_export_goes_through_a_pipe_into_another_namespace_and_home(
     done = run("export")
     assert done.exit_code == 0, done.output
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["search", "observation"]
-    assert "1 search and 1 act of feedback, 2 lines." in done.stderr
+    assert "1 search and 1 feedback event, 2 lines." in done.stderr
     other = open_memory("default", path=tmp_path / "other")
     words = ("--home", str(tmp_path / "other"), "import", "jsonl", "-", "--json")
     taken = run(*words, input=done.stdout_bytes)

@@ -157,7 +157,7 @@ def test_keys_are_approved_where_only_a_person_is_missing(learning, ready, kind)
     done = learning("approve", "--who", "Ann", "--kind", kind, input="y\n")
     assert (done.exit_code, decided(ready)) == (0, [("approve", "keys")])
     again = learning("approve", "--who", "Bob", "--kind", kind, input="")
-    assert "approved already" in again.stdout
+    assert "already approved" in again.stdout
     assert decided(ready) == [("approve", "keys")]
 
 
