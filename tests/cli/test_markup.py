@@ -17,7 +17,7 @@ SAFE_CALLS = {"escape", "_line", "counted", "size", "len", "rich_table", "Paddin
 KNOWN = {
     "slowwave/cli/search.py": ("Text('   ').join(",),
     "slowwave/cli/curation.py": ("Text.assemble(",),
-    "slowwave/cli/moving.py": ("' and '.join(said)",),
+    "slowwave/cli/moving.py": ("' and '.join(parts)",),
     "slowwave/cli/up.py": ("code", "name"),
     "orchestration/cli.py": ("live",),
 }
@@ -184,7 +184,7 @@ def test_a_restored_home_is_named(shell):
     folder, run = shell
     run("backup", folder / "others[b]")
     new = folder / "new[b]"
-    assert f"{new} is as {folder / 'home'} was" in run("restore", folder / "others[b]", home=new)
+    assert f"to {new}." in run("restore", folder / "others[b]", home=new)
 
 
 def test_what_another_server_says_is_no_markup(monkeypatch, shell):

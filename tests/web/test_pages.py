@@ -359,7 +359,7 @@ def test_a_refused_note_is_shown_with_its_reasons_and_let_in(person, memory):
     assert "Fix:" in told
     assert "1 waiting" in told
     whole = person.words(f"/quarantine/{one}")
-    assert "Quality" in whole
+    assert "Content score" in whole
     assert "held" in whole
     told = person.done(f"/quarantine/{one}/release")
     assert "Released" in told
