@@ -73,13 +73,13 @@ decisions accept {open_decision} {decision}
 decisions decline {decision} nothing
 quarantine show {foreign}
 gate status
-gate would-refuse
+gate preview
 gate enforce
 gate postpone
 gate docs {folder}/docs
 report feedback -k 50 --html {folder}/feedback.html
 eval status
-eval sparse
+eval short-memories
 eval report
 eval report 3 --html {folder}/cycle.html
 eval compare seeds
@@ -139,10 +139,10 @@ erase --source nothing/
 erase --finish
 erase --list
 rebuild learning_log
-remember {public}
-remember {foreign}
+unforget {public}
+unforget {foreign}
 forget {secret}
-remember {secret}
+unforget {secret}
 forget {foreign}
 reembed --model wordllama-256
 """

@@ -45,10 +45,10 @@ def save(
     note = body.model_dump(exclude={"labels"})
     if body.labels and not request.person:
         raise StatusError(403, f"Only a person can set labels ({', '.join(sorted(body.labels))[:200]}).")
-    if twice := sorted(set(body.labels) & {*note, "request"}):
+    if twice := sorted(set(body.labels) & {*note, "idempotency_key"}):
         raise ArgumentError(f"labels: {twice[0]!r} is a field of the body. Set it there.")
     manual = {"source_kind": "manual"} if request.person else {}
-    note |= manual | body.labels | {"request": idempotency_key or ""}
+    note |= manual | body.labels | {"idempotency_key": idempotency_key or ""}
     with of_arguments():
         answer = saving.save(request, note)
     if answer.status == "quarantined":
@@ -107,10 +107,11 @@ def forget(request: Changes, memory_id: MemoryId) -> Forgotten:
     return memory_forget(request, memory_id).data
 
 
-@router.post("/v1/memories/{memory_id}/remember", tags=["people"])
-def remember(request: PersonChanges, memory_id: MemoryId) -> Remembered:
+@router.post("/v1/memories/{memory_id}/remember", tags=["people"], deprecated=True, include_in_schema=False)
+@router.post("/v1/memories/{memory_id}/unforget", tags=["people"])
+def unforget(request: PersonChanges, memory_id: MemoryId) -> Remembered:
     """Unforget a memory: searches return it again."""
-    return Remembered(memory_id=memory_id, new=request.memory.remember(memory_id))
+    return Remembered(memory_id=memory_id, new=request.memory.unforget(memory_id))
 
 
 @router.get("/v1/memories/{memory_id}/history")

@@ -1,4 +1,4 @@
-"""Curation commands: quarantine, decisions, history, undo, remember, reconsolidate, calibrate."""
+"""Curation commands: quarantine, decisions, history, undo, unforget, reconsolidate, calibrate."""
 
 from __future__ import annotations
 
@@ -311,18 +311,19 @@ def undo(
     )
 
 
-@app.command()
+@app.command("remember", hidden=True, deprecated=True)
+@app.command("unforget")
 @prints_output
-def remember(
+def unforget(
     memory_id: Annotated[str, typer.Argument(help="Id of a forgotten memory.")],
     namespace: Namespace = "",
 ) -> Output:
     """Unforget a memory: searches return it again."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
-        done = memory.remember(memory_id)
+        done = memory.unforget(memory_id)
 
-    status = "Remembered" if done else "Not forgotten; nothing changed"
+    status = "Unforgotten" if done else "Not forgotten; nothing changed"
     return Output({"memory_id": memory_id, "new": done}, f"{status}: [bold]{escape(memory_id)}[/]")
 
 

@@ -44,14 +44,14 @@ def erase(
         return _records(finish=finish, namespace=namespace)
     with open_namespace(namespace) as memory:
         named = [reference(memory, "memory", memory_id) for memory_id in memory_ids or ()]
-        planned = memory.to_erase(*named, source=source, everything=everything)
+        planned = memory.plan_erasure(*named, source=source, everything=everything)
         if is_data() and not yes:
             return Output(planned.to_dict())
         tell(Output(shown=lambda: _show(planned)))
         if not yes:
             _ask(planned)
         with bars():
-            done = memory.erase_planned(planned, why=why)
+            done = memory.execute_erasure(planned, why=why)
 
     def show() -> None:
         out.print(f"Erased. The record is [bold]{escape(done.erasure)}[/] (slowwave erase --list).")

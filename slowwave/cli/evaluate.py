@@ -1,4 +1,4 @@
-"""Evaluation commands: eval compare, status, report, sparse. `eval run` is in orchestration."""
+"""Evaluation commands: eval compare, status, report, short-memories. `eval run` is in orchestration."""
 
 from __future__ import annotations
 
@@ -192,7 +192,8 @@ def print_cycle(report: CycleReport) -> None:
     show_parts(sections(report, width=out.width))
 
 
-@evaluation.command("sparse")
+@evaluation.command("sparse", hidden=True, deprecated=True)
+@evaluation.command("short-memories")
 @prints_output
 def sparse(
     memory: Annotated[str, typer.Option(help="Check only this short memory.")] = "",

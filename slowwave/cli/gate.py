@@ -1,4 +1,4 @@
-"""Save gate commands: report, would-refuse, postpone, enforce, docs."""
+"""Save gate commands: report, preview, postpone, enforce, docs."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def gate_report(
     return Output(asdict(done) | {"reasons": done.reasons, "notice": notice.words}, show)
 
 
-@gates.command("would-refuse")
+@gates.command("would-refuse", hidden=True, deprecated=True)
+@gates.command("preview")
 @prints_output
-def gate_would_refuse(
+def gate_preview(
     reason: Reason = "",
     days: Annotated[
         int | None, typer.Option(min=1, help="Number of days; default: since the gate was activated.")
@@ -65,7 +66,7 @@ def gate_would_refuse(
     from slowwave.views.gate_text import words_of
 
     with open_namespace(namespace, known=True) as memory:
-        rows = memory.would_refuse(days=days, reason=reason)
+        rows = memory.gate_preview(days=days, reason=reason)
 
     def show() -> None:
         if rows.is_empty():

@@ -71,8 +71,11 @@ def ingest(
     path: Annotated[Path, typer.Argument(help="Folder of notes: .md, .markdown, .txt, .jsonl")],
     namespace: Namespace = "",
     name: Annotated[str, typer.Option(help="Name of the vault; default: the folder's name.")] = "",
-    retire_missing: Annotated[
-        bool, typer.Option(help="Retire notes of deleted files, even if very many.")
+    delete_missing: Annotated[
+        bool,
+        typer.Option(
+            "--delete-missing", "--retire-missing", help="Forget notes of deleted files, even if very many."
+        ),
     ] = False,
     model: Annotated[str, typer.Option(help="Embedding model, if this creates the home; it is stored.")] = "",
 ) -> Output:
@@ -92,7 +95,7 @@ def ingest(
     with bars():
         scan = vault.scan(
             space.journal, source, settings.notes, as_of=now, principal="command line",
-            allow_mass_retire=retire_missing,
+            allow_mass_retire=delete_missing,
         )  # fmt: skip
     space.close()
 
@@ -161,7 +164,7 @@ def save(
                 when = f"from {begins:%F} on" if begins else "once it enforces"
                 warn(
                     f"the save gate only warns yet; {when} it refuses notes like this: {because}. "
-                    f"`slowwave gate would-refuse` lists them."
+                    f"`slowwave gate preview` lists them."
                 )
         for warning in saved.warnings:
             warn(warning)
@@ -219,7 +222,7 @@ def forget(
     memory_id: MemoryId,
     namespace: Namespace = "",
 ) -> Output:
-    """Hide a memory from searches. `slowwave remember` undoes it; `slowwave erase` deletes."""
+    """Hide a memory from searches. `slowwave unforget` undoes it; `slowwave erase` deletes."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
         done = memory.forget(memory_id)

@@ -46,7 +46,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "follows": Limit(1_000),
     "source": Limit(1_000),
     "project": Limit(200),
-    "request": _ID,
+    "idempotency_key": _ID,
     "search_id": _ID,
     "memory_id": _ID,
     "decision_id": _ID,

@@ -18,7 +18,9 @@ READING: Final = frozenset(
     {"search", "explain", "wakeup", "recall", "show", "get", "stats", "history", "page"}
 )
 """Commands that may run twice. A repeated search is logged twice."""
-WRITING: Final = frozenset({"save", "feedback", "observe", "outcome", "forget", "remember", "undo"})
+WRITING: Final = frozenset(
+    {"save", "feedback", "observe", "outcome", "forget", "unforget", "remember", "undo"}
+)
 SETTLING: Final = frozenset({"accept", "decline"})  # words of `decisions` that write
 ASKED: Final = READING | WRITING | {"decisions"}
 """Commands that a server runs: short ones, about one namespace, without progress bars."""

@@ -107,7 +107,7 @@ class Notice:
         put_off = "slowwave gate postpone --days 14 puts it off"
         if self.enforced:
             return f"slowwave quarantine list shows them, release ID lets one in; {put_off}"
-        return f"slowwave gate would-refuse lists them; {put_off}"
+        return f"slowwave gate preview lists them; {put_off}"
 
     @property
     def words(self) -> str:
@@ -135,7 +135,7 @@ class Notice:
         would = _of(self.since.would, self.since.notes)
         return (
             f"From {self.begins:%F} on {what}: {would} so far would have been. Tell the user: "
-            f"`slowwave gate would-refuse` lists them, {put_off}."
+            f"`slowwave gate preview` lists them, {put_off}."
         )
 
 

@@ -84,7 +84,7 @@ def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime)
     )  # fmt: skip
 
 
-def would_refuse(
+def gate_preview(
     space: Workspace, namespace: str, *, days: int | None = None, reason: str = "", as_of: datetime
 ) -> pl.DataFrame:
     """Return notes that entered and an enforcing gate would have refused, the newest first.

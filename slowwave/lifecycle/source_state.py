@@ -109,7 +109,7 @@ def _revision(act: Entry) -> str:
     return ids.revision(act.ordered_at or act.occurred_at, act.event_id)
 
 
-NAME = "request"
+NAME = "idempotency_key"
 
 
 def source_names(

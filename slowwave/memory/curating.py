@@ -49,7 +49,7 @@ class Memory(SearchingMemory):
         return record_of(self.tenant, memory_id)
 
     def forget(self, memory_id: str, *, viewer: Viewer | None = None) -> bool:
-        """Hide a memory from searches (soft delete). :meth:`remember` undoes it.
+        """Hide a memory from searches (soft delete). :meth:`unforget` undoes it.
 
         Its text stays in the history. Memories that it superseded or absorbed become searchable again.
         :meth:`erase` deletes irreversibly.
@@ -95,7 +95,7 @@ class Memory(SearchingMemory):
             return forget(None)
         return locked_write(self._space, self.namespace, [source], forget)
 
-    def remember(self, memory_id: str) -> bool:
+    def unforget(self, memory_id: str) -> bool:
         """Undo :meth:`forget`: the memory is searchable again, without the save gate.
 
         Returns:
@@ -113,7 +113,10 @@ class Memory(SearchingMemory):
         append_and_apply(self._space, remember_entry(self._space, record, principal=self.principal))
         return True
 
-    def to_erase(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
+    remember = unforget
+    """The previous name of :meth:`unforget`."""
+
+    def plan_erasure(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
         """Return the plan of :meth:`erase`: memories with titles, and counts per place.
 
         Args:
@@ -136,9 +139,9 @@ class Memory(SearchingMemory):
         text.
 
         Args:
-            *memory_ids: as of :meth:`to_erase`.
-            source: as of :meth:`to_erase`.
-            everything: as of :meth:`to_erase`.
+            *memory_ids: as of :meth:`plan_erasure`.
+            source: as of :meth:`plan_erasure`.
+            everything: as of :meth:`plan_erasure`.
             why: reason; it is kept, so do not repeat erased text.
 
         Raises:
@@ -146,11 +149,11 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace has nothing of this name.
             JournalError: the journal cannot be written. `slowwave erase --finish` completes a begun erasure.
         """
-        planned = self.to_erase(*memory_ids, source=source, everything=everything)
-        return self.erase_planned(planned, why=why)
+        planned = self.plan_erasure(*memory_ids, source=source, everything=everything)
+        return self.execute_erasure(planned, why=why)
 
-    def erase_planned(self, planned: Plan, *, why: str = "") -> Erased:
-        """Carry out a plan of :meth:`to_erase`."""
+    def execute_erasure(self, planned: Plan, *, why: str = "") -> Erased:
+        """Carry out a plan of :meth:`plan_erasure`."""
         from slowwave.maintenance.erasure.running import erase
 
         return erase(self._space, planned, principal=self.principal, why=why)
@@ -173,16 +176,16 @@ class Memory(SearchingMemory):
 
         return notice(self._space, self._space.now(), self.namespace)
 
-    def would_refuse(self, *, days: int | None = None, reason: str = "") -> pl.DataFrame:
+    def gate_preview(self, *, days: int | None = None, reason: str = "") -> pl.DataFrame:
         """Return notes accepted with a warning that enforcement would refuse.
 
         Args:
             days: number of days; None: since the gate was activated.
             reason: only with this reason.
         """
-        from slowwave.lifecycle.gate_report import would_refuse
+        from slowwave.lifecycle.gate_report import gate_preview
 
-        return would_refuse(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
+        return gate_preview(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
 
     # -- decisions -------------------------------------------------------------------------
 

@@ -45,8 +45,8 @@ class SavingMemory(OpenMemory):
                 default: the last 20 words of the note that it follows), memory_type, tags, trigger_phrases,
                 aliases, sensitivity, importance_tier, retrieval_priority, state, source_kind (default:
                 generated; ``manual`` marks a person's text, which is trusted more), source_of_truth,
-                created_at, metadata. And `request`, your own id of this call: repeating it saves nothing
-                twice.
+                created_at, metadata. And `idempotency_key`, your own id of the call: a repeated call saves
+                nothing twice.
 
         Returns:
             The outcome. A note that the save gate refuses is quarantined, not lost.
@@ -54,7 +54,7 @@ class SavingMemory(OpenMemory):
         Raises:
             ArgumentError: the content is empty or only white space, whatever the gate's mode.
             SlowwaveError: a label is unknown or has the wrong type.
-            JournalConflictError: another note was saved with this `request`; nothing was saved.
+            JournalConflictError: another note was saved with this `idempotency_key`; nothing was saved.
             JournalMovedError: other processes keep saving under that key; nothing was saved.
             JournalError: the journal cannot be written; nothing was saved.
         """
@@ -70,7 +70,7 @@ class SavingMemory(OpenMemory):
         """
         return self._save(notes)
 
-    def save_over(self, key: str, build: Callable[[], Mapping[str, Any]]) -> Saved:
+    def save_if_unchanged(self, key: str, build: Callable[[], Mapping[str, Any]]) -> Saved:
         """Replace the note under `key` only if it has not changed (optimistic concurrency).
 
         No other process replaces, forgets or protects that note between the call of `build` and the save.

@@ -43,7 +43,7 @@ def save_replaceable(memory: Memory, key: str, note: Mapping[str, Any]) -> Saved
         require_replaceable(memory.tenant, key)
         return note
 
-    return memory.save_over(key, build)
+    return memory.save_if_unchanged(key, build)
 
 
 def correct(
@@ -73,7 +73,7 @@ def correct(
             require_replaceable(memory.tenant, record.source)
         return note
 
-    return memory.save_over(memory.get(memory_id).source, build)
+    return memory.save_if_unchanged(memory.get(memory_id).source, build)
 
 
 def stored(request: MemoryRequest, saved: Saved) -> Stored:

@@ -151,7 +151,7 @@ class NotesSettings(Group):
         gt=0,
         le=1,
         description="Maximum share of a vault's notes that one scan may forget because their files are "
-        "gone. Above it the scan forgets none and reports it. `--retire-missing` overrides it",
+        "gone. Above it the scan forgets none and reports it. `--delete-missing` overrides it",
     )
 
 

@@ -222,7 +222,7 @@ class VaultScanner:
             self.result.nameless.append(
                 f"{len(lost)} of {len(live)} notes of {self._source.name} are no longer in "
                 f"{self._source.uri}. Nothing was forgotten, because the folder may be incomplete. If it is "
-                f"complete, run `slowwave ingest {self._source.uri} --retire-missing`."
+                f"complete, run `slowwave ingest {self._source.uri} --delete-missing`."
             )
             self.result.warnings.append(self.result.nameless[-1])
             missing = [subject for subject in missing if subject not in were_notes]

@@ -14,7 +14,7 @@ class Calls:
     search: str
     after_answering: str
     release: str
-    remember: str
+    unforget: str
 
 
 TOOLS: Final = Calls(
@@ -27,7 +27,7 @@ TOOLS: Final = Calls(
         'rating="helpful", "neutral" or "unhelpful").'
     ),
     release="`slowwave quarantine release {memory_id}`",
-    remember="`slowwave remember {memory_id}`",
+    unforget="`slowwave unforget {memory_id}`",
 )
 """Calls of the tools for assistants."""
 
@@ -40,6 +40,6 @@ HTTP: Final = Calls(
         'with search_id "{search_id}", result (its rank) and rating ("helpful", "neutral" or "unhelpful").'
     ),
     release="POST /v1/quarantine/{memory_id}/release, or `slowwave quarantine release {memory_id}`",
-    remember="POST /v1/memories/{memory_id}/remember, or `slowwave remember {memory_id}`",
+    unforget="POST /v1/memories/{memory_id}/unforget, or `slowwave unforget {memory_id}`",
 )
 """Calls of the HTTP API."""

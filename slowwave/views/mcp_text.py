@@ -209,7 +209,7 @@ def forgotten(answer: Forgotten) -> str:
 
 def after_forgetting(memory_id: str, calls: Calls = TOOLS) -> str:
     """Return how a forget is undone."""
-    return f"A person can undo it with {calls.remember.format(memory_id=memory_id)}."
+    return f"A person can undo it with {calls.unforget.format(memory_id=memory_id)}."
 
 
 def rated(memory_id: str, rating: str, *, new: bool) -> str:

@@ -181,7 +181,7 @@ More: docs/explanation/evaluation.md.""",
     "privacy": Topic(
         "Forget, erase, secrets",
         """\
-  slowwave forget MEMORY                hide from search (undo: remember)
+  slowwave forget MEMORY                hide from search (undo: unforget)
   slowwave erase MEMORY                 delete irreversibly, with all earlier
                                         versions; it asks first
   slowwave save "..." --sensitivity secret

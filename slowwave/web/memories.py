@@ -197,7 +197,7 @@ def forget(request: PageRequest) -> Redirect:
 def remember(request: PageRequest) -> Redirect:
     """Unforget a memory."""
     name = request.path["memory"]
-    new = request.memory.remember(name)
+    new = request.memory.unforget(name)
     message = "Unforgotten: searches return it again." if new else "It was not forgotten; nothing changed."
     return Redirect(local(request.form.get("back", ""), to("memory", name)), message)
 
@@ -205,7 +205,7 @@ def remember(request: PageRequest) -> Redirect:
 def about_to_erase(request: PageRequest) -> ShownPage:
     """Preview an erasure."""
     name = request.path["memory"]
-    planned = request.memory.to_erase(name)
+    planned = request.memory.plan_erasure(name)
     data = {
         "name": name,
         "sections": erasing.goes(planned, LISTED),
@@ -219,12 +219,12 @@ def about_to_erase(request: PageRequest) -> ShownPage:
 
 def erase(request: PageRequest) -> Redirect:
     """Erase a memory, if the plan is still the one that was shown."""
-    planned = request.memory.to_erase(request.path["memory"])
+    planned = request.memory.plan_erasure(request.path["memory"])
     if request.form.get("shown") != _mark(request, planned):
         raise SlowwaveError(
             "The memory has changed since the preview. Nothing was erased. Open the preview again."
         )
-    done = request.memory.erase_planned(planned, why=request.form.get("why", "").strip())
+    done = request.memory.execute_erasure(planned, why=request.form.get("why", "").strip())
     return Redirect("/lately", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
 
 

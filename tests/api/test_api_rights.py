@@ -25,7 +25,7 @@ MAY = {
     "PUT /v1/memories/{memory_id}": WRITES,
     "DELETE /v1/memories/{memory_id}": WRITES,
     "POST /v1/decisions/{decision_id}/undo": WRITES,
-    "POST /v1/memories/{memory_id}/remember": PEOPLE,
+    "POST /v1/memories/{memory_id}/unforget": PEOPLE,
     "GET /v1/decisions": PEOPLE,
     "POST /v1/decisions/{decision_id}/accept": PEOPLE,
     "POST /v1/decisions/{decision_id}/decline": PEOPLE,
@@ -99,8 +99,8 @@ def test_ids_of_others_secrets_and_what_is_not_there_have_one_answer(api):
             answer = api.ask(method, path.replace("ID", name), given, If_Match="*")
             told.add(problem(answer, 404).replace(name, "ID"))
         assert len(told) == 1, (method, path)
-    for path in ("/v1/memories/ID", "/v1/memories/ID/history", "/v1/memories/ID/remember"):
-        method = "POST" if path.endswith("remember") else "GET"
+    for path in ("/v1/memories/ID", "/v1/memories/ID/history", "/v1/memories/ID/unforget"):
+        method = "POST" if path.endswith("unforget") else "GET"
         problem(api.ask(method, path.replace("ID", api.ids["foreign"]), by="person"), 404)
     problem(api.ask("POST", f"/v1/quarantine/{api.ids['foreign']}/release", by="person"), 404)
     assert api.memory.journal.read(kinds=KINDS, namespace="bob").equals(before)

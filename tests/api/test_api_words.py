@@ -25,7 +25,7 @@ def test_what_to_do_next_names_calls_of_http(api: Api):
     saved = api.of("POST", "/v1/memories", rule, by="person")
     guarded = problem(api.ask("DELETE", f"/v1/memories/{saved['memory_id']}"), 403)
     gone = api.of("DELETE", f"/v1/memories/{api.ids['battery']}")["next_step"]
-    assert f"POST /v1/memories/{api.ids['battery']}/remember" in gone
+    assert f"POST /v1/memories/{api.ids['battery']}/unforget" in gone
     said = [found, woken, refused["next_step"], guarded, gone]
     described = re.findall(r'"description": "([^"]*)"', json.dumps(api.schema))
     for text in [*said, *described]:

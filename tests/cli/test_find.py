@@ -183,7 +183,7 @@ def test_an_unknown_namespace_or_label_is_named_with_those_that_there_are(made, 
 
 @pytest.mark.parametrize(
     "words",
-    [("wakeup",), ("gate", "report"), ("gate", "would-refuse"), ("decisions",), ("quarantine", "list"),
+    [("wakeup",), ("gate", "report"), ("gate", "preview"), ("decisions",), ("quarantine", "list"),
      ("report", "feedback")],
 )  # fmt: skip
 def test_what_is_read_of_an_unknown_namespace_is_refused(made, words):
@@ -202,18 +202,18 @@ def test_a_label_that_a_person_mistypes_is_named_and_nothing_is_saved(made):
 
 
 def test_short_memories_are_diagnosed(made):
-    told = data("eval", "sparse", home=made)
+    told = data("eval", "short-memories", home=made)
     figures = ("sparse_recall_injections", "sparse_recall_hit_rate", "sparse_recall_false_positive_rate")
     assert [told[name] for name in figures] == [0, None, None]
     assert told["asked"] == len(told["memories"]) > 0
     assert {one["by_id"] for one in told["memories"]} == {1.0}
-    text = " ".join(shown("eval", "sparse", home=made).split())
+    text = " ".join(shown("eval", "short-memories", home=made).split())
     assert all(name in text for name in figures)
     assert f"{told['asked']} short memories were searched with their own questions" in text
     one = told["memories"][0]["memory_id"]
-    assert one in shown("eval", "sparse", "--memory", one, home=made)
+    assert one in shown("eval", "short-memories", "--memory", one, home=made)
     assert "nobody is no short, searchable memory" in refused(
-        "eval", "sparse", "--memory", "nobody", home=made
+        "eval", "short-memories", "--memory", "nobody", home=made
     )
 
 

@@ -41,7 +41,7 @@ quarantine list
 quarantine show {refused}
 gate status
 gate report
-gate would-refuse
+gate preview
 learning status
 learning terms
 learning proposals
@@ -53,7 +53,7 @@ judge agreement
 eval status
 eval report
 eval compare seeds
-eval sparse
+eval short-memories
 report feedback
 warehouse tables
 settings
@@ -68,7 +68,7 @@ undo {decision}
 erase {memory}
 erase --list
 forget {memory}
-remember {memory}
+unforget {memory}
 quarantine release {refused}
 """
 

@@ -106,7 +106,7 @@ def test_commands_take_last_and_beginnings(run: Callable[..., Result], memory: M
     for words in (["get"], ["stats"]):
         assert data(*words, best[:4])["memory_id"] == best
     assert data("forget", best[:6]) == {"memory_id": best, "new": True}
-    assert data("remember", best[:6]) == {"memory_id": best, "new": True}
+    assert data("unforget", best[:6]) == {"memory_id": best, "new": True}
     assert "saved" in run("history", best[:7]).stdout
     nothing = run("show", "nothing")
     assert (nothing.exit_code, "no search and no memory 'nothing'" in nothing.stderr) == (1, True)

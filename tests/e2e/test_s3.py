@@ -220,7 +220,7 @@ def test_a_search_sees_at_once_what_others_did(bucket: Bucket, tmp_path: Path) -
         assert second in found()
         one.forget(first)
         assert first not in found()
-        one.remember(first)
+        one.unforget(first)
         assert first in found()
         before = found()
         rebuild(one.home, ["memories", "chunks"])

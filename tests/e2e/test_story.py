@@ -121,7 +121,7 @@ def test_the_story_has_what_a_first_hour_needs() -> None:
     )
     assert {(one,) for one in wanted.split()} <= words
     calls = ["save", "search", "feedback", "explain"]
-    for page, more in zip(FIRST_HOUR, ([], ["wakeup", "forget", "remember", "history"]), strict=False):
+    for page, more in zip(FIRST_HOUR, ([], ["wakeup", "forget", "unforget", "history"]), strict=False):
         (python,) = [step["python"] for step in steps[page] if "python" in step]
         assert [call for call in calls + more if f"memory.{call}(" not in python] == []
 

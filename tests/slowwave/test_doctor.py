@@ -184,5 +184,5 @@ def test_a_gate_that_is_about_to_refuse_many_notes_is_a_problem_and_one_that_is_
     near = open_memory(gate={"mode": "warn", "warn_days": 5})
     found = look(near)["save gate"]
     assert not found.ok
-    assert "slowwave gate would-refuse" in found.advice
+    assert "slowwave gate preview" in found.advice
     assert "slowwave gate postpone" in found.advice

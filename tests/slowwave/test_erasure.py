@@ -168,7 +168,7 @@ def test_nothing_of_an_erased_memory_is_left_in_the_home(guarded, home):
     ):
         assert any(part in place for place in found), (part, found)
 
-    planned = guarded.to_erase(names["saved"])
+    planned = guarded.plan_erasure(names["saved"])
     assert {one.memory_id: one.copy for one in planned.memories} == {
         names["saved"]: False,
         names["copy"]: True,
@@ -219,7 +219,7 @@ def test_who_says_something_else_now_and_once_said_the_same_is_named(guarded):
     saved = guarded.save(kept_text := f"The {SECOND} relay was replaced on Monday, and it held for a year.",
                          key="saved").memory_id  # fmt: skip
     guarded.save(ABOUT, key="saved")
-    planned = guarded.to_erase(saved)
+    planned = guarded.plan_erasure(saved)
     assert {one.memory_id for one in planned.memories} == {saved}
     assert {once, kept.memory_id} <= set(planned.beside)
     assert kept_text in guarded.get(kept.memory_id).content
@@ -229,8 +229,8 @@ def test_who_says_something_else_now_and_once_said_the_same_is_named(guarded):
 def test_who_superseded_it_is_named(guarded):
     """It may repeat what goes: a person decides whether it goes, too."""
     old, new = supersede(guarded)
-    assert guarded.to_erase(old.memory_id).beside == (new.memory_id,)
-    assert guarded.to_erase(new.memory_id).beside == (old.memory_id,)
+    assert guarded.plan_erasure(old.memory_id).beside == (new.memory_id,)
+    assert guarded.plan_erasure(new.memory_id).beside == (old.memory_id,)
 
 
 def test_words_that_are_ours_are_nobodys_own(guarded):
@@ -287,7 +287,7 @@ def test_what_absorbed_it_or_was_superseded_by_it_says_its_own_again(guarded, ho
     part = guarded.save(f"{BATTERY}\n{CHANGED.replace('Ruaridh', CANARY)}", title="Battery")
     assert (part.status, part.other) == ("merged", target.memory_id)
     assert CANARY in guarded.get(target.memory_id).content
-    assert guarded.to_erase(part.memory_id).beside == (target.memory_id,)
+    assert guarded.plan_erasure(part.memory_id).beside == (target.memory_id,)
     guarded.erase(part.memory_id)
     record = guarded.get(target.memory_id)
     assert (record.content, record.absorbed, record.status) == (BATTERY, (), "live")
@@ -358,9 +358,9 @@ def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory
 def test_one_thing_has_to_be_named(guarded):
     for named in ({}, {"source": "a", "everything": True}):
         with pytest.raises(ErasureError, match="exactly one scope"):
-            guarded.to_erase(**named)
+            guarded.plan_erasure(**named)
     with pytest.raises(NotFoundError, match="has no source that begins with"):
-        guarded.to_erase(source="nowhere/")
+        guarded.plan_erasure(source="nowhere/")
 
 
 # -- vaults and namespaces -------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def look(guarded, tmp_path):
 @pytest.mark.slow
 def test_a_file_that_was_erased_is_not_taken_in_again_until_it_says_something_else(guarded, home, look):
     assert look().new == 2
-    planned = guarded.to_erase(source=f"v/{CANARY}")
+    planned = guarded.plan_erasure(source=f"v/{CANARY}")
     assert planned.files == (str(look.file),)
     guarded.erase(source=f"v/{CANARY}")
     assert look.file.read_text() == ABOUT  # a person's own file
@@ -546,7 +546,7 @@ def test_a_project_is_words_of_somebody_too(guarded, home):
     guarded.erase(everything=True)
     assert places(home, *CANARIES, "quokkaproject") == []
     with pytest.raises(NotFoundError, match="has nothing to erase"):
-        guarded.to_erase(everything=True)
+        guarded.plan_erasure(everything=True)
 
 
 @pytest.mark.parametrize("everything", [True, False])
@@ -594,7 +594,7 @@ def test_a_policy_that_cannot_be_read_stops_it_before_it_begins(open_memory, hom
     memory = open_memory()
     saved = memory.save(ABOUT, key="kept").memory_id
     lost = open_memory(ranking={"policy_file": str(tmp_path / "lost.json")})
-    planned = memory.to_erase(saved)
+    planned = memory.plan_erasure(saved)
     with pytest.raises(SettingsError, match="Cannot read the policy file"):
         running.erase(lost._space, planned, principal="ann")
     assert memory.get(saved).content == ABOUT

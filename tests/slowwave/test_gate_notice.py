@@ -14,7 +14,7 @@ from slowwave.home.gate_schedule import moved
 from slowwave.home.gate_schedule_events import begin, postpone
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.lifecycle.gate_notice import Count, Notice, notice
-from slowwave.lifecycle.gate_report import gate_report, would_refuse
+from slowwave.lifecycle.gate_report import gate_preview, gate_report
 from slowwave.lifecycle.quarantine import hold
 from slowwave.quality.gate import judge
 from slowwave.quality.gate_policy import GatePolicy, Moved
@@ -131,19 +131,19 @@ def test_notes_that_would_be_refused_are_counted_at_once_and_listed(warned):
     assert told.words.startswith("MANY NOTES WOULD BE REFUSED.")
     assert "2 of 5 notes (40.0%)" in told.words
     assert "begins to refuse on 2026-03-24" in told.words
-    assert "slowwave gate would-refuse" in told.words
+    assert "slowwave gate preview" in told.words
     assert "slowwave gate postpone" in told.words
-    rows = would_refuse(warned._space, "ada", as_of=NOW)
+    rows = gate_preview(warned._space, "ada", as_of=NOW)
     assert set(rows["memory_id"]) == {junk.memory_id, again.memory_id}
     assert (rows["reasons"].list.len() > 0).all()
-    only = would_refuse(warned._space, "ada", reason="exact_duplicate", as_of=NOW)
+    only = gate_preview(warned._space, "ada", reason="exact_duplicate", as_of=NOW)
     assert only["memory_id"].to_list() == [again.memory_id]
     assert notice(warned._space, NOW, "bob").since.notes == 0
 
 
 def test_a_secret_note_is_counted_and_not_told(warned):
     warned.save(JUNK, title="quuxzyx", sensitivity="secret", key="quuxzyx")
-    rows = would_refuse(warned._space, "ada", as_of=NOW)
+    rows = gate_preview(warned._space, "ada", as_of=NOW)
     assert rows.height == 1
     assert "quuxzyx" not in str(rows.to_dicts())
 

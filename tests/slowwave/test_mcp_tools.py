@@ -262,12 +262,12 @@ def test_what_an_assistant_forgets_is_not_found_and_a_person_brings_it_back(assi
     saved = assistant.call("memory_save", content=DEPLOY)
     name = saved["memory_id"]
     said = assistant.say("memory_forget", memory_id=name)
-    assert f"slowwave remember {name}" in said
+    assert f"slowwave unforget {name}" in said
     assert assistant.call("memory_search", query="when is the deploy day?")["results"] == []
     assert assistant.call("memory_forget", memory_id=name)["new"] is False
     memory = open_memory()
-    assert memory.remember(name) is True
-    assert memory.remember(name) is False
+    assert memory.unforget(name) is True
+    assert memory.unforget(name) is False
     assert memory.get(name).content == DEPLOY
     (found,) = assistant.call("memory_search", query="when is the deploy day?")["results"]
     assert found["memory_id"] == name
@@ -321,7 +321,7 @@ def test_what_only_a_person_settles_an_assistant_does_not_take_back(assistant, o
     assert memory.get(old.memory_id) == before
     memory.forget(old.memory_id)
     assert "is critical" in assistant.fail("memory_save", content=DEPLOY, key="battery")
-    assert memory.remember(old.memory_id)
+    assert memory.unforget(old.memory_id)
 
 
 def test_what_is_canonical_an_assistant_does_not_overwrite(assistant, open_memory):

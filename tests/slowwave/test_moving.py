@@ -169,7 +169,7 @@ def test_an_erasure_says_what_the_old_place_still_has(home: Path, tmp_path: Path
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
     with Memory(load(home), namespace="ada") as memory:
         saved = memory.save("The spare key of the boathouse lies below the third stone.", key="key")
-        done = memory.erase_planned(memory.to_erase(saved.memory_id))
+        done = memory.execute_erasure(memory.plan_erasure(saved.memory_id))
         assert [one for one in done.remains if "--remove-source" in one] == [
             f"The previous place of this home, {home / 'lance'}, may still have erased texts. Remove it: "
             "slowwave move --remove-source"
@@ -281,7 +281,7 @@ def test_nothing_is_erased_at_a_place_that_the_home_has_left(home: Path, tmp_pat
     with Memory(load(home), namespace="ada") as memory:
         move(home, str(tmp_path / "new"))
         with pytest.raises(StoreError, match=rf"are at {tmp_path}/new, .* Start this process again"):
-            memory.to_erase(everything=True)
+            memory.plan_erasure(everything=True)
 
 
 def test_who_has_the_tables_open_still_is_told(home: Path, tmp_path: Path) -> None:

@@ -371,10 +371,12 @@ def test_what_somebody_protects_between_look_and_save_stays_protected(
 
 def test_a_save_that_is_sent_again_is_the_one_that_it_was(strict, open_memory):
     strict.save(THURSDAY, key="deploy", **HIGH)
-    unsettled(open_memory(gate={"mode": "enforce"}), {"content": TUESDAY, "key": "deploy", "request": "one"})
-    first = strict.save(TUESDAY, key="deploy", request="one")
+    unsettled(
+        open_memory(gate={"mode": "enforce"}), {"content": TUESDAY, "key": "deploy", "idempotency_key": "one"}
+    )
+    first = strict.save(TUESDAY, key="deploy", idempotency_key="one")
     strict.save(MONDAY, key="deploy", importance_tier="normal")
-    assert strict.save(TUESDAY, key="deploy", request="one").memory_id == first.memory_id
+    assert strict.save(TUESDAY, key="deploy", idempotency_key="one").memory_id == first.memory_id
     assert strict.get(first.memory_id).content == MONDAY
     assert standing(strict) == HIGH | {"importance_tier": "normal"}
     assert strict.journal.count("ada", "save") == 3

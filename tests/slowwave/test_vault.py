@@ -458,7 +458,7 @@ def test_a_look_never_retires_more_than_a_share_of_the_notes(journal, folder, to
     if not retired:
         (warning,) = scan.warnings
         assert f"{gone} of {total} notes" in warning
-        assert "--retire-missing" in warning
+        assert "--delete-missing" in warning
         allowed = look(journal, folder, at=NOON + DAY, allow_mass_retire=True)
         assert (allowed.deleted, allowed.warnings) == (gone, [])
 

@@ -135,7 +135,7 @@ def test_a_search_that_is_shown_again_is_without_what_has_gone(site, memory, sav
     for who, search in found:
         assert LAMP in who.words(search)
     if act == "erase":
-        memory.erase_planned(memory.to_erase(one))
+        memory.execute_erasure(memory.plan_erasure(one))
     elif act == "forget":
         memory.forget(one)
     else:

@@ -61,7 +61,7 @@ def test_what_a_person_protects_at_that_moment_stays(memory: Memory) -> None:
         return {"content": NEW, "key": "deploy"}
 
     with pytest.raises(ProtectedError, match="critical"):
-        memory.save_over("deploy", said)
+        memory.save_if_unchanged("deploy", said)
 
     found = memory.get(memory.search("deploy key of the harbour cluster").results[0].memory_id)
     assert (found.content, found.importance_tier) == (OLD, "critical")
@@ -103,7 +103,7 @@ def test_what_is_forgotten_at_that_moment_does_not_come_back(memory: Memory) -> 
         return {"content": NEW, "key": "deploy"}
 
     with pytest.raises(SlowwaveError, match="forgotten"):
-        memory.save_over("deploy", said)
+        memory.save_if_unchanged("deploy", said)
     assert len(looks) == 1
     assert memory.get(name).status == "retired"
 
@@ -118,7 +118,7 @@ def test_who_is_always_overtaken_is_told_so_and_writes_nothing(memory: Memory) -
         return {"content": NEW, "key": "deploy"}
 
     with pytest.raises(JournalMovedError, match="just now"):
-        memory.save_over("deploy", said)
+        memory.save_if_unchanged("deploy", said)
     assert len(looks) == MAX_ATTEMPTS
     assert memory.get(memory.save(OLD, key="deploy").memory_id).content == OLD
 
@@ -139,7 +139,7 @@ def test_of_two_who_read_the_same_one_writes(home: Path) -> None:
                     return {"content": text, "key": "deploy"}
 
                 try:
-                    memory.save_over("deploy", said)
+                    memory.save_if_unchanged("deploy", said)
                     done.append(text)
                 except SlowwaveError:
                     done.append("")
@@ -176,7 +176,7 @@ def test_a_key_that_cannot_be_stored_is_refused_before_anything_is_looked_at(
 
 def test_a_call_sent_again_is_done_once(memory: Memory) -> None:
     memory.save(OLD, key="deploy")
-    note = {"content": NEW, "key": "deploy", "request": "once"}
+    note = {"content": NEW, "key": "deploy", "idempotency_key": "once"}
 
     first = save(memory, note, viewer=Viewer.ASSISTANT)
     memory.save(OLD, key="deploy")  # somebody says otherwise meanwhile
