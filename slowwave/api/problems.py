@@ -92,7 +92,7 @@ def _why(error: Mapping[str, Any]) -> str:
 async def unforeseen(request: Request, error: Exception) -> JSONResponse:
     """Answer an internal error; the log has the details."""
     LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem(500, "Internal error. The server's log has the details.")
+    return problem(500, "Internal error. See the server's log.")
 
 
 class AsProblems:

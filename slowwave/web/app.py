@@ -172,7 +172,7 @@ class PageSite:
             return _failed(session, str(error), status_of(error, invalid=400))
         except Exception:
             LOG.exception("%s %s failed", request.method, way.path)
-            message = "Internal error. The server's log has the details."
+            message = "Internal error. See the server's log."
             return _failed(session, message, 500)
 
     def _response(self, answer: PageAnswer, session: PageSession, request: PageRequest) -> Response:

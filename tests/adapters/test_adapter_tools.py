@@ -90,7 +90,7 @@ def test_what_is_secret_foreign_and_not_there_have_one_answer(known):
 
 
 def test_a_tool_that_is_not_there_and_a_framework_that_is_not_installed(memory):
-    with pytest.raises(ArgumentError, match="no tool 'memory_erase'"):
+    with pytest.raises(ArgumentError, match="Unknown tool 'memory_erase'"):
         memory_tools(memory, only=["memory_erase"])
     with pytest.raises(SlowwaveError, match=r"needs nothing_like_it: pip install '.\[nothing\]'"):
         require("nothing", "json", "nothing_like_it")

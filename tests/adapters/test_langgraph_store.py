@@ -119,7 +119,7 @@ def test_a_search_finds_by_meaning_and_filters(store):
     assert [one.key for one in store.search(("docs",), filter={"year": {"$gt": 2023}})] == ["deploy"]
     assert store.search(("docs",), filter={"text": {"$gt": 1}}) == []
     assert [one.key for one in store.search(("docs",), limit=1, offset=1)] == ["gauge"]
-    with pytest.raises(ArgumentError, match="not known"):
+    with pytest.raises(ArgumentError, match="unknown operator"):
         store.search(("docs",), filter={"year": {"$near": 1}})
 
 
@@ -176,7 +176,7 @@ def test_time_to_live_is_refused_and_what_is_secret_is_not_there(store, known):
     assert store.get(("u",), "note") is None
     assert store.search(("u",)) == store.search(("u",), query="code of the cellar") == []
     assert store.list_namespaces() == []
-    with pytest.raises(ArgumentError, match="halves of characters"):
+    with pytest.raises(ArgumentError, match="lone surrogates"):
         store.put(("u", "\ud800"), "k", {"text": DEPLOY})
 
 
