@@ -66,7 +66,7 @@ def test_names_of_several_notes(memory):
     notes = [{"content": HERON, "idempotency_key": "one"}, {"content": OTTER, "idempotency_key": "two"}]
     first = memory.save_many(notes)
     assert [one.memory_id for one in memory.save_many(notes)] == [one.memory_id for one in first]
-    with pytest.raises(ArgumentError, match="same request"):
+    with pytest.raises(ArgumentError, match="same idempotency_key"):
         memory.save_many([notes[0], notes[0]])
     with pytest.raises(ArgumentError, match="has to be text"):
         memory.save(HERON, idempotency_key=3)
