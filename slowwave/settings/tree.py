@@ -9,11 +9,13 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
 
+from slowwave.settings.deprecated import ARGUMENTS, ENVIRONMENT, with_current_names
 from slowwave.settings.groups import (
     NAMESPACE,
     AlertSettings,
@@ -91,8 +93,15 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources by priority: arguments, environment, the TOML file of the home."""
-        home = Path(init_settings().get("home", HOME_FOLDER))
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / CONFIG_FILE)
+        file = Path(init_settings().get("home", HOME_FOLDER)) / CONFIG_FILE
+        sources = (
+            (ARGUMENTS, init_settings),
+            (ENVIRONMENT, env_settings),
+            (str(file), TomlConfigSettingsSource(settings_cls, file)),
+        )
+        return tuple(
+            InitSettingsSource(settings_cls, with_current_names(source(), place)) for place, source in sources
+        )
 
     @property
     def store_uri(self) -> str:
