@@ -37,6 +37,8 @@ python_logs:
     handlers:
       slowwave: {class: slowwave.orchestration.run_logging.RunLogHandler}  # a line on stderr for each run
 """
+_PREVIOUS_HANDLER = "slowwave.orchestration.said.Handler"  # in homes of earlier versions
+_HANDLER = "slowwave.orchestration.run_logging.RunLogHandler"
 _NUX = "nux:"
 _WAIT_S = 10
 """Connection time-out of the database (seconds), if its address sets none."""
@@ -65,7 +67,7 @@ def dagster_home(settings: Settings) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "dagster.yaml"
     before = config.read_text() if config.exists() else ""
-    written = before or _DAGSTER_YAML
+    written = (before or _DAGSTER_YAML).replace(_PREVIOUS_HANDLER, _HANDLER)
     if "python_logs:" not in written:
         written = f"{written.rstrip()}\n{PYTHON_LOGS}"
     if _NUX not in written:  # written by a version without this line

@@ -41,7 +41,7 @@ _ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutr
 def count_first_seen_users(signals: pl.DataFrame) -> pl.DataFrame:
     """Return the first day of feedback of each user in each namespace, imports excluded.
 
-    The columns are namespace, user (the user) and since.
+    The columns are namespace, user and since.
 
     Args:
         signals: namespace, day and `WHO` of ``usage_signals``.
@@ -152,7 +152,7 @@ def _each(
     """Sum the feedback of each user on each memory, sorted by both.
 
     Returns:
-        memory_id, user (the user); one: whether the user is one vote; weight: of the votes as of
+        memory_id, user; one: whether the user is one vote; weight: of the votes as of
         `FIXED_MOMENT`; deviation: Σ weight · (value − 0.5); newest: growth at the last vote; points: data
         points; uses (count); likes: whether the user finds the memory helpful; against: not-useful votes, if
         the user is not one vote; against_last: the last of them, if the user is.

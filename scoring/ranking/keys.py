@@ -47,7 +47,7 @@ class Keys:
             raise ValueError(f"{len(self.starts)} starts for {len(self.memory)} rows")
         if not len(self.memory) == len(self.user) == len(self.taken) == len(self.examined):
             raise ValueError(
-                f"{len(self.memory)} memories, {len(self.user)} num_users, {len(self.taken)} taken, "
+                f"{len(self.memory)} memories, {len(self.user)} users, {len(self.taken)} taken, "
                 f"{len(self.examined)} examined"
             )
         if self.num_teachers < 0:

@@ -95,7 +95,7 @@ def _of_run(store: Store, name: str, run: str) -> Record | None:
 NOTES: Final = ProcessingWatermarks("night-", tables=("staged_notes",))
 """Of a day: its last journal entry about notes that a nightly job ingested (``seq``)."""
 FEEDBACK: Final = ProcessingWatermarks("fold-", "folding", ("searches", "events"))
-"""See `slowwave.feedback.stale_days.Folded`."""
+"""See `slowwave.feedback.stale_days.ProcessedDay`."""
 EVALUATION: Final = ProcessingWatermarks("evaluated-", "evaluating")
 """See `slowwave.evaluation.stale_days.grounds`."""
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
+from typing_extensions import deprecated
 
 from slowwave.common.error_translation import api_calls
 from slowwave.common.progress import task
@@ -332,6 +333,8 @@ class Learning:
             live(None).height - remaining.height,
             kind=kind,
         )
+
+    would_take_back = deprecated("Use preview_rollback.")(preview_rollback)
 
     # -- parts -----------------------------------------------------------------------------------
 

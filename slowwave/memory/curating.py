@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import deprecated
+
 from slowwave.common import ids
 from slowwave.common.error_translation import api_call, api_calls
 from slowwave.errors import SlowwaveError
@@ -113,8 +115,7 @@ class Memory(SearchingMemory):
         append_and_apply(self._space, remember_entry(self._space, record, principal=self.principal))
         return True
 
-    remember = unforget
-    """The previous name of :meth:`unforget`."""
+    remember = deprecated("Use Memory.unforget.")(unforget)
 
     def plan_erasure(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
         """Return the plan of :meth:`erase`: memories with titles, and counts per place.
@@ -160,6 +161,9 @@ class Memory(SearchingMemory):
 
     # -- the save gate ---------------------------------------------------------------------------
 
+    to_erase = deprecated("Use Memory.plan_erasure.")(plan_erasure)
+    erase_planned = deprecated("Use Memory.execute_erasure.")(execute_erasure)
+
     def gate_report(self, *, days: int) -> GateReport:
         """Report notes that the save gate refused, or would refuse if it enforced, by reason.
 
@@ -188,6 +192,8 @@ class Memory(SearchingMemory):
         return gate_preview(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
 
     # -- decisions -------------------------------------------------------------------------
+
+    would_refuse = deprecated("Use Memory.gate_preview.")(gate_preview)
 
     def decisions(
         self, *, memory_id: str = "", outcome: str = "", waiting: bool = False, limit: int = 50

@@ -329,7 +329,9 @@ def test_a_packet_with_secrets_and_with_little_room(made):
     assert "quuxzyx" in told["text"]
     small = shown("wakeup", "--table", "--budget", "60", home=made)
     assert re.search(r"Note  \(\d more exceed the budget\)", small)
-    assert "budget = 10 is too small: a packet needs 50 tokens" in refused("wakeup", "--budget", "10", home=made)
+    assert "budget = 10 is too small: a packet needs 50 tokens" in refused(
+        "wakeup", "--budget", "10", home=made
+    )
 
 
 # -- tune ------------------------------------------------------------------------------------------

@@ -274,7 +274,7 @@ def test_hooks_of_another_home_are_replaced():
 
 @pytest.mark.parametrize("found", [5, [], {"SessionStart": {}}, {"SessionStart": None}])
 def test_hooks_of_another_form_are_an_error(found):
-    with pytest.raises(SlowwaveError, match="cannot be changed"):
+    with pytest.raises(SlowwaveError, match="Cannot change"):
         hooked(json.dumps({"hooks": found}))
 
 

@@ -102,7 +102,7 @@ def test_the_default_model_asks_with_its_query_prefix():
 def test_an_unknown_model_is_named_with_those_that_are_known(name):
     with pytest.raises(ModelError) as caught:
         load_embedder(EmbeddingSettings(model=name))
-    assert f"embedding.model = {name!r} is not known" in str(caught.value)
+    assert f"embedding.model = {name!r} is unknown" in str(caught.value)
     for known in ("bge-small-en-v1.5", "wordllama-256", "fastembed:NAME", "lancedb:PROVIDER/NAME"):
         assert known in str(caught.value)
 
@@ -166,7 +166,7 @@ def test_missing_files_are_named(tmp_path, monkeypatch, lacking):
         submodule_search_locations = (str(tmp_path),)
 
     monkeypatch.setattr(bundled_weights.importlib.util, "find_spec", lambda name: Spec)
-    with pytest.raises(ModelError, match=f"lacks {lacking}"):
+    with pytest.raises(ModelError, match=f"is missing {lacking}"):
         load_embedder(EmbeddingSettings())
 
 

@@ -12,14 +12,14 @@ ROOT = Path(__file__).parents[2]
 _PLACES = (
     *sorted((ROOT / "quality").rglob("*.py")),
     *sorted((ROOT / "slowwave" / "notes").glob("*.py")),
-    ROOT / "slowwave" / "vaults" / "look.py",
-    ROOT / "slowwave" / "lifecycle" / "stages.py",
+    ROOT / "slowwave" / "vaults" / "scanner.py",
+    ROOT / "slowwave" / "lifecycle" / "ingest_pipeline.py",
     ROOT / "slowwave" / "store" / "staging.py",
 )
 # How a reason is written where it is given: a constant, a fault of the structure, an error of a note.
 _GIVEN = re.compile(
     r'^(?:LOW_CONTENT|TOOL_OUTPUT|BOOT_FILE|ECHO|NO_STATEMENT|\w+_DUPLICATE|\w+_REASON)\b[^=\n]*= "(\w+)"'
-    r'|found\.append\("(\w+)"\)|NoteError\(\s*"(\w+)"|"reasons?": \[?"(\w+)"|^ALWAYS_REFUSED.*\{"(\w+)"',
+    r'|faults\.append\("(\w+)"\)|NoteError\(\s*"(\w+)"|"reasons?": \[?"(\w+)"|^ALWAYS_REFUSED.*\{"(\w+)"',
     re.MULTILINE,
 )
 

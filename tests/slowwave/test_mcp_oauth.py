@@ -135,7 +135,7 @@ def test_what_must_not_get_by(there, name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("huge", "characters; at most 16,384 are taken"),
+        ("huge", "characters; the maximum is 16,384"),
         ("HS256 with the public key", "signature algorithm (alg) is not one of"),
         ("of another type", "is no access token (typ)"),
         ("expired", "has expired"),

@@ -109,9 +109,9 @@ def test_what_cannot_be_loaded_is_told_to_the_first_caller_and_to_the_log(home, 
     memories = MemoryPool(settings, lambda: Caller("ada", "claude"))
     memories.begin(["ada", "bob"]).join(60)
     (line,) = caplog.messages
-    assert "'no-such-model' is not known" in line
+    assert "'no-such-model' is unknown" in line
     with connected(build(memories)) as assistant:
-        assert "'no-such-model' is not known" in assistant.fail("memory_search", query="deploy day")
+        assert "'no-such-model' is unknown" in assistant.fail("memory_search", query="deploy day")
 
 
 def test_a_server_that_ended_loads_nothing_more(filled, home, model):

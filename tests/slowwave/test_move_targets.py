@@ -62,10 +62,12 @@ def test_a_target_file_that_the_settings_would_not_take_is_refused(home: Path, t
 def test_what_a_home_knows_of_its_last_place_has_to_be_readable(home: Path) -> None:
     for text in ("{}", "no JSON", '{"home": "", "tables": 1}'):
         (home / cutover.LEFT).write_text(text)
-        with pytest.raises(StoreError, match=r"moved-from.json, .* cannot be read .*: rm "):
+        with pytest.raises(
+            StoreError, match=r"Cannot read .*moved-from.json, which has the previous places .*: rm "
+        ):
             cutover.refuse_second(load(home), ["tables"])
         (told,) = cutover.still_there(load(home))
-        assert "cannot be read" in told
+        assert "Cannot read" in told
 
 
 def test_what_a_move_that_was_killed_before_its_switch_knows_is_no_old_place(home: Path) -> None:

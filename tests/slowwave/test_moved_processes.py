@@ -366,5 +366,5 @@ def test_where_there_is_no_home_nothing_is_made(home: Path, tmp_path: Path) -> N
 def test_a_dry_run_to_a_journal_with_acts_is_refused(home: Path, lived: Path, database: str) -> None:
     other = Path(shutil.copytree(lived, home.with_name("other")))
     move(other, database, only="journal")
-    with pytest.raises(StoreError, match="has acts already"):
+    with pytest.raises(StoreError, match="has entries: it belongs to another home"):
         move(home, database, only="journal", dry_run=True)

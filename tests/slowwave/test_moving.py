@@ -264,7 +264,7 @@ def test_a_place_that_holds_another_home_is_refused(home: Path, tmp_path: Path) 
     (tmp_path / "other" / "file").write_text("of somebody else")
     with pytest.raises(StoreError, match="is not empty"):
         move(home, str(tmp_path / "other"))
-    with pytest.raises(SettingsError, match="Where to"):
+    with pytest.raises(SettingsError, match="No target given"):
         move(home)
     assert not Workspace(load(home)).journal.read(kinds=["work"], namespace="*").height
 
@@ -394,7 +394,7 @@ def test_a_move_that_was_killed_after_the_switch_cannot_be_given_up(home: Path, 
     assert load(home).store.uri == str(tmp_path / "tables")
     refused = run(home, "-m", "slowwave", "move", "--give-up")
     assert refused.returncode == 1
-    assert f"Let the move end: slowwave {shlex.join(command)}" in refused.stderr
+    assert f"Finish it: slowwave {shlex.join(command)}" in refused.stderr
     other = run(home, "-m", "slowwave", "move", "--to", str(tmp_path / "other"))
     assert f"Finish it: slowwave {shlex.join(command)}" in other.stderr
     assert run(home, "-m", "slowwave", *command).returncode == 0

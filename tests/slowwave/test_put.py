@@ -29,7 +29,7 @@ def test_a_file_is_whole_or_what_it_was(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     path = tmp_path / "nowhere" / "page"
     with (
-        pytest.raises(SlowwaveError, match=re.escape(f"no folder {path.parent} for page")),
+        pytest.raises(SlowwaveError, match=re.escape(f"The folder {path.parent} for page does not exist")),
         atomic_write(path),
     ):
         pass

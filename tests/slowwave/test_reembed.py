@@ -182,12 +182,12 @@ def test_back_again_uses_a_table_of_its_own_and_loses_nothing(filled, home):
 
 
 def test_the_model_that_the_store_has_already_is_refused(filled, home):
-    with pytest.raises(ModelError, match=f"has the vectors of '{FAST}' already"):
+    with pytest.raises(ModelError, match=f"already has the vectors of '{FAST}'"):
         reembed(load(home), FAST)
 
 
 def test_an_unknown_model_changes_nothing(filled, home):
     before, text = physical(filled), (home / "slowwave.toml").read_text()
-    with pytest.raises(ModelError, match="not known"):
+    with pytest.raises(ModelError, match="is unknown"):
         reembed(load(home), "nothing")
     assert (physical(filled), (home / "slowwave.toml").read_text()) == (before, text)

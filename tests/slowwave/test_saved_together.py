@@ -18,7 +18,7 @@ def test_of_two_notes_with_one_key_the_earlier_one_is_reported_as_replaced(memor
     )
     assert (first.status, other.status, second.status) == ("replaced", "live", "live")
     assert first.memory_id == second.memory_id
-    assert "Note 3 of the same call has the same key, 'k'" in first.warnings[0]
+    assert "Note 3 of the same call has the same key 'k'" in first.warnings[0]
     assert not second.warnings
     assert memory.get(first.memory_id).content == ROTA
     assert [event["text"] for event in memory.history(first.memory_id) if event["event"] == "saved"] == [

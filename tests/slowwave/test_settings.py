@@ -332,7 +332,7 @@ def test_what_is_left_without_search_keys_is_tried_where_they_are_on(home):
 
 def test_thresholds_that_cross_those_of_the_model_are_refused(open_memory):
     memory = open_memory(reconsolidation={"merge": 0.99, "policy": "guarded"})
-    with pytest.raises(SettingsError, match=r"merge = 0.99 is above duplicate = 0.94.*Set are merge"):
+    with pytest.raises(SettingsError, match=r"merge = 0.99 is above duplicate = 0.94.*You set merge"):
         memory.save("The boat leaves at nine from the northern pier, every day but Sunday.")
 
 
