@@ -195,7 +195,7 @@ def test_a_screen_reader_finds_its_way(visitor, served):
     page.goto(f"{served.url}{PAGES[1]}")
     assert page.get_by_role("search").get_by_role("searchbox", name="Search the memory").count() == 1
     assert page.get_by_role("img", name=re.compile(r"^Score \d\.\d+: .*meaning")).count() >= 1
-    assert page.get_by_role("group", name="Rate result 1").get_by_role("button").count() == 3
+    assert page.get_by_role("group", name="Rate result 1", exact=True).get_by_role("button").count() == 3
     page.goto(f"{served.url}/decisions")
     assert page.get_by_role("button", name="Accept the supersede of Deploy day").count() == 1
     assert page.get_by_role("link", name="Decisions 1 waiting").count() == 1

@@ -180,7 +180,7 @@ def indexed():
 
 
 def test_words_that_are_only_asked_for_are_not_kept_for_ever(indexed, monkeypatch):
-    monkeypatch.setattr(vocabulary, "MAX_REQUEST", 3)
+    monkeypatch.setattr(vocabulary, "MAX_QUERY_WORDS", 3)
     words = Vocabulary("text")
     words.of_texts(pl.Series(["a boat"]), indexed)
     for number in range(9):
