@@ -94,7 +94,7 @@ def test_where_it_serves_is_not_said_before_it_does(made, lacks):
             port, other = other, port
         done = run(made, "mcp", "--http", "--port", str(port))
     assert done.returncode == 1
-    assert "cannot be listened on" in done.stderr
+    assert "Cannot listen on" in done.stderr
     assert "Serving" not in done.stderr
     assert "Serving" not in run(made.parent, "mcp", "--http").stderr
 

@@ -69,7 +69,7 @@ def test_each_day_of_a_backfill_has_its_own_numbers_and_what_is_now_belongs_to_t
     assert isinstance(found[LAST][overview.QUALITY], dg.FloatMetadataValue)
     assert isinstance(found[LAST][overview.REFUSED], dg.IntMetadataValue)
     assert next(iter(found[LAST])) == "in a line"  # the page keeps the order
-    assert found[LAST]["in a line"].value.startswith("0 memories; 1 thing for a person to decide")
+    assert found[LAST]["in a line"].value.startswith("0 memories; 1 item for a person to decide")
     assert found[LAST]["what to do"].value.startswith("1 note in quarantine: slowwave quarantine list")
 
 

@@ -82,7 +82,7 @@ def test_that_it_ended_by_itself_is_an_error(opens, monkeypatch):
     monkeypatch.setattr(RUNS, lambda *_, **__: 1)
     done = opens("--port", str(servers.free_port()))
     assert done.exit_code == 1
-    assert "ended by itself" in done.stderr
+    assert "exited unexpectedly" in done.stderr
 
 
 def test_a_home_that_is_half_restored_is_refused(opens, started, home):
