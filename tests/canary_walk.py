@@ -74,12 +74,14 @@ decisions decline {decision} nothing
 quarantine show {foreign}
 gate status
 gate preview
+gate would-refuse
 gate enforce
 gate postpone
 gate docs {folder}/docs
 report feedback -k 50 --html {folder}/feedback.html
 eval status
 eval short-memories
+eval sparse
 eval report
 eval report 3 --html {folder}/cycle.html
 eval compare seeds
@@ -141,6 +143,7 @@ erase --list
 rebuild learning_log
 unforget {public}
 unforget {foreign}
+remember {foreign}
 forget {secret}
 unforget {secret}
 forget {foreign}

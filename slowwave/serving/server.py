@@ -115,7 +115,7 @@ def _family(host: str) -> socket.AddressFamily:
 def _unavailable(host: str, port: int, option: str, error: Exception) -> SlowwaveError:
     why = getattr(error, "strerror", None) or "no such address"
     return SlowwaveError(
-        f"{host_and_port(host, port)} cannot be listened on ({why}). Set another port with {option}."
+        f"Cannot listen on {host_and_port(host, port)} ({why}). Set another port with {option}."
     )
 
 

@@ -594,7 +594,7 @@ def test_without_a_wish_the_page_takes_another_port_where_its_own_is_taken():
         assert parts.enter_context(listening("127.0.0.1", free, or_any=True)).getsockname()[1] == free
         with pytest.raises(SlowwaveError, match="Set another port with --page-port"):
             parts.enter_context(listening("127.0.0.1", port, "--page-port"))
-        with pytest.raises(SlowwaveError, match="cannot be listened on"):
+        with pytest.raises(SlowwaveError, match="Cannot listen on"):
             parts.enter_context(listening("203.0.113.7", port, or_any=True))  # an address of another machine
 
 
@@ -608,7 +608,7 @@ def test_dagster_has_another_port_where_its_own_is_taken_and_one_that_was_asked_
         monkeypatch.setattr("slowwave.cli.up._DAGSTER_PORT", port)
         ports = up._Ports(8760, None, None, port if words else None, "127.0.0.1", True)
         if code:
-            with pytest.raises(SlowwaveError, match=f"{port} cannot be listened on .* with --ui-port"):
+            with pytest.raises(SlowwaveError, match=f"Cannot listen on .*{port} .* with --ui-port"):
                 up._reserve_for_dagster(ports, parts)
         else:
             assert up._reserve_for_dagster(ports, parts) not in (None, 0, port)

@@ -187,7 +187,7 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 @pytest.mark.slow
 def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, instance):
     ticks = Ticks(settings.home)
-    assert "taken up" in ticks.tick().skip_message
+    assert "is processed" in ticks.tick().skip_message
     journal(settings, week())
     (request,) = ticks.tick().run_requests
     assert request.tags["dagster/asset_partition_range_start"] == days.name(1)
@@ -195,7 +195,7 @@ def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, insta
     (same,) = ticks.tick().run_requests
     assert same.run_key == request.run_key  # so it is asked for once
     assert ticks.run(request, instance).success
-    assert "taken up" in ticks.tick().skip_message
+    assert "is processed" in ticks.tick().skip_message
 
     late = days.rating("s3", days.at(4), MEMORY, "neutral", principal="zoe")
     journal(settings, [late])
@@ -204,7 +204,7 @@ def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, insta
     assert again.tags["dagster/asset_partition_range_start"] == days.name(4)
     assert again.tags["dagster/asset_partition_range_end"] == days.name(7)
     assert ticks.run(again, instance).success
-    assert "taken up" in ticks.tick().skip_message
+    assert "is processed" in ticks.tick().skip_message
 
 
 def test_the_sensor_leaves_the_days_of_the_nightly_run_to_it(settings):
@@ -214,9 +214,9 @@ def test_the_sensor_leaves_the_days_of_the_nightly_run_to_it(settings):
         settings,
         [days.search("a", today, [MEMORY]), days.search("b", today - timedelta(hours=1), [])],
     )
-    assert "taken up" in ticks.tick().skip_message
+    assert "is processed" in ticks.tick().skip_message
     ticks.resource = SlowwaveResource(home=str(settings.home), now="2026-03-21T02:30:00+00:00")
-    assert "taken up" in ticks.tick().skip_message  # tonight's run may be going on
+    assert "is processed" in ticks.tick().skip_message  # tonight's run may be going on
     ticks.resource = SlowwaveResource(home=str(settings.home), now="2026-03-21T03:30:00+00:00")
     assert len(ticks.tick().run_requests) == 1
 

@@ -101,7 +101,7 @@ def test_a_persons_life_with_learning_from_the_page(launch, ready):
     [
         ({"scope": "memory"}, "takes a value"),
         ({"scope": "everything", "value": "x"}, "takes no value"),
-        ({"scope": "since", "value": "soon"}, "is no moment"),
+        ({"scope": "since", "value": "soon"}, "is no date and time"),
         ({"scope": "everything", "who": " "}, "`who` is empty"),
     ],
 )

@@ -52,7 +52,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(opens, started, hom
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = opens("--port", str(taken.getsockname()[1]))
     assert done.exit_code == 1
-    assert "cannot be listened on" in done.stderr
+    assert "Cannot listen on" in done.stderr
     assert "Set another port with --port" in done.stderr
     assert done.stdout == ""
     assert not started
@@ -144,5 +144,5 @@ def test_a_port_that_somebody_will_listen_on_is_reserved_once():
 def test_an_address_that_is_none_is_told(opens, started, host):
     done = opens("--host", host, "--port", str(servers.free_port()))
     assert done.exit_code == 1
-    assert "cannot be listened on" in done.stderr
+    assert "Cannot listen on" in done.stderr
     assert not started
