@@ -36,8 +36,6 @@ def of_terms(matches: pl.DataFrame) -> Noise:
 
     A term is noisy if its memory was relevant in less than half of its matches.
 
-    A term is noisy if its memory was relevant in less than half of its matches.
-
     Args:
         matches: ``memory_id``, ``term``, ``relevant``.
     """

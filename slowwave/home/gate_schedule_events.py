@@ -40,7 +40,7 @@ def postpone(space: Workspace, days: float, *, who: str, why: str = "") -> datet
 
 
 def begin(space: Workspace, *, who: str, why: str = "") -> datetime:
-    """Let the save gate refuse from now on.
+    """Enforce the save gate from now on, or from an earlier start that it has; return the start.
 
     Raises:
         SlowwaveError: gate.mode is not warn.

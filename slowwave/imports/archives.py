@@ -18,7 +18,7 @@ from slowwave.imports.model import ImportFailedError
 
 MAX_BYTES = 4 * 2**30
 """Maximum size of a file or archive member (bytes, unpacked)."""
-MAX_COMPRESSED_BYTES = 200
+MAX_COMPRESSION_RATIO = 200
 """Maximum compression ratio of a large member; that of text is 3 to 20."""
 LARGE = 64 * 2**20
 """Size (bytes) from which the compression ratio is checked."""
@@ -141,7 +141,7 @@ def _packed(path: Path, patterns: tuple[str, ...]) -> list[Member]:
         ]
     for info in infos:
         _bounded(info.filename, info.file_size)
-        if info.file_size >= LARGE and info.file_size > MAX_COMPRESSED_BYTES * max(info.compress_size, 1):
+        if info.file_size >= LARGE and info.file_size > MAX_COMPRESSION_RATIO * max(info.compress_size, 1):
             raise ImportFailedError(
                 f"{info.filename} in {path.name} is {info.file_size // max(info.compress_size, 1):,} times "
                 f"larger than its packed form, which no text is. It was not opened."

@@ -103,7 +103,7 @@ class NoteImportReport:
             self.staying_out.append(example)
 
     def dated(self, day: str) -> None:
-        """Count the day of a new item."""
+        """Widen the range of dates by a day; count an item without one."""
         if not day:
             self.undated += 1
             return

@@ -55,7 +55,7 @@ def ask(words: Sequence[str]) -> int | None:
 def _exchange(end: socket.socket, path: str, request: dict[str, Any], command: Command) -> int | None:
     end.settimeout(PATIENCE_S)
     end.connect(path)
-    if not protocol.is_own_process(end):
+    if not protocol.is_same_user(end):
         return None
     try:
         protocol.send(end, request)

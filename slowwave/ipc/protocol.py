@@ -70,7 +70,7 @@ def _exactly(end: socket.socket, size: int) -> bytes:
     return b"".join(parts)
 
 
-def is_own_process(end: socket.socket) -> bool:
+def is_same_user(end: socket.socket) -> bool:
     """Whether the peer has the same user; without system support file permissions decide."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True

@@ -76,7 +76,7 @@ class RequestListener:
         try:
             with end:
                 end.settimeout(_PATIENCE_S)
-                if protocol.is_own_process(end):
+                if protocol.is_same_user(end):
                     self._talk(end)
         except (protocol.ConnectionLostError, OSError):
             pass  # the client has gone; its command was not begun, or is done

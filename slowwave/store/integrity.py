@@ -72,7 +72,7 @@ def missing_files(store: TableConnection, among: Set[str] | None = None) -> list
 
 
 def examine_table(store: TableConnection) -> Iterator[Damage]:
-    """Read every table and index file whole; yield the damage."""
+    """Read every table, and the local index files; yield each damage."""
     lacking = missing_files(store)
     yield from lacking
     for name in store.specs.keys() - {damage.table for damage in lacking}:

@@ -233,10 +233,10 @@ def test_what_is_no_message_is_nobody(ends, sent):
 
 
 def test_the_other_end_is_of_the_same_user(ends, monkeypatch):
-    assert protocol.is_own_process(ends[0])
+    assert protocol.is_same_user(ends[0])
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    assert not protocol.is_own_process(ends[0])
+    assert not protocol.is_same_user(ends[0])
 
 
 # -- both sides ----------------------------------------------------------------------------------

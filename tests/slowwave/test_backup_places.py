@@ -68,7 +68,7 @@ def test_a_team_s_home_is_backed_up_to_s3_and_comes_back_into_files_and_the_othe
         made = make(memory.home, place, KEY)
         assert made.encrypted
         assert make(memory.home, place, KEY).backup.sent == 0
-        with pytest.raises(BackupError, match="no such bucket"):
+        with pytest.raises(BackupError, match="the bucket does not exist"):
             make(memory.home, FileStorage("s3://other/backups", options), KEY)
         archive = Archive(FileStorage("s3://memories/backups", options), KEY)
         assert verify(archive).sound

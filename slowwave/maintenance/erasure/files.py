@@ -71,7 +71,8 @@ def quoting_pages(
 ) -> Pages:
     """Return files that quote an erased text: its title, source or id, or several of its unique words.
 
-    One such word is enough for a page, because a command recreates it.
+    One such word is enough for a report that a command recreates (.html, .htm, .svg). Every set-aside copy of
+    the journal is returned, too.
 
     Args:
         home: Searched recursively.
