@@ -139,10 +139,10 @@ def mentions(value: object, namespace: str) -> bool:
 
 
 NIGHT_PARTS = [
-    (staging, "stage"), (ingest_pipeline, "judge"), (ingest_pipeline, "cut"), (ingest, "settle"),
+    (staging, "stage"), (ingest_pipeline, "judge"), (ingest_pipeline, "cut"), (ingest, "admit_batch"),
     (ingest, "reconcile"), (aggregation, "signals"), (aggregation, "effectiveness"),
     (aggregation, "strength"), (aggregation, "promotions"),
-    (taking_effect, "take_effect"),
+    (taking_effect, "apply_state"),
 ]  # fmt: skip
 EVALUATION_PARTS = [
     (scores, "score_days"), (scores, "compare_days"), (scores, "attribute_days"),
