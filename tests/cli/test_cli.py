@@ -217,7 +217,7 @@ def test_a_home_may_be_given_as_an_option(ready, tmp_path):
         (("ingest", "does/not/exist"), "does not exist"),
         (("checkpoint", "restore", "nothing"), "No checkpoint 'nothing'"),
         (("checkpoint", "create", "a b"), "Checkpoint name 'a b'"),
-        (("reembed", "--model", "nothing"), "'nothing' is not known"),
+        (("reembed", "--model", "nothing"), "'nothing' is unknown"),
         (("night", "--date", "soon"), "'soon' is not a day. Write it as YYYY-MM-DD."),
         (("night", "--date", "2026-02-30"), "is not a day"),
         (("night", "--date", "2023-12-31"), "before the first partition, 2024-01-01"),

@@ -49,7 +49,7 @@ def test_pairs_are_shown_and_what_is_said_is_taken(run, data):
     # Which pair comes first is drawn anew each day.
     for part in (QUERY, "Deploy [day]", "[bold]says Ishbel", "Battery", "1 of 3", "3 of 3", "rank 1"):
         assert part in done.stdout
-    assert "3 saved; 0 more pairs wait." in done.stdout
+    assert "3 saved; 0 pairs are unlabelled." in done.stdout
     rows = data("judge", "list")
     assert {(row["grade"], row["state"], row["principal"]) for row in rows} == {
         (3, "graded", "command line"), (None, "unrateable", "command line"), (None, "later", "command line"),
@@ -60,7 +60,7 @@ def test_pairs_are_shown_and_what_is_said_is_taken(run, data):
 def test_quitting_skipping_and_the_end_of_the_input_take_nothing(run, data):
     for said in ("q\n", "", "s\ns\nq\n", "s\n"):
         done = run("judge", input=said)
-        assert (done.exit_code, "Nothing was taken." in done.stdout) == (0, True)
+        assert (done.exit_code, "Nothing was saved." in done.stdout) == (0, True)
     assert data("judge", "list") == []
     assert "No judgments." in run("judge", "list").stdout
 
@@ -151,5 +151,5 @@ def test_what_cannot_be_exchanged_is_one_line(run, tmp_path):
     path = tmp_path / "qrels"
     path.write_text("q1 0 x 1")
     assert "give their texts with --queries" in run("judge", "import", str(path), "--format", "qrels").stderr
-    assert "form 'csv' is unknown" in run("judge", "export", "--format", "csv").stderr
+    assert "Unknown format 'csv'" in run("judge", "export", "--format", "csv").stderr
     assert run("judge", "import", str(tmp_path / "none")).exit_code == 1

@@ -315,7 +315,7 @@ def test_what_only_a_person_settles_an_assistant_does_not_take_back(assistant, o
     assert len(memory.decisions(waiting=True)) == 1
     done = memory.accept(new.decision_id)
     before = memory.get(old.memory_id)
-    assert "word of a person" in assistant.fail("memory_undo", decision_id=done["decision_id"])
+    assert "only a person may settle it" in assistant.fail("memory_undo", decision_id=done["decision_id"])
     assert "which is critical" in assistant.fail("memory_forget", memory_id=new.memory_id)
     assert "which is critical" in assistant.fail("memory_save", content=DEPLOY, key="changed")
     assert memory.get(old.memory_id) == before
