@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from slowwave import memory
-from tools.reference.drawing import COLOURS, Drawing
+from tools.reference.drawing import COLOURS, GraphDrawing
 from tools.reference.markdown import codes, paragraphs, section, summary, table
 from tools.reference.rooms import layers
 
@@ -170,7 +170,7 @@ def picture() -> str:
     """A mark where a call hands on to a room."""
     made = calls()
     used = [room for layer in layers() for room in layer if any(room in rooms for rooms in made.values())]
-    drawing = Drawing(
+    drawing = GraphDrawing(
         LEFT * 2 + NAMES + COLUMN * len(used),
         HEAD + HIGH * len(made) + LEFT,
         "One day of Slowwave",

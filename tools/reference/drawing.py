@@ -22,7 +22,7 @@ text { fill: #1b1f24; font: 12px system-ui, -apple-system, "Segoe UI", Helvetica
 """
 
 
-class Drawing:
+class GraphDrawing:
     """What was drawn, in the order in which it was.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tools.reference.drawing import COLOURS, Drawing, halves
+from tools.reference.drawing import COLOURS, GraphDrawing, halves
 
 BOX, TALL = 104, 34  # width and height of a box (pixels)
 GAP, PITCH = 40, 44  # between two columns, and from row to row
@@ -94,7 +94,7 @@ def picture(steps: Sequence[AssetStep], groups: Sequence[str], title: str, about
         bands.append((group, top, high))
         top += high + 8
     wide = 2 * LEFT + 20 + (max(at.values()) + 1) * (BOX + GAP) - GAP
-    drawing = Drawing(wide, round(top + TOP - 8), title, about)
+    drawing = GraphDrawing(wide, round(top + TOP - 8), title, about)
     colour = dict(zip(groups, COLOURS * len(groups), strict=False))
     for group, y, high in bands:
         drawing.rect(LEFT - 6, y, wide - 2 * LEFT + 12, high, kind="lane", colour=colour[group], round_=8)

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from tools.reference.drawing import COLOURS, Drawing
+from tools.reference.drawing import COLOURS, GraphDrawing
 from tools.reference.markdown import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def picture() -> str:
     """The rooms, the highest at the top, with what lives in each."""
     words = said()
     order = [(number, room) for number, layer in enumerate(layers()) for room in layer]
-    drawing = Drawing(
+    drawing = GraphDrawing(
         WIDTH,
         len(order) * HIGH + 2 * LEFT,
         "The rooms of Slowwave",

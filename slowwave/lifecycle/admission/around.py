@@ -68,14 +68,7 @@ def standing_in(space: Workspace, namespace: str) -> NeighbourCache | None:
 
 
 class Around:
-    """What is known around one batch.
-
-    Attributes:
-        space: the home.
-        store: its tables.
-        namespace: the batch's.
-        policy: the rules.
-    """
+    """Context of one batch of a namespace: the memories that its entries touch, and their neighbours."""
 
     def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
         self.space, self.store, self.namespace, self.policy = space, space.store, namespace, policy
@@ -371,15 +364,14 @@ class Around:
         if self.policy.reconsolidation == "off" and not self.policy.gate:
             return frozenset()
         rows = self._kept("decisions", f"undone_why = {quote(UNDONE_BY_HAND)}")
-        pairs = zip(rows["memory_id"], rows["other_memory"], strict=True)
-        return frozenset(frozenset(pair) for pair in pairs)
+        return frozenset(map(frozenset, zip(rows["memory_id"], rows["other_memory"], strict=True)))
 
     def embed(self, title: str, content: str) -> np.ndarray:
         """Vector (dimension,) of a memory with this title and content; zero where it has no chunk."""
         chunks = stages.embed(self.store, self.space.embedder, self.cut(title, content))
-        vectors = mean_vectors(chunks, self.store.identity.dimension)
-        found: np.ndarray = matrix_of(vectors["vector"], self.store.identity.dimension)
-        return found[0] if len(found) else np.zeros(self.store.identity.dimension, np.float32)
+        dimension = self.store.identity.dimension
+        found: np.ndarray = matrix_of(mean_vectors(chunks, dimension)["vector"], dimension)
+        return found[0] if len(found) else np.zeros(dimension, np.float32)
 
     def cut(self, title: str, content: str) -> pl.DataFrame:
         """Chunks of a memory with this title and content."""
