@@ -65,7 +65,8 @@ def test_every_channel_that_found_a_candidate_is_known():
     assert [found.channels(at) for at in range(4)] == [
         ("vector",), ("bm25",), ("vector", "bm25", "trigger"), ("trigger",),
     ]  # fmt: skip
-    assert [found.scores(at) for at in range(4)] == [
+    each = range(4)
+    assert [scores for _, scores in found.origins(each, [[at] for at in each])] == [
         {"cosine": 0.5}, {"bm25": 2.0}, {"cosine": 0.1, "bm25": 1.0}, {"cosine": 0.2},
     ]  # fmt: skip
 
