@@ -92,9 +92,6 @@ def test_what_is_no_event_of_a_run_is_not_told():
     assert run_logging.format_event(logging.LogRecord("x", logging.INFO, "", 0, "said", (), None)) is None
 
 
-@pytest.mark.parametrize(
-    "where", ["slowwave.assets.resources.SlowwaveResource.space", "slowwave.assets.ingest.staging.stage"]
-)
 def test_a_home_of_an_earlier_version_gets_the_present_log_handler(home):
     config = dagster_home(load(home)) / "dagster.yaml"
     config.write_text(config.read_text().replace(".run_logging.RunLogHandler", ".said.Handler"))
@@ -103,6 +100,9 @@ def test_a_home_of_an_earlier_version_gets_the_present_log_handler(home):
         assert [type(handler) for handler in instance.get_handlers()][-1] is run_logging.RunLogHandler
 
 
+@pytest.mark.parametrize(
+    "where", ["slowwave.assets.resources.SlowwaveResource.space", "slowwave.assets.ingest.staging.stage"]
+)
 def test_a_night_that_was_stopped_says_that_the_same_command_goes_on(home, monkeypatch, where):
     take_over(home)
 

@@ -89,7 +89,7 @@ def test_a_team_s_home_is_backed_up_to_s3_and_comes_back_into_files_and_the_othe
     with pytest.raises(BackupError, match="There are tables at s3://memories/second already"):
         restore(load(tmp_path / "third", **second), archive)
     other_journal = {**second, "store": {"uri": "s3://memories/fourth", "storage_options": options}}
-    with pytest.raises(BackupError, match="has acts already"):
+    with pytest.raises(BackupError, match="has entries already"):
         restore(load(tmp_path / "fourth", **other_journal), archive)
     assert not FileStorage("s3://memories/fourth", options).list()
     assert answers(tmp_path / "files")[0]
