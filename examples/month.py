@@ -238,7 +238,7 @@ def why(office: Office, after: Mapping[str, int], before: Mapping[str, int], say
     say.print(f"\n  [bold cyan]? {escape(best)}[/]\n  → {top.score:.2f}  [bold]{escape(top.text)}[/]")
     for row in top.explanation.contributions if top.explanation else ():
         if row.source == "key":
-            say.print(f"       {row.value:+.3f}  led here by {row.term}", markup=False, soft_wrap=True)
+            say.print(f"       {row.value:+.3f}  boosted by {row.term}", markup=False, soft_wrap=True)
 
 
 def month(home: Path, say: Console) -> None:

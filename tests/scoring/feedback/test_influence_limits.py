@@ -1,4 +1,4 @@
-"""How far one user moves a memory, whatever it says, and that those who are alone are heard as ever."""
+"""Influence limits: the reach of one user on a memory, and of users who are alone (rule 4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches teach as keys: each user by itself, with its age (rule 7)."""
+"""Aggregation of search keys: each user counted apart, with age (rule 7)."""
 
 from __future__ import annotations
 
