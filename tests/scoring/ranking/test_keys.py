@@ -272,7 +272,7 @@ def test_a_policy_that_makes_no_sense_is_named(wrong):
 
 def test_arrays_that_do_not_belong_together_are_named():
     keys = keys_of((1.0, [(7, 1.0, 1.0, 0)])).keys
-    with pytest.raises(ValueError, match="2 num_users"):
+    with pytest.raises(ValueError, match="2 users"):
         replace(keys, user=np.zeros(2, dtype=np.int64))
     with pytest.raises(ValueError, match="num_teachers = -1"):
         replace(keys, num_teachers=-1)
