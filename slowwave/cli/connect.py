@@ -103,6 +103,7 @@ def capture(
     """
     import sys
 
+    from slowwave.common.pluralize import counted
     from slowwave.connect.capture import capture as keep
     from slowwave.connect.capture import session_of
     from slowwave.home.heartbeat import note_capture
@@ -127,6 +128,11 @@ def capture(
             f"Session {session.id}: {done.messages:,} messages, {len(done.saved):,} statements for the gate "
             f"({refused:,} quarantined), {done.known:,} already saved."
         )
+        if done.broken or done.replaced:
+            say(
+                f"Of the transcript, {counted(done.broken, 'line')} cannot be read and were left out; "
+                f"{counted(done.replaced, 'character')} that are no Unicode text were replaced."
+            )
 
     return Output(done, show)
 

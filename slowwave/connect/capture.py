@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slowwave.connect.statements import statements
-from slowwave.connect.transcript import Message, messages
+from slowwave.connect.transcript import Losses, Message, messages
 from slowwave.errors import SlowwaveError
 
 if TYPE_CHECKING:
@@ -44,11 +44,15 @@ class Captured:
         messages: of the user (count).
         known: statements that an earlier capture of this session has saved (count).
         saved: outcomes of the others.
+        broken: lines of the transcript that cannot be read (count).
+        replaced: characters that are not Unicode (count).
     """
 
     messages: int
     known: int
     saved: tuple[Saved, ...]
+    broken: int = 0
+    replaced: int = 0
 
 
 def session_of(document: str) -> CapturedSession:
@@ -102,11 +106,12 @@ def capture(memory: Memory, session: CapturedSession) -> Captured:
     Raises:
         SlowwaveError: the transcript is missing or unreadable.
     """
-    written = list(messages(_lines(session.transcript)))
+    losses = Losses()
+    written = list(messages(_lines(session.transcript), losses))
     notes = notes_of(session, written)
     new = _new(memory, notes)
     saved = memory.save_many(new) if new else []
-    return Captured(len(written), len(notes) - len(new), tuple(saved))
+    return Captured(len(written), len(notes) - len(new), tuple(saved), losses.broken, losses.replaced)
 
 
 def _new(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -126,7 +131,7 @@ def _new(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Mapping[str
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return file.read_text(encoding="utf-8", errors="replace").split("\n")
     except FileNotFoundError:
         raise SlowwaveError(f"There is no transcript at {file}. Nothing was captured.") from None
     except OSError as error:

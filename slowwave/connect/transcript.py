@@ -6,12 +6,13 @@ guessed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from slowwave.common.json_repair import REPLACEMENT, Damaged, records
 
 MAX_CHARACTERS = 4_000
 """Maximum length of a message; a longer one counts as pasted."""
@@ -36,10 +37,28 @@ class Message:
     at: datetime | None
 
 
-def messages(lines: Iterable[str]) -> Iterator[Message]:
-    """Yield the messages of the user, in order; other lines are skipped."""
-    for number, line in enumerate(lines, start=1):
-        entry = _entry(line)
+@dataclass(slots=True)
+class Losses:
+    """Counts of what could not be read in a session file.
+
+    Attributes:
+        broken: lines, or parts of lines, that are not JSON.
+        replaced: characters of the user that are not Unicode.
+    """
+
+    broken: int = 0
+    replaced: int = 0
+
+
+def messages(lines: Iterable[str], losses: Losses | None = None) -> Iterator[Message]:
+    """Yield the messages of the user, in order; other lines are skipped.
+
+    Args:
+        lines: of the file.
+        losses: counts what could not be read.
+    """
+    losses = losses or Losses()
+    for place, entry, replaced in _entries(lines, losses):
         if entry.get("type") != "user" or any(entry.get(name) for name in _NOT_BY_USER):
             continue
         message = entry.get("message")
@@ -47,16 +66,22 @@ def messages(lines: Iterable[str]) -> Iterator[Message]:
             continue
         text = _REMINDER.sub("", _text(message.get("content"))).strip()
         if text and len(text) <= MAX_CHARACTERS and not _MARKUP.match(text):
+            losses.replaced += replaced + text.count("\0")
             name = entry.get("uuid")
-            yield Message(name if isinstance(name, str) and name else str(number), text, _moment(entry))
+            text = text.replace("\0", REPLACEMENT)
+            yield Message(name if isinstance(name, str) and name else place, text, _moment(entry))
 
 
-def _entry(line: str) -> Mapping[str, Any]:
-    try:
-        parsed = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return parsed if isinstance(parsed, Mapping) else {}
+def _entries(lines: Iterable[str], losses: Losses) -> Iterator[tuple[str, Mapping[str, Any], int]]:
+    """Yield the objects with their places and replaced characters (count)."""
+    for number, line in enumerate(lines, start=1):
+        part = 0
+        for record in records(line) if line.strip() else ():
+            if isinstance(record, Damaged):
+                losses.broken += 1
+            elif isinstance(record.value, Mapping):
+                yield f"{number}.{part}" if part else str(number), record.value, record.replaced
+                part += 1
 
 
 def _text(content: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from slowwave.imports.archives import members
 from slowwave.imports.json_records import Element, elements, found
-from slowwave.imports.model import ImportSource, Read, Unread, text_of
+from slowwave.imports.model import ImportSource, Read, Unread, isolated, text_of
 from slowwave.imports.moments import moment_in
 from slowwave.imports.transcripts import Turn, thread
 
@@ -34,8 +34,11 @@ class ChatGpt(ImportSource):
         files = members(self.path, "conversations.json", "conversations-*.json")
         self.require(files, "is no conversations.json")
         for file in files:
-            for element in elements(file):
-                yield from [element] if isinstance(element, Unread) else self._conversation(element)
+            for element in elements(file, "mapping"):
+                if isinstance(element, Element):
+                    yield from isolated(element.place, self._conversation(element))
+                else:
+                    yield element
 
     def _conversation(self, element: Element) -> Iterator[Read]:
         value = element.value

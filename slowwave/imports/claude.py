@@ -11,10 +11,12 @@ from typing import Any
 
 from slowwave.imports.archives import Member, members
 from slowwave.imports.json_records import Element, elements, found
-from slowwave.imports.model import ImportItem, ImportSource, Read, Unread, name_of, text_of
+from slowwave.imports.model import ImportItem, ImportSource, Read, Unread, isolated, name_of, text_of
 from slowwave.imports.moments import moment_in, written
 from slowwave.imports.transcripts import Turn, joined, thread
 from slowwave.notes.decoding import says_nothing
+
+_RECORDS = ("chat_messages", "conversations_memory", "project_memories", "docs")
 
 
 class Claude(ImportSource):
@@ -34,8 +36,11 @@ class Claude(ImportSource):
         )  # fmt: skip
         self.require(files, "is no conversations.json, memories.json or projects.json")
         for file in files:
-            for element in elements(file):
-                yield from [element] if isinstance(element, Unread) else self._record(element, file)
+            for element in elements(file, *_RECORDS):
+                if isinstance(element, Element):
+                    yield from isolated(element.place, self._record(element, file))
+                else:
+                    yield element
 
     def _record(self, element: Element, file: Member) -> Iterator[Read]:
         value = element.value

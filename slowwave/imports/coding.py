@@ -51,7 +51,7 @@ class ClaudeCode(ImportSource):
         about: dict[str, dict[str, Any]] = {}
         other = 0
         for element in lines(file):
-            if isinstance(element, Unread):
+            if not isinstance(element, Element):
                 yield element
             elif isinstance(element.value, dict) and (turn := self._turn(element)) is not None:
                 session = text_of(element.value.get("sessionId")) or Path(file.name).stem
@@ -82,7 +82,7 @@ class ClaudeCode(ImportSource):
         return Turn(
             "tool" if of_a_tool else role,
             joined(content, "text"),
-            text_of(value.get("uuid")) or f"line-{element.number}",
+            text_of(value.get("uuid")) or element.line,
             moment_in(value.get("timestamp"), self.now),
             element.place,
             of_a_program=machine,
@@ -108,7 +108,7 @@ class Codex(ImportSource):
     def _session(self, file: Member) -> Iterator[Read]:
         rollout = _Rollout(Path(file.name).stem, self.now)
         for element in lines(file):
-            if isinstance(element, Unread):
+            if not isinstance(element, Element):
                 yield element
             elif not isinstance(element.value, dict) or not rollout.take(element):
                 rollout.other += 1
@@ -167,7 +167,7 @@ class _Rollout:
         """Return the turns in the order of the file."""
         typed = self._typed
         items = [turn for turn in self._items if not (typed and turn.role == "user")]
-        return sorted(typed + items, key=lambda turn: int(turn.name.removeprefix("line-")))
+        return sorted(typed + items, key=_position)
 
     def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
         self.session = text_of(payload.get("id")) or self.session
@@ -176,7 +176,12 @@ class _Rollout:
         self._began = moment_in(payload.get("timestamp"), self._now) or at
 
     def _turn(self, role: str, text: str | None, at: datetime | None, element: Element) -> Turn:
-        return Turn(role, text, f"line-{element.number}", at or self._began, element.place)
+        return Turn(role, text, element.line, at or self._began, element.place)
+
+
+def _position(turn: Turn) -> list[int]:
+    """Return the line of a turn, and its part of the line."""
+    return [int(part) for part in turn.name.removeprefix("line-").split(".")]
 
 
 def _latest(turns: Sequence[Turn]) -> datetime | None:

@@ -1,49 +1,79 @@
 """Record-wise reader of JSON: elements of an array, or JSON lines.
 
 A list of conversations may have hundreds of megabytes in one array. Its elements are found by their brackets
-and parsed one by one. So only one conversation is in memory, a broken one is reported by its number, and a
-truncated export yields what it has.
+and parsed one by one. So only one conversation is in memory, and a truncated export yields what it has. A
+broken record is reported by its number, and records are searched in what it left without an end.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 import orjson
 
+from slowwave.common.json_repair import Damaged, Parsed, objects_with, parse, records
 from slowwave.imports.archives import MAX_WHOLE_BYTES, Member, reading
-from slowwave.imports.model import ImportFailedError, Unread
+from slowwave.imports.model import ImportFailedError, Repaired, Unread
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\]]', re.DOTALL)
 _BETWEEN = b", \t\r\n"
 _BOM = b"\xef\xbb\xbf"
+_BLANK = b"\0 \t\r\n\x0b\x0c"
 _PIECE = 1 << 20  # bytes read at a time
 _SHOWN = 40  # bytes of unexpected content in an error
 
 
 class Element(NamedTuple):
-    """Value of a file, with its place for people and its number from 1."""
+    """Value of a file, with its place for people and its number from 1.
+
+    Attributes:
+        place: For people.
+        number: Of its line or record.
+        value: Any JSON value.
+        part: Of several records on one line, the number from 0.
+    """
 
     place: str
     number: int
     value: Any
+    part: int = 0
+
+    @property
+    def line(self) -> str:
+        """Name of its line, which no other record of the file has."""
+        return f"line-{self.number}.{self.part}" if self.part else f"line-{self.number}"
 
 
-def elements(member: Member) -> Iterator[Element | Unread]:
+class _Rest(bytes):
+    """Bytes of an array from its last complete object to the end of a file."""
+
+
+def elements(member: Member, *names: str) -> Iterator[Element | Unread | Repaired]:
     """Yield the objects of a file that is one array or one object.
+
+    Args:
+        member: The file.
+        names: An object with one of them is a record; such objects are searched in what a broken record left
+            without an end.
 
     Raises:
         ImportFailedError: It is neither, or it is damaged.
     """
     with reading(member) as stream:
-        for number, piece in enumerate(_pieces(stream, member.name), start=1):
-            place = f"{member.name}, record {number:,}"
-            yield piece if isinstance(piece, Unread) else _element(place, number, piece)
+        number = 0
+        for piece in _pieces(stream, member.name):
+            for part in [piece] if isinstance(piece, Unread) else _parts(piece, names):
+                number += 1
+                place = f"{member.name}, record {number:,}"
+                if isinstance(part, Parsed):
+                    yield from _found(Element(place, number, part.value), part.replaced)
+                else:
+                    yield part if isinstance(part, Unread) else Unread(place, f"not JSON: {part.why}")
 
 
-def lines(member: Member) -> Iterator[Element | Unread]:
+def lines(member: Member) -> Iterator[Element | Unread | Repaired]:
     """Yield the values of a file of JSON lines, without blank lines.
 
     Raises:
@@ -56,28 +86,56 @@ def lines(member: Member) -> Iterator[Element | Unread]:
             if number == 1:
                 _refuse_utf16(line, member.name)
                 line = line.removeprefix(_BOM)
-            if not line.strip():
-                continue
-            yield _element(f"{member.name}, line {number:,}", number, line)
+            if line.strip(_BLANK):
+                yield from _on_line(f"{member.name}, line {number:,}", number, line)
 
 
-def _element(place: str, number: int, data: bytes) -> Element | Unread:
+def _on_line(place: str, number: int, line: bytes) -> Iterator[Element | Unread | Repaired]:
+    part = 0
+    for record in _quick(line) or records(line):
+        if isinstance(record, Damaged):
+            yield Unread(place, f"not JSON: {record.why}")
+        else:
+            yield from _found(Element(place, number, record.value, part), record.replaced)
+            part += 1
+
+
+def _found(element: Element, replaced: int) -> Iterator[Element | Repaired]:
+    yield element
+    if replaced:
+        yield Repaired(element.place, replaced)
+
+
+def _quick(data: bytes) -> list[Parsed]:
+    """Return the one value of sound JSON; empty: something is to be mended."""
     try:
-        return Element(place, number, orjson.loads(data))
-    except orjson.JSONDecodeError as error:
-        return Unread(place, f"not JSON: {error}")
+        return [Parsed(orjson.loads(data), 0)]
+    except orjson.JSONDecodeError:
+        return []
 
 
-def parsed(data: bytes, name: str) -> Any:  # noqa: ANN401 - any JSON value
+def _parts(piece: bytes, names: tuple[str, ...]) -> Iterable[Parsed | Damaged]:
+    """Return the records of a piece: one, or those that a broken one has swallowed."""
+    if isinstance(piece, _Rest):
+        swallowed = list(objects_with(piece, names))
+        return [Damaged("it has no end"), *swallowed] if swallowed else []
+    try:
+        return _quick(piece) or [parse(piece)]
+    except ValueError as error:
+        return [Damaged(str(error)), *objects_with(piece, names)]
+
+
+def whole(data: bytes, name: str) -> Parsed:
     """Parse a whole file as JSON.
 
     Raises:
         ImportFailedError: It is not JSON.
     """
     _refuse_utf16(data, name)
+    data = data.removeprefix(_BOM)
     try:
-        return orjson.loads(data.removeprefix(_BOM))
-    except orjson.JSONDecodeError as error:
+        return (_quick(data) or [parse(data)])[0]
+    except ValueError as error:
         raise ImportFailedError(f"{name} is not JSON: {error}.") from None
 
 
@@ -108,6 +166,7 @@ def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes | Unread]:
     while not scan.over:
         more = stream.read(max(_PIECE, len(scan.data)))
         if not more:
+            yield _Rest(scan.data[scan.start :])
             yield Unread(name, "the file is truncated; the records before the end were read")
             return
         if len(scan.data) + len(more) > MAX_WHOLE_BYTES + _PIECE:
@@ -122,13 +181,13 @@ class _ArrayScan:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.over = False
-        self._at, self._start, self._depth = 1, 1, 1  # after the opening bracket
+        self._at, self.start, self._depth = 1, 1, 1  # after the opening bracket
 
     def add(self, more: bytes) -> None:
         """Append bytes, and drop those of finished objects."""
-        self.data = self.data[self._start :] + more
-        self._at -= self._start
-        self._start = 0
+        self.data = self.data[self.start :] + more
+        self._at -= self.start
+        self.start = 0
 
     def objects(self) -> Iterator[bytes | Unread]:
         """Yield the objects that are complete so far."""
@@ -141,12 +200,12 @@ class _ArrayScan:
                 self._depth += 1
                 if self._depth == 2:
                     yield from self._other(match.start())
-                    self._start = match.start()
-            elif token in (b"}", b"]"):
+                    self.start = match.start()
+            elif token == b"]" or (token == b"}" and self._depth > 1):
                 self._depth -= 1
                 if self._depth == 1:
-                    yield self.data[self._start : self._at]
-                    self._start = self._at
+                    yield self.data[self.start : self._at]
+                    self.start = self._at
                 elif self._depth == 0:
                     yield from self._other(match.start())
                     self.over = True
@@ -154,7 +213,7 @@ class _ArrayScan:
 
     def _other(self, until: int) -> Iterator[Unread]:
         """Yield an error for anything but commas between two objects."""
-        between = self.data[self._start : until].strip(_BETWEEN)
+        between = self.data[self.start : until].strip(_BETWEEN)
         if between:
             shown = ascii(between[:_SHOWN].decode("utf-8", "replace"))
             yield Unread("between two records", f"{shown} is not an object")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from slowwave.imports.archives import Member, members, read_whole
-from slowwave.imports.json_records import Element, found, lines, parsed
+from slowwave.imports.json_records import Element, elements, found, lines, whole
 from slowwave.imports.model import (
     ImportFailedError,
     ImportItem,
     ImportSource,
     Read,
     Remark,
+    Repaired,
     Skipped,
     Unread,
     name_of,
@@ -22,6 +24,9 @@ from slowwave.imports.model import (
 from slowwave.imports.moments import moment_in, written
 from slowwave.notes.decoding import says_nothing
 from slowwave.quality.structure import KNOWN_WORDS
+
+_BLANK = b"\0 \t\r\n"
+_RECORDS = ("memory", "data", "observations", "from")
 
 
 class Mem0(ImportSource):
@@ -95,7 +100,7 @@ class MemoryServer(ImportSource):
         relations: list[tuple[str, str, str]] = []
         for file in members(self.path, "*.json", "*.jsonl"):
             for element in _records(file, "entities", "relations"):
-                problem = element if isinstance(element, Unread) else _graph(element, entities, relations)
+                problem = _graph(element, entities, relations) if isinstance(element, Element) else element
                 if problem is not None:
                     yield problem
         for begin, kind, end in relations:
@@ -151,21 +156,34 @@ def _graph(
     return Unread(element.place, f"expected an entity with `name` and `observations`, got {found(value)}")
 
 
-def _records(file: Member, *lists: str) -> Iterator[Element | Unread]:
+def _records(file: Member, *lists: str) -> Iterator[Element | Unread | Repaired]:
     """Yield the records of a file: JSON lines, a list, or an object with lists of these names."""
     data = read_whole(file)
-    first = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    many = [line for line in first.splitlines() if line.strip()][:2]
-    if len(many) == 2 and all(line.strip()[:1] == b"{" and line.strip()[-1:] == b"}" for line in many):
-        yield from lines(file)
+    try:
+        value, replaced = whole(data, file.name)
+    except ImportFailedError:
+        rest = data.removeprefix(b"\xef\xbb\xbf").strip(_BLANK)
+        if _has_lines(rest, lists):
+            yield from lines(file)
+        elif rest[:1] in (b"[", b"{"):
+            yield from elements(file, *_RECORDS)
+        elif rest:
+            raise
         return
-    if not first:
-        return
-    value = parsed(data, file.name)
+    if replaced:
+        yield Repaired(file.name, replaced)
     yield from (
         Element(f"{file.name}, record {number:,}", number, record)
         for number, record in enumerate(_listed(value, lists, file.name), start=1)
     )
+
+
+def _has_lines(data: bytes, lists: Iterable[str]) -> bool:
+    """Whether a broken file is one of JSON lines, and neither a list nor an object with lists."""
+    names = "|".join(lists).encode()
+    if re.match(rb'\[|\{\s*"(' + names + rb')"\s*:', data):
+        return False
+    return any(line.strip(_BLANK)[:1] == b"{" for line in data.splitlines())
 
 
 def _listed(value: object, lists: Iterable[str], name: str) -> list[Any]:

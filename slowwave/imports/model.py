@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
@@ -76,6 +76,14 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
+class Repaired:
+    """Record in which characters that are not Unicode were replaced, with its place and their count."""
+
+    place: str
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """Records that were skipped, with the reason and their count."""
 
@@ -90,7 +98,7 @@ class Remark:
     text: str
 
 
-Read = Thread | Unread | Skipped | Remark
+Read = Thread | Unread | Repaired | Skipped | Remark
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,14 @@ class ImportSource(ABC):
             ImportFailedError: It is of another form, or damaged.
             OSError: It cannot be opened.
         """
+
+
+def isolated(place: str, read: Iterable[Read]) -> Iterator[Read]:
+    """Yield what one record has; values that no reader expects cost this record only."""
+    try:
+        yield from list(read)
+    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
+        yield Unread(place, f"it has an unexpected value ({type(error).__name__}: {error})")
 
 
 def name_of(*parts: object) -> str:

@@ -17,6 +17,8 @@ import polars as pl
 
 from slowwave.common import ids, progress
 from slowwave.common.batches import gathered
+from slowwave.common.json_repair import REPLACEMENT
+from slowwave.common.pluralize import counted
 from slowwave.imports.gate_preview import PreviewedNotes, prepare_notes, preview_gate, text_mark
 from slowwave.imports.model import (
     IMPORTED,
@@ -24,6 +26,7 @@ from slowwave.imports.model import (
     ImportFailedError,
     ImportSource,
     Remark,
+    Repaired,
     Skipped,
     Thread,
     Unread,
@@ -128,6 +131,7 @@ class _ImportProcess:
             ImportFailedError: Nothing of it can be read.
         """
         good = 0
+        repaired: list[Repaired] = []
         for record in self._source.read():
             if isinstance(record, Unread):
                 self.report.problem(record.place, record.why)
@@ -135,6 +139,8 @@ class _ImportProcess:
                     raise self._another_form()
             elif isinstance(record, Remark):
                 self.report.notes.append(record.text)
+            elif isinstance(record, Repaired):
+                repaired.append(record)
             elif isinstance(record, Skipped):
                 good += 1
                 self.report.skipped[record.why] += record.count
@@ -143,6 +149,8 @@ class _ImportProcess:
                 yield self._wanted(record)
         if self.report.unread and not good:
             raise self._another_form()
+        if repaired:
+            self.report.notes.append(_replaced(repaired))
 
     def _another_form(self) -> ImportFailedError:
         first = self.report.problems[0]
@@ -319,6 +327,16 @@ class _ImportProcess:
                 report.entering.append(_example(queued.note))
         for note, why in self._kept_out if self._options.dry_run else ():
             report.stays_out(_example(note, why))
+
+
+def _replaced(repaired: Sequence[Repaired]) -> str:
+    """Return the remark about replaced characters, with the places of the first records."""
+    count = sum(record.characters for record in repaired)
+    places = "; ".join(record.place for record in repaired[:3])
+    return (
+        f"{counted(count, 'character')} in {counted(len(repaired), 'record')} are no Unicode text, and were "
+        f"replaced by {REPLACEMENT}. The first: {places}."
+    )
 
 
 def _gate(memory: Memory, now: datetime) -> str:

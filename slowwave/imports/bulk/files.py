@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import orjson
 
+from slowwave.common.json_repair import parse
 from slowwave.imports.model import ImportFailedError, Unread
 
 S3 = "s3://"
@@ -168,6 +169,9 @@ def _of_line(line: bytes, place: str) -> Row:
         return Unread(place, "an empty line")
     try:
         value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        return Unread(place, f"not JSON: {error}")
+    except orjson.JSONDecodeError:
+        try:
+            value = parse(line).value
+        except ValueError as error:
+            return Unread(place, f"not JSON: {error}")
     return value if isinstance(value, dict) else Unread(place, "not a JSON object")
