@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-import orjson
 import polars as pl
 
 NAMESPACE = r"^\w[\w\-./]*$"
@@ -32,17 +31,17 @@ def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> list[list[s
     """Return the faults of each note as reason names, in the order of the notes.
 
     Args:
-        notes: columns title, content, namespace, source, metadata (JSON text) and those of `KNOWN_WORDS`.
+        notes: columns title, content, namespace, source and those of `KNOWN_WORDS`.
         min_characters: minimum length of the trimmed content.
     """
-    columns = ("title", "content", "namespace", "source", "metadata", *KNOWN_WORDS)
+    columns = ("title", "content", "namespace", "source", *KNOWN_WORDS)
     plain = zip(*(notes[name].to_list() for name in columns), strict=True)
     return [_faults(min_characters, *row) for row in plain]
 
 
 def _faults(
     least: int, title: str | None, content: str | None, namespace: str | None, source: str | None,
-    metadata: str | None, *labels: str | None,
+    *labels: str | None,
 ) -> list[str]:  # fmt: skip
     faults = []
     if not (title or "").strip():
@@ -53,8 +52,6 @@ def _faults(
         faults.append("bad_namespace")
     if _BAD_PATH.search(source or ""):
         faults.append("bad_path")
-    if metadata and '"created_invalid"' in metadata and "created_invalid" in _mapping(metadata):
-        faults.append("bad_timestamp")
     for (column, words), label in zip(KNOWN_WORDS.items(), labels, strict=True):
         if label not in words:
             faults.append(f"unknown_{column}")
@@ -66,11 +63,3 @@ def _is_namespace(name: str) -> bool:
         # Combining marks count as letters, but Python's \w does not match them.
         name = "".join(letter for letter in name if not unicodedata.category(letter).startswith("M"))
     return _NAMESPACE.fullmatch(name) is not None
-
-
-def _mapping(metadata: str) -> dict[str, object]:
-    try:
-        data = orjson.loads(metadata)
-    except ValueError:
-        return {}
-    return {name: value for name, value in data.items() if value is not None} if type(data) is dict else {}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Remark, Unread, name_of
 from slowwave.imports.moments import moment_in, written
+from slowwave.notes.dates import date_of_file
+from slowwave.notes.fields import labels_remark
 from slowwave.notes.folder import list_vault
-from slowwave.notes.model import Note, NoteFailure
+from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
 from slowwave.quality.structure import KNOWN_WORDS
 
@@ -31,8 +34,8 @@ class Markdown(ImportSource):
 
     def read(self) -> Iterator[Read]:
         """Yield its notes; see `ImportSource`."""
-        for note in _notes(self.path, self.max_bytes, self.expected):
-            if isinstance(note, Unread):
+        for note in _notes(self.path, self.max_bytes, self.expected, self.now):
+            if isinstance(note, (Unread, Remark)):
                 yield note
             else:
                 yield (_item(note, f"{self.name}:{_place(self.path, note.source)}", "note", self.now),)
@@ -51,8 +54,8 @@ class BasicMemory(ImportSource):
     def read(self) -> Iterator[Read]:
         """Yield its notes; see `ImportSource`."""
         marked = False
-        for note in _notes(self.path, self.max_bytes, self.expected):
-            if isinstance(note, Unread):
+        for note in _notes(self.path, self.max_bytes, self.expected, self.now):
+            if isinstance(note, (Unread, Remark)):
                 yield note
                 continue
             permalink = str(note.metadata.get(_PERMALINK) or "").strip().strip("/")
@@ -72,7 +75,7 @@ class BasicMemory(ImportSource):
             )
 
 
-def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Unread]:
+def _notes(path: str, max_bytes: int, expected: str, now: datetime) -> Iterator[Note | Unread | Remark]:
     folder = Path(path).expanduser()
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
@@ -93,7 +96,17 @@ def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Unread]:
             yield Unread(file.source, f"{file.size:,} bytes; the limit notes.max_bytes is {max_bytes:,}")
             continue
         for note in read_notes(data, file.source, max_bytes=max_bytes):
-            yield Unread(note.source, note.message) if isinstance(note, NoteFailure) else note
+            yield from _dated(note, file, now)
+
+
+def _dated(note: Note | NoteFailure, file: VaultFile, now: datetime) -> Iterator[Note | Unread | Remark]:
+    """Yield a note, with the date of its file if it states none, after a remark on labels left out."""
+    if isinstance(note, NoteFailure):
+        yield Unread(note.source, note.message)
+        return
+    if note.unread:
+        yield Remark(labels_remark(note.source, note.unread))
+    yield replace(note, created_at=note.created_at or date_of_file(file.source, file.mtime_ns, until=now))
 
 
 def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None = None) -> ImportItem:

@@ -17,7 +17,8 @@ from slowwave.common import ids
 from slowwave.common.arguments import shown, sound_text, within
 from slowwave.errors import ArgumentError, JournalConflictError
 from slowwave.journal.kinds.note import text_in
-from slowwave.notes.arguments import SENSITIVITY, STANDING, most_closed
+from slowwave.notes.arguments import STANDING
+from slowwave.notes.sensitivity import SENSITIVITY, most_closed
 from slowwave.store import one_of
 from slowwave.store.labels import OWN, SCHEMA, own
 

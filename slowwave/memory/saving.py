@@ -101,7 +101,8 @@ class SavingMemory(OpenMemory):
         """Save notes; with positions `after`, only if these sources have no newer event."""
         from slowwave.journal.entry_builders import KEYLESS
         from slowwave.lifecycle.source_state import source_names as named_calls
-        from slowwave.notes.arguments import KEPT, SENSITIVITY, in_turn, note_of
+        from slowwave.notes.arguments import KEPT, in_turn, note_of
+        from slowwave.notes.sensitivity import SENSITIVITY
 
         now = self._space.now()
         bare, events = named_calls(notes, self.namespace, self.principal)

@@ -6,7 +6,7 @@ priority and sensitivity. Its type, tags and trigger phrases describe a text, an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -18,20 +18,15 @@ from slowwave.notes.conversation_context import first_words
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
+from slowwave.notes.sensitivity import SENSITIVITY
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.quality.titles import from_first_words
 
-SENSITIVITY: Final = "sensitivity"
 STANDING: Final = ("importance_tier", "retrieval_priority", "state", "source_of_truth")
 """Labels that a person gives a memory: kept until another is given, except under another user's text."""
 
 KEPT: Final = (*STANDING, SENSITIVITY)
 """Labels that are kept until another value is given."""
-
-_LEAST_CLOSED: Final = "public"
-_DEFAULT: Final = "internal"
-_MOST_CLOSED: Final = "secret"
-_CLOSED: Final = (_LEAST_CLOSED, _DEFAULT, _MOST_CLOSED)
 
 
 def leaves_open(labels: Mapping[str, Any], names: Collection[str] = KEPT) -> bool:
@@ -80,12 +75,6 @@ def as_they_stand(
     return done
 
 
-def most_closed(words: Iterable[str | None]) -> str:
-    """Return the most restrictive sensitivity; missing ones count as internal, unknown ones as secret."""
-    known = [_DEFAULT if not word else word if word in _CLOSED else _MOST_CLOSED for word in words]
-    return max(known, key=_CLOSED.index)
-
-
 def _is_open(labels: Mapping[str, Any], name: str) -> bool:
     value = labels.get(name)
     if isinstance(value, str):
@@ -113,7 +102,7 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
     """
     if not isinstance(labels, Mapping):
         raise SlowwaveError(f"Note {number} is {shown(labels)}, it has to be a mapping of labels.")
-    known = {part.name for part in fields(Note)} - {"source", "front_matter", "links"} | {"key"}
+    known = {part.name for part in fields(Note)} - {"source", "front_matter", "links", "unread"} | {"key"}
     if unknown := set(labels) - known:
         names = sorted(name if isinstance(name, str) else shown(name) for name in unknown)
         raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(known)}.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
 
+from slowwave.notes.dates import read_date
 from slowwave.notes.model import NoteError
 
 WORD_FIELDS = {
@@ -21,8 +22,13 @@ WORD_FIELDS = {
 }
 _TIME_FIELDS = ("created", "created_at", "date", "said_at")
 _TURN_FIELDS = frozenset({"context", "follows"})
-TEXT_FIELDS = frozenset({"title", "trigger_phrases", "tags", "aliases", *_TURN_FIELDS, *WORD_FIELDS})
-_KNOWN_FIELDS = TEXT_FIELDS | {"source_of_truth", *_TIME_FIELDS}
+LIST_FIELDS = frozenset({"trigger_phrases", "tags", "aliases"})
+TEXT_FIELDS = frozenset({"title", *LIST_FIELDS, *_TURN_FIELDS, *WORD_FIELDS})
+KNOWN_FIELDS = TEXT_FIELDS | {"source_of_truth", *_TIME_FIELDS}
+LEFT_OUT = "labels_left_out"
+"""Metadata with the labels of a note that could not be read."""
+CREATED_INVALID = "created_invalid"
+"""Metadata with a creation time that could not be read."""
 _SYNONYMS = {"tag": "tags", "alias": "aliases"}
 _FLAG_WORDS = {"true": True, "yes": True, "on": True, "1": True}
 _FLAG_WORDS |= {"false": False, "no": False, "off": False, "0": False, "": False}
@@ -30,6 +36,16 @@ _FLAG_WORDS |= {"false": False, "no": False, "off": False, "0": False, "": False
 MAX_DEPTH = 64
 """Maximum nesting of a field."""
 
+NO_DATE = "is no date with one meaning"
+"""End of a remark on a date."""
+_BAD_VALUES = {
+    "wrong_type": "has a list or a mapping where one text belongs, or is nested too deeply",
+    "nul_bytes": "has a NUL character",
+    "not_utf8": "has half of a character",
+}
+_REMARKS = 5  # in a sentence for people
+_NAME_CHARACTERS = 40  # of a label in a remark
+_TEMPLATE = re.compile(r"\s*(?:<%.*%>|\{\{.*\}\})\s*", re.DOTALL)
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s\-]+")
 
 
@@ -40,26 +56,73 @@ def field_name(key: str) -> str:
     return _SYNONYMS.get(name, name)
 
 
+def is_template(value: object) -> bool:
+    """Whether a value is a template that no tool has filled in: `<% tp.date %>`, `{{date}}`."""
+    return isinstance(value, str) and _TEMPLATE.fullmatch(value) is not None
+
+
+def labels_remark(place: str, unread: Sequence[str]) -> str:
+    """Return the sentence for people about labels of a file that were left out."""
+    remarks = list(dict.fromkeys(unread))
+    more = f" and {len(remarks) - _REMARKS:,} more" if len(remarks) > _REMARKS else ""
+    return f"{place}: its text is read, but not these labels: {'; '.join(remarks[:_REMARKS])}{more}."
+
+
 class Fields:
-    """Fields of one note: known ones by their standard name, the rest as metadata."""
+    """Fields of one note: known ones by their standard name, the rest as metadata.
+
+    A label that cannot be read is left out, and `unread` has a remark on it. A value of the wrong type is
+    metadata.
+    """
 
     def __init__(self, raw: Mapping[str, Any], source: str) -> None:
         self.source = source
         self.rest: dict[str, Any] = {}
+        self.unread: list[str] = []
         self._known: dict[str, Any] = {}
         for key, value in raw.items():
-            name = key if key in _KNOWN_FIELDS else field_name(key)
+            name = key if key in KNOWN_FIELDS else field_name(key)
             # These two names have other uses too: a value that is not one text is metadata.
             structured = name in _TURN_FIELDS and isinstance(value, (dict, list, tuple, set, bytes))
             first = name not in self._known and (name == key or name not in raw)
-            if name in _KNOWN_FIELDS and first and not structured:
+            if name in KNOWN_FIELDS and first and not structured:
                 self._known[name] = value
             else:
-                self.rest[self.checked("metadata", key)] = self.json_safe(value)
+                self._keep(key, value)
+
+    def leave_out(self, name: str, why: str) -> None:
+        """Leave a label out, with its value as metadata if that can be stored."""
+        self.unread.append(f"{name[:_NAME_CHARACTERS]} {why}")
+        if name in self._known:
+            self._keep(name, self._known.pop(name))
+
+    def _keep(self, name: str, value: object) -> None:
+        try:
+            self.rest[self.checked("metadata", name)] = self.json_safe(value)
+        except NoteError as error:
+            short = name.encode("utf-8", "replace").decode().replace("\0", "")[:_NAME_CHARACTERS]
+            self.unread.append(f"{short} {_BAD_VALUES.get(error.reason, 'cannot be stored')}")
 
     def text(self, name: str) -> str:
-        """Return the value of a field that is one text; empty if missing."""
-        return self.scalar(name, self._known.get(name))
+        """Return the value of a field that is one text; empty if missing or left out."""
+        value = self._known.get(name)
+        try:
+            text = self.scalar(name, value)
+        except NoteError as error:
+            self.leave_out(name, _BAD_VALUES.get(error.reason, "cannot be stored"))
+            return ""
+        if is_template(text):
+            self.leave_out(name, "is a template that was not filled in")
+            return ""
+        return text
+
+    def word(self, name: str, known: Collection[str]) -> str:
+        """Return the value of a field of known words, in lower case; empty if missing or left out."""
+        word = self.text(name).lower()
+        if word and word not in known:
+            self.leave_out(name, f"is none of {', '.join(sorted(known))}")
+            return ""
+        return word
 
     def scalar(self, name: str, value: object) -> str:
         """Return the value as a stripped string.
@@ -85,35 +148,44 @@ class Fields:
     def items(self, name: str, separator: re.Pattern[str]) -> tuple[str, ...]:
         """Return distinct items of a list field, in order; a single text is split at the separator."""
         value = self._known.get(name)
-        if isinstance(value, (list, tuple)):
-            entries = [self.scalar(name, item) for item in value]
-        else:
-            entries = [item.strip() for item in separator.split(self.scalar(name, value))]
-        return tuple(dict.fromkeys(item for item in entries if item))
+        if not isinstance(value, (list, tuple)):
+            entries = [item.strip() for item in separator.split(self.text(name))]
+            return tuple(dict.fromkeys(item for item in entries if item))
+        entries, bad = [], ""
+        for item in value:
+            while isinstance(item, (list, tuple)) and len(item) == 1:  # YAML reads a link `[[a]]` as lists
+                item = item[0]
+            try:
+                entries.append(self.scalar(name, item))
+            except NoteError as error:
+                bad = _BAD_VALUES.get(error.reason, "cannot be stored")
+        if bad or any(map(is_template, entries)):
+            self.unread.append(f"{name}: an item {bad or 'is a template that was not filled in'}")
+        return tuple(dict.fromkeys(item for item in entries if item and not is_template(item)))
 
     def flag(self, name: str) -> bool:
-        """Return the value of a yes or no field.
-
-        Raises:
-            NoteError: If it is neither.
-        """
+        """Return the value of a yes or no field; no if it is neither."""
         word = self.text(name).lower()
         if word not in _FLAG_WORDS:
-            raise NoteError("wrong_type", f"{self.source}: field {name!r} is {word!r}; write true or false")
-        return _FLAG_WORDS[word]
+            self.leave_out(name, "is neither true nor false")
+        return _FLAG_WORDS.get(word, False)
 
     def moment(self) -> datetime | None:
-        """Return the creation time from the first time field with a value; the others become metadata."""
+        """Return the creation time from the first time field that can be read; the others become metadata.
+
+        If none can be read, the first one is the metadata `created_invalid`.
+        """
         present = [name for name in _TIME_FIELDS if self._known.get(name) not in (None, "")]
-        for name in present[1:]:
-            self.rest[name] = self.json_safe(self._known[name])
-        if not present:
-            return None
-        value = self._known[present[0]]
-        moment = _to_utc(value)
-        if moment is None:
-            self.rest["created_invalid"] = self.json_safe(value)
-        return moment
+        moments = {name: moment for name in present if (moment := read_date(self._known[name])) is not None}
+        chosen = next(iter(moments or present), "")
+        for name in present:
+            if name != chosen:
+                self._keep(name, self._known[name])
+            if name not in moments:
+                self.unread.append(f"{name} {NO_DATE}")
+        if chosen and not moments:
+            self._keep(CREATED_INVALID, self._known[chosen])
+        return moments.get(chosen)
 
     def checked(self, name: str, text: str) -> str:
         """Return the text, if it has no NUL and no half surrogate pair.
@@ -151,22 +223,3 @@ class Fields:
         if isinstance(value, bytes):
             return base64.b64encode(value).decode("ascii")
         return self.checked("metadata", value) if isinstance(value, str) else value
-
-
-def _to_utc(value: object) -> datetime | None:
-    """Convert a date, datetime, or ISO 8601 string to UTC; None if invalid. Naive means UTC."""
-    if isinstance(value, datetime):
-        moment = value
-    elif isinstance(value, date):
-        moment = datetime(value.year, value.month, value.day, tzinfo=UTC)
-    elif isinstance(value, (str, int)) and not isinstance(value, bool):
-        try:
-            moment = datetime.fromisoformat(str(value).strip())
-        except ValueError:
-            return None
-    else:
-        return None
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError:  # the offset leads before year 1 or after year 9999
-        return None

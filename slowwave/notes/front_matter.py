@@ -1,205 +1,120 @@
-"""Front matter: YAML with values kept as written, within limits."""
+"""Front matter: blocks of labels before the text; what cannot be read never hides the text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from math import isfinite
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
+from slowwave.notes.fields import KNOWN_FIELDS, field_name
+from slowwave.notes.label_lines import read_lines
+from slowwave.notes.sensitivity import SENSITIVITY, words_in_fields, words_in_head
+from slowwave.notes.yaml_mapping import BadYamlError, load_mapping
 
-from slowwave.notes.fields import MAX_DEPTH, TEXT_FIELDS, field_name
-from slowwave.notes.model import NoteError
-
-try:
-    from yaml import CSafeLoader as _YamlLoader
-except ImportError:  # PyYAML built without libyaml: ten times slower, same result
-    from yaml import SafeLoader as _YamlLoader  # type: ignore[assignment]
-
-MAX_FRONT_MATTER = 65_536
-"""Maximum size of front matter (characters)."""
-MAX_FRONT_MATTER_EXPANDED = 262_144
-"""Maximum size of front matter with expanded aliases (characters)."""
-MAX_FRONT_MATTER_DEPTH = MAX_DEPTH
-"""Maximum nesting of front matter."""
-
-_YAML_STRING = "tag:yaml.org,2002:str"
-_YAML_MERGE = "tag:yaml.org,2002:merge"
-_YAML_TYPED_SCALARS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "timestamp"))
+MAX_BLOCKS = 8
+"""Maximum blocks of front matter, one after the other; tools put their own before that of the note."""
 
 _OPENING = re.compile(r"---[ \t]*\n")
-_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
-_PLAIN_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
+_FURTHER = re.compile(r"[ \t\n]*^---[ \t]*\n", re.MULTILINE)
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_SENTENCE_WORDS = 4
 
 
-def split_front_matter(text: str) -> tuple[str | None, str]:
-    """Return the front matter without its fences (None if there is none), and the body."""
-    opening = _OPENING.match(text)
-    closing = _CLOSING.search(text, opening.end()) if opening else None
-    if opening is None or closing is None:
-        return None, text
-    return text[opening.end() : closing.start()], text[closing.end() :]
+@dataclass(slots=True)
+class FrontMatter:
+    """Labels before a text, and the text.
 
-
-def load_front_matter(head: str, source: str) -> dict[str, Any]:
-    """Return the fields of the front matter, under their names as written.
-
-    Raises:
-        NoteError: If it is no YAML mapping, or beyond the limits; the message names the line of the file.
-    """
-    try:
-        return _load_yaml(head)
-    except _BadYamlError as error:
-        problem, line = str(error), error.line
-    except yaml.reader.ReaderError as error:
-        problem, line = str(error).partition("\n")[0], head[: error.position].count("\n")
-    except yaml.MarkedYAMLError as error:
-        problem, line = error.problem or str(error), _line_of(error)
-    # The opening fence is line 1 of the file.
-    raise NoteError("broken_front_matter", f"{source}, line {line + 2}: {problem}; {_advice(problem)}")
-
-
-def _line_of(error: yaml.MarkedYAMLError) -> int:
-    """Return the line to correct, from 0: of an open quote or bracket, its start."""
-    began = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
-    marks = [error.problem_mark, error.context_mark]
-    if (error.context or "").startswith(began):
-        marks.reverse()
-    return next((mark.line for mark in marks if mark), 0)
-
-
-def _advice(problem: str) -> str:
-    if "mapping values" in problem:
-        return "put a value that contains ': ' in quotes"
-    if "cannot start any token" in problem or "tab character" in problem:
-        return "indent with spaces, not tabs, and put a value that starts with a special character in quotes"
-    return "correct the front matter between the two --- lines"
-
-
-class _Loader(_YamlLoader):
-    """Safe YAML loader that keeps scalars as written, unless plain numbers or valid dates.
-
-    YAML 1.1 would read `10:30` as 630 and `010` as 8, and refuse `2024-13-01`.
+    Attributes:
+        body: The text, with every line that is no label.
+        fields: Labels, under their names as written; of several blocks the first that has a value.
+        unread: Remarks on labels that were left out, with their lines in the file.
+        sensitivities: Words that the blocks state as the sensitivity, in any spelling.
+        found: Whether there is a block.
     """
 
-    def check_depth(self) -> None:
-        """Refuse too deep nesting before loading; libyaml crashes on some thousands of levels."""
-        depth = 0
-        while not isinstance(event := self.get_event(), yaml.StreamEndEvent):
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > MAX_FRONT_MATTER_DEPTH:
-                    line = event.start_mark.line if event.start_mark else 0
-                    raise _BadYamlError(f"nested deeper than {MAX_FRONT_MATTER_DEPTH} levels", line)
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
+    body: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+    sensitivities: list[str] = field(default_factory=list)
+    found: bool = False
 
 
-def _construct_integer(loader: _Loader, node: yaml.ScalarNode) -> int | str:
-    written = str(loader.construct_scalar(node))
-    return int(written) if _PLAIN_INTEGER.fullmatch(written) else written
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the blocks of front matter at the beginning of a text.
+
+    A block ends at `---` or `...`. One that is no YAML mapping is read line by line. Text between two rules
+    is no front matter. A further block counts if it has a known field.
+    """
+    bare = text.lstrip("\ufeff")
+    done = FrontMatter(bare if _OPENING.match(bare) else text)
+    at, kept = 0, []
+    for number in range(MAX_BLOCKS):
+        opening = (_FURTHER if number else _OPENING).match(bare, at)
+        closing = _CLOSING.search(bare, opening.end()) if opening else None
+        if opening is None or closing is None:
+            break
+        head = bare[opening.end() : closing.start()]
+        first_line = bare.count("\n", 0, opening.end()) + 1
+        block = _read_block(head, first_line, further=bool(number))
+        if block is None:
+            break
+        done.found = True
+        for name, value in block.fields.items():
+            if done.fields.get(name) in (None, ""):
+                done.fields[name] = value
+            elif value != done.fields[name] and field_name(name) != SENSITIVITY:
+                done.unread.append(f"line {first_line}: {name}, from a second block")
+        done.unread += block.unread
+        done.sensitivities += block.sensitivities
+        if block.body:
+            kept.append(block.body)
+        at = closing.end()
+        if block.cut is not None:
+            at = opening.end() + block.cut
+            break
+    if done.found:
+        done.body = "\n\n".join([*kept, bare[at:]])
+    return done
 
 
-def _construct_float(loader: _Loader, node: yaml.ScalarNode) -> float | str:
-    written = str(loader.construct_scalar(node))
+@dataclass(slots=True)
+class _Block(FrontMatter):
+    cut: int | None = None  # where the text begins inside the block: it was not closed
+
+
+def _read_block(head: str, first_line: int, *, further: bool) -> _Block | None:
+    """Read one block; None if it is text."""
     try:
-        number = float(written)
-    except ValueError:
-        return written
-    return number if isfinite(number) else written
+        fields = load_mapping(head)
+    except BadYamlError:
+        return _read_broken(head, first_line, further=further)
+    known = any(field_name(name) in KNOWN_FIELDS for name in fields)
+    sensitivities = list(words_in_fields(fields))
+    if not known and not sensitivities and (further or _is_text(head, fields)):
+        return None
+    return _Block("", fields, sensitivities=sensitivities)
 
 
-def _or_as_written(construct: Callable[[Any, yaml.ScalarNode], Any]) -> Callable[[Any, yaml.ScalarNode], Any]:
-    def constructor(loader: _Loader, node: yaml.ScalarNode) -> Any:  # noqa: ANN401 - any YAML scalar
-        try:
-            return construct(loader, node)
-        except (ValueError, KeyError, AttributeError, OverflowError):
-            return node.value
-
-    return constructor
-
-
-_Loader.add_constructor("tag:yaml.org,2002:int", _construct_integer)
-_Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
-_Loader.add_constructor("tag:yaml.org,2002:bool", _or_as_written(_YamlLoader.construct_yaml_bool))
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _or_as_written(_YamlLoader.construct_yaml_timestamp))
-
-
-class _BadYamlError(Exception):
-    """Fault in front matter, with its line counted from 0 inside it."""
-
-    def __init__(self, problem: str, line: int) -> None:
-        super().__init__(problem)
-        self.line = line
+def _read_broken(head: str, first_line: int, *, further: bool) -> _Block | None:
+    lines = read_lines(head, first_line)
+    known = any(field_name(name) in KNOWN_FIELDS for name in lines.fields)
+    if lines.ends == 0 or (further and (not known or lines.text or lines.ends)):
+        return None
+    cut = None
+    if lines.ends is not None:
+        cut = sum(len(line) + 1 for line in head.split("\n")[: lines.ends])
+    labels = head if cut is None else head[:cut]
+    fields = lines.fields
+    if cut is not None:
+        with suppress(BadYamlError):
+            fields = load_mapping(labels)
+    stated = [*words_in_fields(fields), *words_in_head(labels)]
+    return _Block("\n".join(lines.text), fields, lines.unread, stated, cut=cut)
 
 
-def _load_yaml(head: str) -> dict[str, Any]:
-    if len(head) > MAX_FRONT_MATTER:
-        raise _BadYamlError(
-            f"front matter of {len(head):,} characters, the limit is {MAX_FRONT_MATTER:,}", line=0
-        )
-    # A level takes a line or one of these characters, and `- a: b` is two levels with one of them.
-    if 2 * sum(map(head.count, "\n[{-?")) >= MAX_FRONT_MATTER_DEPTH:
-        checker = _Loader(head)
-        try:
-            checker.check_depth()
-        finally:
-            checker.dispose()
-    loader = _Loader(head)
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            return {}
-        if not isinstance(node, yaml.MappingNode):
-            raise _BadYamlError("not a list of 'name: value' fields", node.start_mark.line)
-        _check_nodes(node)
-        _keep_as_written(node)
-        fields: dict[str, Any] = loader.construct_document(node)
-    finally:
-        loader.dispose()
-    return fields
-
-
-def _check_nodes(root: yaml.MappingNode) -> None:
-    """Refuse duplicate keys and runaway aliases; make every key a string."""
-    budget = MAX_FRONT_MATTER_EXPANDED
-    pending: list[yaml.Node] = [root]
-    while pending:
-        node = pending.pop()
-        budget -= 1
-        if isinstance(node, yaml.ScalarNode):
-            budget -= len(node.value)
-        elif isinstance(node, yaml.MappingNode):
-            _check_keys(node)
-            for key, value in node.value:
-                pending += (key, value)
-        else:
-            pending += node.value
-        if budget < 0:
-            raise _BadYamlError(
-                f"aliases (*name) expand to more than {MAX_FRONT_MATTER_EXPANDED:,} characters",
-                node.start_mark.line,
-            )
-
-
-def _check_keys(node: yaml.MappingNode) -> None:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        if not isinstance(key, yaml.ScalarNode):
-            continue
-        if key.value in seen:
-            raise _BadYamlError(f"duplicate key {key.value!r}", key.start_mark.line)
-        seen.add(key.value)
-        if key.tag != _YAML_MERGE:
-            key.tag = _YAML_STRING
-
-
-def _keep_as_written(root: yaml.MappingNode) -> None:
-    """Keep text fields from being typed: a tag `on` is not true, a title `1.10` is not 1.1."""
-    for key, value in root.value:
-        if isinstance(key, yaml.ScalarNode) and field_name(key.value) in TEXT_FIELDS:
-            leaves = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            for leaf in leaves:
-                if leaf.tag in _YAML_TYPED_SCALARS:
-                    leaf.tag = _YAML_STRING
+def _is_text(head: str, fields: dict[str, Any]) -> bool:
+    """Whether a mapping without a known field is text: sentences with colons, set off by a blank line."""
+    if not head.startswith("\n") and head.strip():
+        return False
+    return any(len(str(value).split()) >= _SENTENCE_WORDS for value in fields.values())

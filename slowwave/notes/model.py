@@ -10,7 +10,6 @@ from typing import Any, Literal
 from slowwave.errors import SlowwaveError
 
 Reason = Literal[
-    "broken_front_matter",
     "not_utf8",
     "nul_bytes",
     "too_large",
@@ -79,6 +78,7 @@ class Note:
         front_matter: Whether the note brought fields of its own.
         context: Words needed to understand the note; searched, but not shown.
         follows: Source of the previous note, in a conversation or a series.
+        unread: Remarks on labels that could not be read and were left out, without their values.
     """
 
     source: str
@@ -100,6 +100,7 @@ class Note:
     front_matter: Literal["ok", "none"] = "none"
     context: str = ""
     follows: str = ""
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

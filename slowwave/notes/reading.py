@@ -19,11 +19,15 @@ from slowwave.notes.decoding import (
     require_content,
     utf16_error,
 )
-from slowwave.notes.fields import WORD_FIELDS, Fields
-from slowwave.notes.front_matter import load_front_matter, split_front_matter
+from slowwave.notes.fields import LEFT_OUT, NO_DATE, WORD_FIELDS, Fields
+from slowwave.notes.front_matter import read_front_matter
 from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure
+from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed, words_in_fields, words_in_text
+from slowwave.quality.structure import KNOWN_WORDS
 
+MAX_REMARKS = 20
+"""Maximum remarks on labels of one note that are stored."""
 _COMMA = re.compile(",")
 _COMMA_OR_SPACE = re.compile(r"[,\s]")
 
@@ -57,7 +61,7 @@ def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteF
 
 
 def parse_markdown(data: bytes, source: str, *, max_bytes: int) -> Note:
-    """Read a Markdown note with optional YAML front matter.
+    """Read a Markdown note with optional front matter; labels that cannot be read are left out.
 
     Args:
         data: Content of the file, UTF-8 with or without byte order mark.
@@ -67,10 +71,11 @@ def parse_markdown(data: bytes, source: str, *, max_bytes: int) -> Note:
     Raises:
         NoteError: If the note cannot be read; `reason` says why.
     """
-    head, body = split_front_matter(decode(data, source, max_bytes))
-    fields = {} if head is None else load_front_matter(head, source)
-    status: Literal["ok", "none"] = "none" if head is None else "ok"
-    return _markdown_note(source, body, Fields(fields, source), status, path=source)
+    head = read_front_matter(decode(data, source, max_bytes))
+    fields = Fields(head.fields, source)
+    fields.unread += head.unread
+    status: Literal["ok", "none"] = "ok" if head.found else "none"
+    return _markdown_note(source, head.body, fields, status, path=source, stated=head.sensitivities)
 
 
 def plain_note(content: str, *, source: str) -> Note:
@@ -104,7 +109,9 @@ def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
     """
     content = decode(data, source, max_bytes)
     require_content(content, source)
-    return Note(source=source, title=_title_from_path(source), content=content)
+    stated = list(words_in_text(content))
+    sensitivity = most_closed([None, *stated]) if stated else WORD_FIELDS[SENSITIVITY]
+    return Note(source=source, title=_title_from_path(source), content=content, sensitivity=sensitivity)
 
 
 def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | NoteFailure]:
@@ -148,10 +155,17 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
 
 
 def _markdown_note(
-    source: str, body: str, fields: Fields, front_matter: Literal["ok", "none"], *, path: str
-) -> Note:
+    source: str, body: str, fields: Fields, front_matter: Literal["ok", "none"], *, path: str,
+    stated: Collection[str],
+) -> Note:  # fmt: skip
     require_content(body, source)
     structure = outline(body)
+    words = {
+        name: _sensitivity(fields, stated, body)
+        if name == SENSITIVITY
+        else fields.word(name, KNOWN_WORDS[name]) or default
+        for name, default in WORD_FIELDS.items()
+    }
     title = " ".join(fields.text("title").split()) or _first_title(structure)
     tags = [tag.lstrip("#") for tag in fields.items("tags", _COMMA_OR_SPACE)]
     tags += inline_tags(body, structure.fences)
@@ -165,12 +179,32 @@ def _markdown_note(
         tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
         aliases=fields.items("aliases", _COMMA),
         links=tuple(dict.fromkeys(inline_links(body, structure.fences))),
-        metadata=fields.rest,
         front_matter=front_matter,
         context=first_words(fields.text("context")),
         follows=fields.text("follows"),
-        **{name: fields.text(name).lower() or default for name, default in WORD_FIELDS.items()},
+        **words,
+        # Last: what is read above leaves remarks.
+        metadata=_with_remarks(fields),
+        unread=tuple(fields.unread),
     )
+
+
+def _sensitivity(fields: Fields, stated: Collection[str], body: str) -> str:
+    """Return the strictest sensitivity that a note states; a block inside its text can only close."""
+    below = list(words_in_text(body))
+    words = [*(stated or [WORD_FIELDS[SENSITIVITY]] * bool(below)), *below]
+    if any(word not in SENSITIVITIES for word in words):
+        fields.leave_out(SENSITIVITY, f"is none of {', '.join(SENSITIVITIES)}, so it is secret")
+    return most_closed(words) if words else WORD_FIELDS[SENSITIVITY]
+
+
+def _with_remarks(fields: Fields) -> dict[str, Any]:
+    """Return the metadata of a note, with the remarks on labels that were left out.
+
+    A date that cannot be read is metadata already.
+    """
+    left_out = [remark for remark in fields.unread if not remark.endswith(NO_DATE)]
+    return {**fields.rest, LEFT_OUT: left_out[:MAX_REMARKS]} if left_out else fields.rest
 
 
 def _first_title(structure: Outline) -> str:
@@ -218,7 +252,9 @@ def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:
     body = record[body_key]
     body = normal_breaks(body) if isinstance(body, str) else fields.scalar(body_key, body)
     content = fields.checked(body_key, body)
-    return _markdown_note(f"{source}#{name}", content, fields, "ok" if rest else "none", path=source)
+    status: Literal["ok", "none"] = "ok" if rest else "none"
+    stated = list(words_in_fields(rest))
+    return _markdown_note(f"{source}#{name}", content, fields, status, path=source, stated=stated)
 
 
 def _first_key(record: Mapping[str, Any], *names: str) -> str | None:

@@ -22,6 +22,8 @@ from slowwave.journal import Entry, Journal, JournalEntryError, WatchedVault
 from slowwave.journal.entry_builders import forget_entry, save_entry, unreadable_entry
 from slowwave.journal.erasure_tombstones import erased_name, is_tombstoned
 from slowwave.journal.kinds.note import payload_digest, save_of
+from slowwave.notes.dates import date_of_file
+from slowwave.notes.fields import labels_remark
 from slowwave.notes.folder import Listing
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
@@ -101,6 +103,7 @@ class VaultScanner:
         self._acted: set[str] = set()
         self._taken: set[str] = set()  # files, by source
         self._new_texts: set[str] = set()  # hashes of texts that are new in this scan
+        self._unread_labels: list[str] = []  # remarks on the file that is being read
         self._lost: set[str] = set()  # hashes of texts that are no longer in their note
         for place in listing.unseen:
             kept = self._keep(place.source)
@@ -131,8 +134,11 @@ class VaultScanner:
         )
         acts: list[Entry] = []
         failures: list[NoteFailure] = []
+        self._unread_labels = []
         for note in notes:
-            acts += self._acts_on(note, raw=None if many else raw, failures=failures)
+            acts += self._acts_on(note, file, raw=None if many else raw, failures=failures)
+        if self._unread_labels:
+            self.result.warnings.append(labels_remark(self._short(file.source), self._unread_labels))
         if failures:
             self._keep(file.source)
             first = failures[0]
@@ -154,12 +160,12 @@ class VaultScanner:
         return True
 
     def _acts_on(
-        self, note: Note | NoteFailure, *, raw: str | None, failures: list[NoteFailure]
+        self, note: Note | NoteFailure, file: VaultFile, *, raw: str | None, failures: list[NoteFailure]
     ) -> list[Entry]:
         """Return the entry for a note, if any; an error affects this note only."""
         if isinstance(note, Note):
             try:
-                return self._saved(note, raw)
+                return self._saved(note, file, raw)
             except Exception as error:
                 note = _failure_of(note, error)
         failures.append(note)
@@ -168,7 +174,7 @@ class VaultScanner:
         except JournalEntryError:  # its name cannot be stored: each scan reports it
             return []
 
-    def _saved(self, note: Note, raw: str | None) -> list[Entry]:
+    def _saved(self, note: Note, file: VaultFile, raw: str | None) -> list[Entry]:
         subject = self._subject(note.source)
         note = self._placed(note)
         plain = payload_digest(save_of(note))
@@ -177,6 +183,9 @@ class VaultScanner:
             self.result.unchanged += 1
             return []
         last = self._last.get(subject)
+        first = last is None or last["kind"] != "save"
+        self._unread_labels += note.unread
+        note = self._dated(note, file, first=first)
         entry = save_entry(note, digest=digest, **self._act(subject, digest))
         if last is None or last["kind"] != "save":
             self.result.new += 1
@@ -257,7 +266,8 @@ class VaultScanner:
             if name in orphans and not isinstance(note, NoteFailure):
                 digest = self._last[name]["digest"]
                 act = self._act(name, f"again {digest}")
-                yield self._made(save_entry(self._placed(note), digest=digest, **act))
+                note = self._dated(self._placed(note), file, first=True)
+                yield self._made(save_entry(note, digest=digest, **act))
 
     @cached_property
     def _orphans(self) -> dict[str, set[str]]:
@@ -289,9 +299,13 @@ class VaultScanner:
 
     def _report(self, source: str, why: str, *, count: int = 1) -> None:
         self.result.unreadable += count
+        self.result.warnings.append(
+            f"{self._short(source)} cannot be read: {why}. Its memories stay unchanged."
+        )
+
+    def _short(self, source: str) -> str:
         place = self._subject(source) if source else self._source.uri
-        short = place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
-        self.result.warnings.append(f"{short} cannot be read: {why}. Its memories stay unchanged.")
+        return place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
 
     def _is_known(self, subject: str, digest: str, kind: str) -> bool:
         self._seen.add(subject)
@@ -299,6 +313,17 @@ class VaultScanner:
         if last is None:  # erased texts are not imported again from an unchanged file
             return is_tombstoned(digest, self._erased.get(erased_name(self._source.namespace, subject), ()))
         return bool(last["kind"] == kind and last["digest"] == digest)
+
+    def _dated(self, note: Note, file: VaultFile, *, first: bool) -> Note:
+        """Return the note with the date of its file, if it states none.
+
+        Its last modification counts for a note that is new. A change of a known note is as old as its
+        scan, and the memory keeps its creation time.
+        """
+        if note.created_at is not None:
+            return note
+        date = date_of_file(file.source, file.mtime_ns if first else None, until=self._as_of)
+        return replace(note, created_at=date)
 
     def _subject(self, source: str) -> str:
         return f"{self._source.name}/{source}"

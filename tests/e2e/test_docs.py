@@ -93,10 +93,9 @@ def test_every_reason_of_quarantine_is_explained() -> None:
         "content": "x",
         "namespace": "!",
         "source": "../a",
-        "metadata": '{"created_invalid": 1}',
     }
     note = pl.DataFrame([odd | dict.fromkeys(KNOWN_WORDS, "?")])
     [faults] = structure_faults(note, min_characters=50)
     reasons = {"unknown_…" if fault.startswith("unknown_") else fault for fault in faults}
-    assert len(faults) == 5 + len(KNOWN_WORDS)
+    assert len(faults) == 4 + len(KNOWN_WORDS)
     assert {reason for reason in reasons | set(get_args(Reason)) if f"`{reason}`" not in text} == set()

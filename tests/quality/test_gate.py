@@ -95,7 +95,6 @@ def test_verdicts_come_in_the_order_of_the_notes_with_their_columns():
         ({"namespace": "-ada"}, "bad_namespace"),
         ({"source": "../up.md"}, "bad_path"),
         ({"source": "/etc/passwd"}, "bad_path"),
-        ({"metadata": '{"created_invalid": "soon"}'}, "bad_timestamp"),
         ({"memory_type": "poem"}, "unknown_memory_type"),
         ({"importance_tier": "vital"}, "unknown_importance_tier"),
         ({"retrieval_priority": "urgent"}, "unknown_retrieval_priority"),

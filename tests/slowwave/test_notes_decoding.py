@@ -16,8 +16,6 @@ from notes_helpers import LIMIT, markdown, refusal
         ("text".encode("utf-16"), "not_utf8", "UTF-16; re-save"),
         (codecs.BOM_UTF16_BE + "text".encode("utf-16-be"), "not_utf8", "UTF-16; re-save"),
         (b"abc\0def", "nul_bytes", "offset 3"),
-        (b'---\ntitle: "a\\0b"\n---\nx', "nul_bytes", "'title'"),
-        (b'---\nother: ["a\\0b"]\n---\nx', "nul_bytes", "'metadata'"),
         (b"x" * (LIMIT + 1), "too_large", "1,000,001 bytes, the limit is 1,000,000"),
         (b"", "empty", "no text"),
         (codecs.BOM_UTF8, "empty", "no text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from notes_helpers import refusal, with_field
+from notes_helpers import with_field
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_created_at_is_in_utc(line, moment):
         ("created: yesterday", "yesterday"),
         ("created: 2024-13-45", "2024-13-45"),
         ("created: 06/09/2017", "06/09/2017"),
-        ("created: 1700000000", 1700000000),
-        ("created: [2024-01-01]", ["2024-01-01"]),
+        ("created: <% tp.date.now() %>", "<% tp.date.now() %>"),
+        ("created: [2024-01-01, 2024-01-02]", ["2024-01-01", "2024-01-02"]),
         ("created: true", True),
         ("created: 0001-01-01T00:00:00+10:00", "0001-01-01T00:00:00+10:00"),
     ],
@@ -47,6 +47,13 @@ def test_a_date_that_cannot_be_read_is_kept_as_it_was_written(line, raw):
     note = with_field(line)
     assert note.created_at is None
     assert note.metadata == {"created_invalid": raw}
+    assert note.unread == ("created is no date with one meaning",)
+
+
+def test_a_date_that_can_be_read_counts_before_one_that_cannot():
+    note = with_field("created: soon\ndate: 14.03.2026")
+    assert note.created_at == datetime(2026, 3, 14, tzinfo=UTC)
+    assert note.metadata == {"created": "soon"}
 
 
 def test_the_first_time_field_counts_and_the_others_are_metadata():
@@ -97,9 +104,13 @@ def test_source_of_truth(word, expected):
     assert with_field(f"source_of_truth: {word}").source_of_truth is expected
 
 
-def test_words_are_read_not_judged_and_null_is_the_default():
-    note = with_field("importance_tier: Whatever\nstate:\nsensitivity: No")
-    assert (note.importance_tier, note.state, note.sensitivity) == ("whatever", "accepted", "no")
+def test_unknown_words_are_left_out_and_null_is_the_default():
+    note = with_field("importance_tier: Whatever\nstate:\nmemory_type: Fact")
+    assert (note.importance_tier, note.state, note.memory_type) == ("normal", "accepted", "fact")
+    assert note.metadata["importance_tier"] == "Whatever"
+    [remark] = note.unread
+    assert remark == "importance_tier is none of critical, important, normal, temporary"
+    assert note.metadata["labels_left_out"] == [remark]
 
 
 @pytest.mark.parametrize(
@@ -108,13 +119,26 @@ def test_words_are_read_not_judged_and_null_is_the_default():
         "title: [a, b]",
         "title: {a: b}",
         "tags: {a: b}",
-        "aliases: [[a]]",
+        "aliases: [[a, b]]",
         "aliases:\n  - ?\n  - where",
         "state: [x]",
         "source_of_truth: maybe",
+        "follows: <% tp.file.title %>",
+        'context: "a\\0b"',
+        'other: "a\\0b"',
     ],
 )
-def test_fields_of_the_wrong_type(line):
-    reason, message = refusal(f"---\n{line}\n---\nbody")
-    assert reason == "wrong_type"
-    assert line.split(":")[0] in message
+def test_a_field_that_cannot_be_read_is_left_out(line):
+    note = with_field(f"{line}\nowner: Ada")
+    bare = with_field("owner: Ada")
+    assert note.content == "body"
+    assert (note.title, note.tags, note.state) == (bare.title, bare.tags, bare.state)
+    [remark] = note.unread
+    assert remark.startswith(line.split(":")[0])
+    assert note.metadata["labels_left_out"] == [remark]
+
+
+def test_the_readable_items_of_a_list_are_taken():
+    note = with_field("tags: [ops, <% tp.x %>, {a: b}, db]\naliases: [[Link]]")
+    assert (note.tags, note.aliases) == (("ops", "db"), ("Link",))
+    assert len(note.unread) == 1

@@ -1,4 +1,4 @@
-"""Front matter: where it ends, what its YAML means, and what is refused."""
+"""Front matter: where it ends, what its YAML means, and what is left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from notes_helpers import markdown, refusal, with_field
+from notes_helpers import markdown, with_field
 
 
 @pytest.mark.parametrize(
@@ -28,31 +28,77 @@ def test_front_matter_boundaries(text, status, content):
 
 
 @pytest.mark.parametrize(
-    ("head", "line"),
+    ("head", "metadata", "remarks"),
     [
-        ("a: 1\nkey: value: x", 3),
-        ("a: 1\n\tb: 2", 3),
-        ("a: 1\nb: 2\na: 3", 4),
-        ("a:\n  b: 1\n  b: 2", 4),
-        ("aliases:\n  - %", 3),
-        ("a: 1\nb: [1, 2\nc: 3", 3),
-        ("a: 1\nb: 'open\nc: 3", 3),
-        ("a: 1\nb 2\nc: 3", 3),
-        ("- a\n- b", 2),
-        ("just words", 2),
-        ("a: 1\nb: \x07", 3),
-        ("a: *missing", 2),
-        ("a: !!python/object:os.system x", 2),
-        ("a: !custom x", 2),
-        ("? [a, b]\n: x", 2),
-        ("<<: text", 2),
+        ("a: 1\nkey: value: x", {"a": 1, "key": "value: x"}, []),
+        ("a: 1\n\tb: 2", {}, ["line 2: a", "line 3: b"]),
+        ("title: 1\n\ttags: 2", {}, []),
+        ("a: 1\nb: 2\na: 3", {"a": 1, "b": 2}, ["line 4: a, a second time"]),
+        ("a:\n  b: 1\n  b: 2", {}, ["line 2: a", "line 3: b", "line 4: b"]),
+        ("related:\n  - [[Home]]suffix\n  - x", {"related": ["[[Home]]suffix", "x"]}, []),
+        ("a: 1\nb: [1, 2\nc: 3", {"a": 1, "c": 3}, ["line 3: b"]),
+        ("a: 1\nb: 'open\nc: 3", {"a": 1, "b": "'open", "c": 3}, []),
+        ("a: 1\nb 2\nc: 3", {"a": 1, "c": 3}, ["line 3: no label"]),
+        ("a: 1\nb: \x07", {"a": 1}, ["line 3: b"]),
+        ("a: *missing", {"a": "*missing"}, []),
+        ("a: !custom x", {"a": "!custom x"}, []),
+        ('path: "C:\\Users\\ada"', {"path": "C:\\Users\\ada"}, []),
+        ('say: "an "odd" word"', {"say": 'an "odd" word'}, []),
+        ("title: {{title}}", {}, ["line 2: title"]),
+        ("<%* let x = 1 %>", {}, ["line 2: a template"]),
+        ("long: |\n  One: two\n  three\nb: c: d", {"long": "One: two\nthree", "b": "c: d"}, []),
     ],
 )
-def test_broken_front_matter_names_the_line_of_the_file(head, line):
-    reason, message = refusal(f"---\n{head}\n---\nbody", "notes/a.md")
-    assert reason == "broken_front_matter"
-    assert message.startswith(f"notes/a.md, line {line}: ")
-    assert "; " in message
+def test_labels_of_a_block_that_is_no_yaml_are_read_line_by_line(head, metadata, remarks):
+    note = markdown(f"---\n{head}\n---\nbody")
+    assert (note.content, note.front_matter, list(note.unread)) == ("body", "ok", remarks)
+    left_out = {"labels_left_out": remarks} if remarks else {}
+    assert note.metadata == {**metadata, **left_out}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "- a\n- b",
+        "just words",
+        "? [a, b]\n: x",
+        "<<: text",
+        "\nThe ferry leaves from the second pier at nine.\n",
+        "\nNote: the ferry leaves from the second pier.\n",
+        "# Ferry\nThe ferry leaves from the second pier.\nPrice: two: three",
+    ],
+)
+def test_text_between_two_rules_is_no_front_matter(head):
+    text = f"---\n{head}\n---\nmore"
+    note = markdown(text)
+    assert (note.content, note.front_matter, note.unread) == (text, "none", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("---\ntitle: x\n...\nbody\n---\nmore", "body\n---\nmore"),
+        ("\ufeff\ufeff---\r\ntitle: x\r\n---\r\nbody", "body"),
+        ("---\ntitle: x\n\nNobody closed the block before this text.\n---\nmore",
+         "Nobody closed the block before this text.\n---\nmore"),
+        ("---\ntitle: x\n\n# Heading\n\nNobody closed the block here.\n---\nmore",
+         "# Heading\n\nNobody closed the block here.\n---\nmore"),
+        ("---\ntitle: x\nA stray sentence of some tool.\ntags: a\n---\nbody",
+         "A stray sentence of some tool.\n\nbody"),
+        ("---\nid: 7\n---\n\n---\ntitle: x\n---\nbody", "body"),
+        ("---\nid: 7\n---\n---\ntitle: x: \n---\nbody", "body"),
+        ("---\ntitle: x\n---\n\n---\nPrice: two\n---\nbody", "\n---\nPrice: two\n---\nbody"),
+    ],
+)  # fmt: skip
+def test_every_line_that_is_no_label_is_text(text, content):
+    note = markdown(text)
+    assert (note.title[:1], note.content, note.unread) == ("x", content, ())
+
+
+def test_of_two_blocks_the_first_value_counts_and_the_other_is_remarked_on():
+    note = markdown("---\ntitle: x\ntags: a\n---\n---\ntitle: y\naliases: b\n---\nbody")
+    assert (note.title, note.tags, note.aliases) == ("x", ("a",), ("b",))
+    assert note.unread == ("line 6: title, from a second block",)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +120,10 @@ def test_broken_front_matter_names_the_line_of_the_file(head, line):
     ],
     ids=["laughs", "cycle", "long string", "open lists", "deep lists", "deep items", "deep keys", "too long"],
 )
-def test_hostile_front_matter_is_refused_quickly(head):
+def test_hostile_front_matter_is_read_quickly(head):
     started = time.process_time()
-    reason, _ = refusal(f"---\n{head}\n---\nbody")
-    assert reason == "broken_front_matter"
+    note = markdown(f"---\n{head}\n---\nbody")
+    assert note.content.endswith("body")
     assert time.process_time() - started < 1
 
 
@@ -85,10 +131,9 @@ def test_hostile_front_matter_is_refused_quickly(head):
 @pytest.mark.parametrize(("left", "right"), [("[", "]"), ("{k: ", "}"), ("- ", "")])
 def test_nesting_has_a_limit(levels, accepted, left, right):
     text = f"---\na:\n  {left * levels}x{right * levels}\n---\nbody"
-    if accepted:
-        assert list(markdown(text).metadata) == ["a"]
-    else:
-        assert "nested deeper than 64 levels" in refusal(text)[1]
+    note = markdown(text)
+    assert note.content == "body"
+    assert list(note.metadata) == ["a" if accepted else "labels_left_out"]
 
 
 def test_reasonable_aliases_are_followed():

@@ -681,3 +681,52 @@ def test_files_that_were_never_read_make_a_vault_no_less_empty_at_any_look(journ
     for name in "abc":
         put(folder, f"moved-{name}.md", f"{TEXT} {name}", at=NOON + 3 * DAY)
     assert look(journal, folder, at=NOON + 5 * DAY).deleted == 3  # mended: they had only moved
+
+
+# -- labels and dates of files -----------------------------------------------------------------------
+
+
+def saved_dates(journal) -> dict[str, datetime | None]:
+    rows = journal.read(kinds=["save"])
+    at = [payload_of(payload)["created_at"] for payload in rows["payload"]]
+    moments = [None if one is None else datetime.fromtimestamp(one / 1e6, UTC) for one in at]
+    return dict(zip(rows["subject"], moments, strict=True))
+
+
+def test_a_note_without_a_date_is_as_old_as_its_file(journal, folder):
+    old = datetime(2021, 3, 4, 5, 6, tzinfo=UTC)
+    put(folder, "plain.md", at=old)
+    put(folder, "2021-05-03 Standup.md", f"{TEXT} It stood up.")
+    put(folder, "stated.md", f"---\ncreated: 14.03.2020\n---\n{TEXT} It says so.", at=old)
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}', at=old)
+    put(folder, "later.md", f"{TEXT} Its clock is ahead.", at=NOON + DAY)
+    assert counts(look(journal, folder)) == {"new": 5}
+    assert saved_dates(journal) == {
+        "vault/plain.md": old,
+        "vault/2021-05-03 Standup.md": datetime(2021, 5, 3, tzinfo=UTC),
+        "vault/stated.md": datetime(2020, 3, 14, tzinfo=UTC),
+        "vault/facts.jsonl#x": old,
+        "vault/later.md": None,
+    }
+
+
+def test_a_change_of_a_known_note_takes_no_date_of_its_file(journal, folder):
+    put(folder, "a.md", at=NOON - 9 * DAY)
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}', at=NOON - 9 * DAY)
+    look(journal, folder)
+    put(folder, "a.md", f"{TEXT} It changed.", at=NOON)
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n{"id": "y", "text": "two"}', at=NOON)
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"changed": 1, "new": 1, "unchanged": 1}
+    assert saved_dates(journal)["vault/a.md"] is None
+    assert saved_dates(journal)["vault/facts.jsonl#y"] == NOON
+
+
+def test_labels_that_cannot_be_read_are_reported_once(journal, folder):
+    put(folder, "a.md", f"---\ntitle: {{{{title}}}}\ncreated: soon\nstate: [x]\n---\n{TEXT}")
+    scan = look(journal, folder)
+    assert counts(scan) == {"new": 1}
+    [warning] = scan.warnings
+    assert warning.startswith("vault/a.md: its text is read, but not these labels: line 2: title; ")
+    assert "soon" not in warning
+    again = look(journal, folder, at=NOON + DAY)
+    assert (counts(again), again.warnings) == ({"unchanged": 1}, [])

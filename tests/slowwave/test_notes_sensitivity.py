@@ -1,0 +1,96 @@
+"""Sensitivity: what closes a note, in every place and spelling, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+from notes_helpers import LIMIT, markdown
+
+from slowwave.notes.reading import parse_text, read_notes
+
+SPELLINGS = [
+    "sensitivity: secret", "Sensitivity : SECRET", "SENSITIVITY: Secret", 'sensitivity: "secret"',
+    "'sensitivity': 'secret'", "sensitivity: secret  # for the board", "sensitivity:    secret   ",
+    "sensitivity: [secret]", "sensitivity:\n  - secret", "sensitivity:\n- secret", "sensitivity: [[secret]]",
+    "sensitivity: *secret*", "sensitivity: secret.", "sensitivity: se\u200bcret", "sensitivity:secret",
+    "sensitivity:\tsecret", "sensitivity: {secret: true}", "sensitivity: confidential",
+    "sensitivity: <% tp.x %>",
+    "nested:\n  sensitivity: secret", "sensitivity: public\nSensitivity: secret",
+    "sensitivity: internal\nsensitivity: secret",
+]  # fmt: skip
+PLACES = {
+    "alone": "---\n{}\n---\nbody",
+    "after others": "---\ntitle: x\ntags: a\n{}\n---\nbody",
+    "unreadable": "---\ntitle: one: two\n{}\nowner: <<\n---\nbody",
+    "unreadable with a tab": "---\ntitle: x\n\tb: c\n{}\n---\nbody",
+    "second block": "---\nid: 7\n---\n\n---\ntitle: x\n{}\n---\nbody",
+    "second block, unreadable": "---\nid: 7\n---\n---\ntitle: one: two\n{}\n---\nbody",
+    "ended by dots": "---\n{}\n...\nbody",
+    "never closed": "---\n{}\n\nbody of the note",
+    "after a blank line": "\n---\n{}\n---\nbody",
+    "below some text": "---\ntitle: x\n---\nThis is an introduction of one line.\n\n---\n{}\n---\nbody",
+    "with a stray sentence": "---\ntitle: x\nThis is a stray sentence here.\n{}\n---\nbody",
+    "below text between rules": "---\n\nThis is a sentence between two rules.\n{}\n\n---\nbody",
+    "CRLF": "\ufeff---\r\n{}\r\n---\r\nbody",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_label_that_closes_closes_in_every_place_and_spelling(spelling, place):
+    note = markdown(PLACES[place].format(spelling))
+    assert note.sensitivity == "secret"
+    assert "body" in note.content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nsensitivity: public\n---\nbody",
+        "---\nsensitivity: internal\ntitle: a: b\n---\nbody",
+        "---\nsensitivity:\n---\nbody",
+        "---\nsensitivity: # not yet\n---\nbody",
+        '---\ntitle: "Sensitivity: a study of secret things"\n---\nbody',
+        "---\ntags: [sensitivity, secret]\n---\nbody",
+        "---\nsensibility: secret\n---\nbody",
+        "We write `sensitivity: secret` into the front matter.\nsensitivity: secret",
+        "body\n\n---\n\nText after a rule has no labels at all.\nsensitivity: secret",
+        "body\n\n```yaml\n---\nsensitivity: secret\n---\n```\n",
+    ],
+)
+def test_what_does_not_state_it_does_not_close(text):
+    assert markdown(text).sensitivity in ("public", "internal")
+
+
+@pytest.mark.parametrize(
+    ("text", "sensitivity"),
+    [
+        ("---\nsensitivity: public\n---\nbody", "public"),
+        ("---\nid: 7\n---\n---\nsensitivity: public\n---\nbody", "public"),
+        ("---\nsensitivity: public\n---\n---\nsensitivity: internal\n---\nbody", "internal"),
+        ("---\ntitle: x\n---\nbody\n\n---\nsensitivity: public\n---\n", "internal"),
+        ("---\ntitle: a: b\nsensitivity: public # for all\n---\nbody", "public"),
+        ("---\n{title: a, sensitivity: secret, : }\n---\nbody", "secret"),
+        ('+++\nsensitivity = "secret"\n+++\nbody', "secret"),
+        ("---\nsensitivty: secret\n---\nbody", "secret"),
+    ],
+)
+def test_the_strictest_statement_counts_and_a_block_in_the_text_opens_nothing(text, sensitivity):
+    assert markdown(text).sensitivity == sensitivity
+
+
+def test_an_unknown_word_closes_with_a_remark():
+    note = markdown("---\nsensitivity: confidential\n---\nbody")
+    assert note.sensitivity == "secret"
+    assert note.unread == ("sensitivity is none of public, internal, secret, so it is secret",)
+    assert note.metadata["sensitivity"] == "confidential"
+
+
+def test_text_files_and_json_lines_close_too():
+    text = b"---\nsensitivity: secret\n---\nbody"
+    assert parse_text(text, "a.txt", max_bytes=LIMIT).sensitivity == "secret"
+    lines = [
+        b'{"text": "x", "Sensitivity": "SECRET"}', b'{"text": "---\\nsensitivity: secret\\n---\\nx"}',
+        b'{"text": "x"}',
+    ]  # fmt: skip
+    found = [note.sensitivity for note in read_notes(b"\n".join(lines), "a.jsonl", max_bytes=LIMIT)]
+    assert found == ["secret", "secret", "internal"]
