@@ -16,7 +16,7 @@ from slowwave.home.opening import FIX_JOURNAL
 from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.maintenance import upgrading
-from slowwave.maintenance.findings import Finding, of_log, of_search_files
+from slowwave.maintenance.findings import Finding, of_labels, of_log, of_search_files
 from slowwave.settings import Settings
 
 _PACKAGES = (
@@ -49,6 +49,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("store", lambda: _store(space, repair)),
         ("save gate", lambda: _gate(space)),
         ("vaults", lambda: _vaults(space)),
+        ("labels", lambda: of_labels(space)),
         ("erasures", lambda: _erasures(space)),
         ("capture", lambda: _capture(space)),
         ("backup", lambda: _backups(space)),

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
+
+import polars as pl
 
 from slowwave.common.pluralize import counted
+from slowwave.notes.fields import CREATED_INVALID, LEFT_OUT
+from slowwave.quality.admission.types import RETIRED
+from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+
+_NAMED: Final = 5  # notes in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +65,16 @@ def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
         message = f"{counted(len(wrong), 'damaged snapshot file')}{' (fixed: removed)' * repair}"
         advice = "slowwave doctor --repair; until then searches read the table"
         yield Finding.checked("search files", repair, message, advice)
+
+
+def of_labels(space: Workspace) -> Iterator[Finding]:
+    """Yield the notes of vaults with labels that could not be read, by their source unless it is secret."""
+    marks = " OR ".join(f"metadata LIKE '%\"{mark}\"%'" for mark in (LEFT_OUT, CREATED_INVALID))
+    where = f"origin <> '' AND status <> {quote(RETIRED)} AND ({marks})"
+    rows = space.store.scan("memories", where, columns=["source", "sensitivity"])
+    if rows.is_empty():
+        return
+    names = sorted(rows.filter(pl.col("sensitivity") != "secret")["source"].to_list())[:_NAMED]
+    more = f", and {rows.height - len(names):,} more" if rows.height > len(names) else ""
+    message = f"{counted(rows.height, 'note')} with labels that could not be read: {', '.join(names)}{more}"
+    yield Finding("labels", True, message, "correct their front matter; their text is searchable")
