@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
@@ -94,7 +95,8 @@ class Fields:
         """Leave a label out, with its value as metadata if that can be stored."""
         self.unread.append(f"{name[:_NAME_CHARACTERS]} {why}")
         if name in self._known:
-            self._keep(name, self._known.pop(name))
+            with suppress(NoteError):
+                self.rest[name] = self.json_safe(self._known.pop(name))
 
     def _keep(self, name: str, value: object) -> None:
         try:

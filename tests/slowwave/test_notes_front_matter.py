@@ -31,7 +31,7 @@ def test_front_matter_boundaries(text, status, content):
     ("head", "metadata", "remarks"),
     [
         ("a: 1\nkey: value: x", {"a": 1, "key": "value: x"}, []),
-        ("a: 1\n\tb: 2", {}, ["line 2: a", "line 3: b"]),
+        ("a: 1\n\tb: 2", {"a": "1"}, ["line 3: b"]),
         ("title: 1\n\ttags: 2", {}, []),
         ("a: 1\nb: 2\na: 3", {"a": 1, "b": 2}, ["line 4: a, a second time"]),
         ("a:\n  b: 1\n  b: 2", {}, ["line 2: a", "line 3: b", "line 4: b"]),
