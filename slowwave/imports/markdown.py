@@ -100,7 +100,7 @@ def _notes(path: str, max_bytes: int, expected: str, now: datetime) -> Iterator[
 
 
 def _dated(note: Note | NoteFailure, file: VaultFile, now: datetime) -> Iterator[Note | Unread | Remark]:
-    """Yield a note, with the date of its file if it states none, after a remark on labels left out."""
+    """Yield a note, dated by its file if it states no date, after its remark."""
     if isinstance(note, NoteFailure):
         yield Unread(note.source, note.message)
         return

@@ -68,7 +68,7 @@ def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
 
 
 def of_labels(space: Workspace) -> Iterator[Finding]:
-    """Yield the notes of vaults with labels that could not be read, by their source unless it is secret."""
+    """Yield notes of vaults with labels that could not be read; secret ones without a name."""
     marks = " OR ".join(f"metadata LIKE '%\"{mark}\"%'" for mark in (LEFT_OUT, CREATED_INVALID))
     where = f"origin <> '' AND status <> {quote(RETIRED)} AND ({marks})"
     rows = space.store.scan("memories", where, columns=["source", "sensitivity"])

@@ -91,10 +91,10 @@ def read_lines(head: str, first_line: int) -> LabelLines:
     for number, line in enumerate(lines[: done.ends]):
         if label_in(line):
             parts.append((number, [line]))
-        elif is_prose(line):
-            done.text.append(line)
         elif parts and (_CONTINUES.match(line) or _COMMENT.match(line)):
             parts[-1][1].append(line)
+        elif _WORD.search(line) and not _TEMPLATE.match(line) and not _COMMENT.match(line):
+            done.text.append(line)
         elif line.strip() and not _COMMENT.match(line):
             done.unread.append(f"line {first_line + number}: no label")
     for index, (number, part) in enumerate(parts):
@@ -103,9 +103,9 @@ def read_lines(head: str, first_line: int) -> LabelLines:
 
 
 def _beginning_of_text(lines: list[str]) -> int | None:
-    """Return the line after a blank one at which text begins, because the block was not closed before it.
+    """Return the line at which text begins after a blank line.
 
-    Text on the first line makes all of the block text: 0.
+    The block was not closed before it. Text on the first line makes all of the block text: 0.
     """
     prose = [is_prose(line) for line in lines]
     last = max((number for number, told in enumerate(prose) if told), default=-1)
@@ -124,7 +124,7 @@ def _beginning_of_text(lines: list[str]) -> int | None:
 def _read_part(done: LabelLines, part: list[str], number: int, *, as_yaml: bool) -> None:
     """Read one label with the lines that continue it, as YAML, else as written."""
     while part and not part[-1].strip():
-        part = part[:-1]
+        part.pop()
     try:
         if as_yaml:
             for name, value in load_mapping("\n".join(part)).items():
@@ -136,7 +136,7 @@ def _read_part(done: LabelLines, part: list[str], number: int, *, as_yaml: bool)
 
 
 def _read_written(done: LabelLines, part: list[str], number: int) -> None:
-    """Read one label that is no YAML as it is written, and known labels among the lines below it."""
+    """Read one label as written, and known labels among the lines below it."""
     name, value = label_in(part[0]) or ("", "")
     below = [line for line in part[1:] if line.strip() and not line.lstrip().startswith("#")]
     items = [item[1] for line in below if (item := _ITEM.fullmatch(line))]
@@ -155,6 +155,8 @@ def _read_written(done: LabelLines, part: list[str], number: int) -> None:
             _take(done, nested[0], _plain(nested[1]), further)
         elif nested:
             done.unread.append(f"line {further}: {nested[0]}")
+        elif value and not line.lstrip().startswith("#") and _WORD.search(line):
+            done.text.append(line.strip())
 
 
 def _plain(value: str) -> str:
