@@ -1,52 +1,80 @@
-"""Decoding of notes: UTF-8 with LF line breaks, and the content hash."""
+"""Decoding of notes: Unicode text with LF line breaks, and the content hash."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from hashlib import blake2b
+from typing import NamedTuple
 
+from slowwave.common.json_repair import REPLACEMENT
+from slowwave.common.pluralize import counted
 from slowwave.notes.model import NoteError, NoteFailure
 
 _UNSEEN = frozenset({"Cc", "Cf"})  # categories of characters that cannot be seen: control and format
 EXCERPT_CHARACTERS = 500
+MAX_DAMAGED_SHARE = 0.05
+"""Maximum share of damaged bytes in a text; a file with more has another encoding, or is no text."""
 
 
-def decode(data: bytes, source: str, max_bytes: int) -> str:
+class Decoded(NamedTuple):
+    """Text of a file, with remarks on its damaged characters."""
+
+    text: str
+    unread: tuple[str, ...] = ()
+
+
+def decode(data: bytes, source: str, max_bytes: int) -> Decoded:
     """Decode the text of a file, without byte order mark.
 
+    Bytes that are not UTF-8 are replaced and NUL bytes are removed, each with a remark. UTF-16 is read if it
+    has its byte order mark.
+
     Raises:
-        NoteError: If it is too large, no UTF-8 or has NUL bytes.
+        NoteError: If it is too large, or more than a few of its bytes are damaged.
     """
     if len(data) > max_bytes:
         raise NoteError(
             "too_large",
             f"{source}: {len(data):,} bytes, the limit is {max_bytes:,}; split the note or raise the limit",
         )
-    if looks_like_utf16(data):
-        raise utf16_error(source)
-    nul = data.find(b"\0")
-    if nul >= 0:
-        raise NoteError("nul_bytes", f"{source}: NUL byte at offset {nul}; this is not a text file")
+    data = as_utf8(data)
+    unread: list[str] = []
+    nuls = data.count(0)
+    if nuls:
+        first = data.index(0)
+        if nuls > MAX_DAMAGED_SHARE * len(data):
+            raise NoteError("nul_bytes", f"{source}: NUL byte at offset {first}; this is not a text file")
+        unread.append(f"line {_line(data, first)}: {counted(nuls, 'NUL character')}, removed")
     try:
-        return normal_breaks(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # The codec counts from after the byte order mark.
-        offset = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
-        raise NoteError(
-            "not_utf8",
-            f"{source}: byte 0x{data[offset]:02x} at offset {offset} is not UTF-8; re-save the file as UTF-8",
-        ) from error
+        offset = error.start + (len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0)
+        text = data.decode("utf-8-sig", "replace")
+        replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
+        if replaced > MAX_DAMAGED_SHARE * len(data):
+            raise NoteError(
+                "not_utf8",
+                f"{source}: byte 0x{data[offset]:02x} at offset {offset} is not UTF-8; "
+                "re-save the file as UTF-8",
+            ) from error
+        what = counted(replaced, "character")
+        unread.append(f"line {_line(data, offset)}: {what} not in UTF-8, replaced by {REPLACEMENT}")
+    return Decoded(normal_breaks(text.replace("\0", "")), tuple(unread))
 
 
-def looks_like_utf16(data: bytes) -> bool:
-    """Whether the data begin with a byte order mark of UTF-16."""
-    return data.startswith((b"\xff\xfe", b"\xfe\xff"))
+def _line(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
 
 
-def utf16_error(source: str) -> NoteError:
-    """Return the error for data in UTF-16."""
-    return NoteError("not_utf8", f"{source}: looks like UTF-16; re-save the file as UTF-8")
+def as_utf8(data: bytes) -> bytes:
+    """Return data in UTF-8, if they begin with a byte order mark of UTF-16; others as they are."""
+    if not data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data
+    whole = data[: len(data) // 2 * 2]  # half a character at the end is lost
+    return whole.decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
 
 
 def normal_breaks(text: str) -> str:
@@ -76,8 +104,7 @@ def failure(data: bytes, source: str, error: Exception) -> NoteFailure:
     if not isinstance(error, NoteError):
         error = NoteError("unexpected", f"{source}: {type(error).__name__}: {str(error)[:200]}")
     # A character has at most four bytes: no need to decode a huge file for its first characters.
-    encoding = "utf-16" if looks_like_utf16(data) else "utf-8-sig"
-    excerpt = data[: 4 * EXCERPT_CHARACTERS].decode(encoding, "replace")[:EXCERPT_CHARACTERS]
+    excerpt = as_utf8(data[: 4 * EXCERPT_CHARACTERS]).decode("utf-8-sig", "replace")[:EXCERPT_CHARACTERS]
     return NoteFailure(source, error.reason, str(error), excerpt, len(data))
 
 

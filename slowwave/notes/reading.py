@@ -11,14 +11,7 @@ from typing import Any, Literal
 import orjson
 
 from slowwave.notes.conversation_context import first_words, inherited_context
-from slowwave.notes.decoding import (
-    decode,
-    failure,
-    looks_like_utf16,
-    normal_breaks,
-    require_content,
-    utf16_error,
-)
+from slowwave.notes.decoding import as_utf8, decode, failure, normal_breaks, require_content
 from slowwave.notes.fields import LEFT_OUT, NO_DATE, WORD_FIELDS, Fields
 from slowwave.notes.front_matter import read_front_matter
 from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
@@ -64,16 +57,17 @@ def parse_markdown(data: bytes, source: str, *, max_bytes: int) -> Note:
     """Read a Markdown note with optional front matter; labels that cannot be read are left out.
 
     Args:
-        data: Content of the file, UTF-8 with or without byte order mark.
+        data: Content of the file.
         source: POSIX path relative to the vault, or any key; its stem is the title of last resort.
         max_bytes: Size above which the note is refused.
 
     Raises:
         NoteError: If the note cannot be read; `reason` says why.
     """
-    head = read_front_matter(decode(data, source, max_bytes))
+    text, damages = decode(data, source, max_bytes)
+    head = read_front_matter(text)
     fields = Fields(head.fields, source)
-    fields.unread += head.unread
+    fields.unread += [*damages, *head.unread]
     status: Literal["ok", "none"] = "ok" if head.found else "none"
     return _markdown_note(source, head.body, fields, status, path=source, stated=head.sensitivities)
 
@@ -100,18 +94,25 @@ def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
     """Read a plain text note: no front matter, tags or links; its title is the file name.
 
     Args:
-        data: Content of the file, UTF-8 with or without byte order mark.
+        data: Content of the file.
         source: POSIX path relative to the vault, or any key.
         max_bytes: Size above which the note is refused.
 
     Raises:
         NoteError: If the note cannot be read; `reason` says why.
     """
-    content = decode(data, source, max_bytes)
+    content, damages = decode(data, source, max_bytes)
     require_content(content, source)
     stated = list(words_in_text(content))
     sensitivity = most_closed([None, *stated]) if stated else WORD_FIELDS[SENSITIVITY]
-    return Note(source=source, title=_title_from_path(source), content=content, sensitivity=sensitivity)
+    return Note(
+        source=source,
+        title=_title_from_path(source),
+        content=content,
+        sensitivity=sensitivity,
+        metadata={LEFT_OUT: list(damages)} if damages else {},
+        unread=damages,
+    )
 
 
 def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | NoteFailure]:
@@ -123,16 +124,14 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
     A line that follows the previous one and has no `context` takes its last words.
 
     Args:
-        data: Content of the file, UTF-8 with or without byte order mark.
+        data: Content of the file.
         source: POSIX path of the file relative to the vault.
         max_bytes: Size above which a line is refused.
 
     Yields:
         A note or a failure for each non-blank line, in order.
     """
-    if looks_like_utf16(data):
-        yield failure(data, source, utf16_error(source))
-        return
+    data = as_utf8(data)
     if not data.removeprefix(b"\xef\xbb\xbf").strip():
         yield failure(data, source, NoteError("empty", f"{source}: there is no line in it; delete the file"))
         return
@@ -233,7 +232,7 @@ def _following(note: Note, source: str, lines: Collection[str], before: Note | N
 
 
 def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:
-    text = decode(line, place, max_bytes)
+    text, damages = decode(line, place, max_bytes)
     try:
         record = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -247,6 +246,7 @@ def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:
     id_key = _first_key(record, "id", "_id", "key")
     rest = {key: value for key, value in record.items() if key not in (body_key, id_key)}
     fields = Fields(rest, place)
+    fields.unread += damages
     name = fields.scalar(id_key or "id", record.get(id_key)) or place.rpartition("#")[2]
     # Not stripped: the content is kept as it was written.
     body = record[body_key]
