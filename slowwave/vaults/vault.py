@@ -93,6 +93,7 @@ def scan(
             if len(batch) >= _BATCH:
                 journal.append(batch)
                 batch = []
+    batch.extend(scanner.settle())
     batch.extend(scanner.gone(believed=allow_mass_retire))
     batch.extend(entry for file in listing.files for entry in scanner.again(file))
     journal.append(batch)
@@ -137,5 +138,5 @@ def fingerprint(folder: Path) -> str:
 
 def scan_summary(scans: list[ScanResult]) -> pl.DataFrame:
     """Return one row per vault, for people."""
-    columns = ("vault", "new", "changed", "deleted", "unreadable", "unchanged", "later")
+    columns = ("vault", "new", "changed", "moved", "deleted", "unreadable", "unchanged", "later")
     return pl.DataFrame([{name: getattr(scan, name) for name in columns} for scan in scans])
