@@ -1,7 +1,8 @@
 """Assignment of new and changed notes of a scan to the known notes that they are.
 
-A note is known by its text. One that was rewritten in place stays the same note, unless its old text is
-elsewhere now or its new text comes from elsewhere: then files changed places.
+A note is known by its text: an equal one first, then the most similar. One that was rewritten in place stays
+the same note, unless its old text is elsewhere now or its new text comes from elsewhere: then files changed
+places.
 """
 
 from __future__ import annotations
@@ -60,20 +61,20 @@ class MoveFinder:
         edited = {place: name for place, name in at.items() if self._kind(name) == "save"}
         mended = {place: name for place, name in at.items() if self._is_mended(name)}
         missing = [name for name in self._last if self._kind(name) == "save" and name not in self.seen]
-        rewritten = self._rewritten(found, edited, missing)
+        rewritten = dict.fromkeys(self._rewritten(found, edited, missing))
         staying = {place: name for place, name in edited.items() if place not in rewritten}
         self._pairs = staying | mended
         left = [*missing, *(edited[place] for place in rewritten)]
         appeared = [note for note in found if note.place not in self._pairs]
         self._pairs |= pair_equal(self._located(left), map(_located, appeared))
+        forgotten = [name for name in self._last if self._kind(name) == "forget"]
+        fresh = [note for note in self._without(appeared) if note.place not in rewritten]
+        self._pairs |= pair_equal(self._located(forgotten), map(_located, fresh))
+        self.seen.update(pair_equal(self._located(self._unclaimed(left)), map(_located, waiting)).values())
+        self._pair_edited(left, appeared, waiting)
         for place in rewritten:  # its text went nowhere and comes from nowhere: it was edited
             if place not in self._pairs and edited[place] not in self._pairs.values():
                 self._pairs[place] = edited[place]
-        forgotten = [name for name in self._last if self._kind(name) == "forget"]
-        self._pairs |= pair_equal(self._located(forgotten), map(_located, self._without(appeared)))
-        held = pair_equal(self._located(self._unclaimed(left)), map(_located, waiting))
-        self.seen.update(held.values())
-        self._pair_edited(left, appeared, waiting)
         self._name(appeared)
         names = set(self._pairs.values())
         self.seen = (self.seen - (set(at.values()) - names)) | names
@@ -93,21 +94,20 @@ class MoveFinder:
     def _rewritten(
         self, found: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
     ) -> list[str]:
-        """Return places whose note may have gone, because another text is there now."""
-        new = {note.content_hash for note in found}
-        old = {self._last[name]["content_hash"] for name in (*missing, *edited.values())}
-        suspects = {
-            note.place: note
+        """Return places whose note may have gone, because a text unlike the last is there now."""
+        changed = [
+            note
             for note in found
-            if note.place in edited
-            and (before := self._last[edited[note.place]]["content_hash"]) != note.content_hash
-            and (before in new or note.content_hash in old)
-        }
-        texts = self._texts(edited[place] for place in suspects)
+            if note.place in edited and self._last[edited[note.place]]["content_hash"] != note.content_hash
+        ]
+        if len(found) + len(missing) == 1:  # there is no other place
+            return []
+        texts = self._texts(edited[note.place] for note in changed)
         return [
-            place
-            for place, note in suspects.items()
-            if similarity(words_of(texts.get(edited[place], "")), words_of(note.note.content)) < SAME_NOTE
+            note.place
+            for note in changed
+            if similarity(words_of(texts.get(edited[note.place], "")), words_of(note.note.content))
+            < SAME_NOTE
         ]
 
     def _pair_edited(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -76,7 +76,7 @@ def pair_equal(left: Iterable[Located], appeared: Iterable[Located]) -> dict[str
 def pair_edited(left: Collection[Located], appeared: Collection[Located]) -> dict[str, str]:
     """Pair places with similar texts, the most similar first; see `pair_equal`.
 
-    A file whose name only changed its case is the same note, whatever its text is.
+    A file at its place, or whose name only changed its case, is the same note if no text is nearer.
     """
     few = len(left) * len(appeared) <= MAX_COMPARED
     ranked = []
@@ -84,8 +84,8 @@ def pair_edited(left: Collection[Located], appeared: Collection[Located]) -> dic
         for new in appeared:
             distance = _distance(old.place, new.place)
             if (few or not distance[1]) and old.words is not None and new.words is not None:
-                share = 1.0 if not distance[0] else similarity(old.words, new.words)
-                if share >= SAME_NOTE:
+                share = similarity(old.words, new.words)
+                if share >= SAME_NOTE or not distance[0]:
                     ranked.append(((-share, *distance), old.name, new.place))
     return _one_to_one(ranked)
 
@@ -98,7 +98,7 @@ def _distance(first: str, second: str) -> tuple[int, int, int]:
     return int(parts[0] != parts[1]), int(parts[0][-1:] != parts[1][-1:]), -common
 
 
-def _one_to_one(ranked: list[tuple[tuple[float, ...], str, str]]) -> dict[str, str]:
+def _one_to_one(ranked: Sequence[tuple[tuple[float, ...], str, str]]) -> dict[str, str]:
     """Take pairs in order; each name and each place is in one pair at most."""
     pairs: dict[str, str] = {}
     taken = set[str]()

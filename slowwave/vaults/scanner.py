@@ -9,8 +9,6 @@ under which it was first saved, and their payload has the path where it is now.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -32,9 +30,8 @@ from slowwave.notes.reading import read_notes
 from slowwave.settings import NotesSettings
 from slowwave.vaults.known_notes import KnownNotes
 from slowwave.vaults.move_finder import FoundNote, MoveFinder
+from slowwave.vaults.note_files import NAME_CHARACTERS, failure_of, file_of, raw_digest, too_large
 
-_FILE_OF_LINE = re.compile(r"(.*?\.jsonl)#", re.IGNORECASE | re.DOTALL)
-_NAME_CHARACTERS = 200  # of a path in a warning
 _MORE = "for details: slowwave quarantine list, and show ID"
 
 
@@ -130,13 +127,13 @@ class VaultScanner:
             self._report(file.source, f"it cannot be opened: {error.strerror}")
             return []
         many = PurePosixPath(file.source).suffix.lower() == ".jsonl"
-        raw = _raw_digest(file, data)
+        raw = raw_digest(file, data)
         if not many and self._is_known(self._place(file.source), raw, "save"):
             self.result.unchanged += 1
             return []
         max_bytes = self._settings.max_bytes
         notes = (
-            [_too_large(file, max_bytes)]
+            [too_large(file, max_bytes)]
             if data is None
             else read_notes(data, file.source, max_bytes=max_bytes)
         )
@@ -172,7 +169,7 @@ class VaultScanner:
             try:
                 return self._saved(note, raw)
             except Exception as error:
-                note = _failure_of(note, error)
+                note = failure_of(note, error)
         failures.append(note)
         try:
             return self._found_unreadable(note, raw)
@@ -329,7 +326,7 @@ class VaultScanner:
         for subject, row in self._last.items():
             same = row["kind"] == "save" and row["content_hash"] in self._lost - {""}
             if same and subject in self._seen and subject not in self._acted:
-                by_file.setdefault(_file_of(self._known.places[subject]), set()).add(subject)
+                by_file.setdefault(file_of(self._known.places[subject]), set()).add(subject)
         return by_file
 
     @cached_property
@@ -337,7 +334,7 @@ class VaultScanner:
         """Known notes of each file, and of all files under each folder."""
         subjects = defaultdict(list)
         for subject, place in self._known.places.items():
-            file = _file_of(place)
+            file = file_of(place)
             subjects[file].append(subject)
             for at, character in enumerate(file):
                 if character == "/":
@@ -353,7 +350,7 @@ class VaultScanner:
     def _report(self, source: str, why: str, *, count: int = 1) -> None:
         self.result.unreadable += count
         place = self._place(source) if source else self._source.uri
-        short = place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
+        short = place if len(place) <= NAME_CHARACTERS else f"{place[:NAME_CHARACTERS]}…"
         self.result.warnings.append(f"{short} cannot be read: {why}. Its memories stay unchanged.")
 
     def _is_known(self, place: str, digest: str, kind: str) -> bool:
@@ -390,34 +387,3 @@ class VaultScanner:
             "principal": self._principal,
             "event_id": ids.digest("scan", self._source.namespace, subject, digest, previous),
         }
-
-
-def _file_of(subject: str) -> str:
-    line = _FILE_OF_LINE.match(subject)
-    return subject if line is None else line[1]
-
-
-def _raw_digest(file: VaultFile, data: bytes | None) -> str:
-    if data is None:
-        return ids.digest("size", str(file.size), str(file.mtime_ns))
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def _failure_of(note: Note, error: Exception) -> NoteFailure:
-    """Return the failure for a note that cannot be stored, under a valid name."""
-    file = _FILE_OF_LINE.match(note.source)
-    source = note.source if file is None else f"{file[1]}#{ids.digest('line', note.source)[:12]}"
-    named = isinstance(error, JournalEntryError)
-    message = str(error) if named else f"{type(error).__name__}: {str(error)[:_NAME_CHARACTERS]}"
-    size = len(note.content.encode("utf-8", "replace"))
-    return NoteFailure(source, "bad_name" if named else "unexpected", message, note.content[:500], size)
-
-
-def _too_large(file: VaultFile, limit: int) -> NoteFailure:
-    try:
-        with file.path.open("rb") as stream:
-            head = stream.read(500).decode("utf-8", "replace")
-    except OSError as error:
-        head = f"({error.strerror})"
-    message = f"{file.size:,} bytes; the limit notes.max_bytes is {limit:,}. Split it or raise the limit."
-    return NoteFailure(file.source, "too_large", message, excerpt=head, size_bytes=file.size)

@@ -75,7 +75,12 @@ def find(
             )
         wanted = set(memory_ids)
     else:
-        wanted = {memory for memory, name in known.items() if scope == "namespace" or name.startswith(source)}
+        paths = _paths(space, namespace)
+        wanted = {
+            memory
+            for memory, name in known.items()
+            if scope == "namespace" or name.startswith(source) or paths.get(memory, name).startswith(source)
+        }
     if not wanted and scope == "source":
         raise NotFoundError(
             f"Namespace {namespace!r} has no source that begins with {source!r}. Nothing was erased."
@@ -102,6 +107,12 @@ def _sources(space: Workspace, namespace: str) -> dict[str, str]:
         for source in space.store.read(table, where, columns=["source"])["source"].drop_nulls().unique():
             sources.setdefault(source, "")
     return sources
+
+
+def _paths(space: Workspace, namespace: str) -> dict[str, str]:
+    """Return the present paths of notes that have moved, by memory id."""
+    rows = space.store.read("memories", within(namespace, "path IS NOT NULL"), columns=["memory_id", "path"])
+    return dict(rows.iter_rows())
 
 
 def _texts(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
