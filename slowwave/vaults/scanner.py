@@ -191,7 +191,9 @@ class VaultScanner:
     def settle(self) -> list[Entry]:
         """Return the entries of new and changed notes, after all files were read."""
         finder = MoveFinder(self._journal, self._source.namespace, self._known, self._seen)
-        waiting = [found for file in self._postponed for found in self._waiting_in(file)]
+        missing = any(row["kind"] == "save" and name not in self._seen for name, row in self._last.items())
+        postponed = self._postponed if missing else []
+        waiting = [found for file in postponed for found in self._waiting_in(file)]
         subjects = finder.subjects(self._found, waiting)
         self._seen = finder.seen
         self._known.at.update(subjects)
