@@ -291,6 +291,25 @@ def test_a_note_that_a_user_forgot_stays_forgotten_when_its_file_moves(nights, f
     assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
 
 
+def test_an_erased_note_does_not_come_back_from_another_path(open_memory, folder):
+    memory = open_memory()
+    nights, journal = Nights(memory._space), memory._space.journal
+    look(journal, folder)
+    nights.night()
+    (folder / "sluice.md").rename(folder / "upper.md")
+    look(journal, folder, at=NOON + DAY)
+    nights.night()
+    erased = ids.memory_id("ada", "vault/sluice.md")
+    plan = memory.plan_erasure(source="vault/upper")
+    assert [one.memory_id for one in plan.memories] == [erased]
+    assert plan.files == (str(folder / "upper.md"),)
+    memory.erase(erased)
+    assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
+    (folder / "upper.md").rename(folder / "lower.md")
+    assert look(journal, folder, at=NOON + 3 * DAY).acts == 0
+    assert set(nights.live().values()) == {"vault/wharf.md"}
+
+
 def test_the_same_events_again_give_the_same_tables(nights, make_space, folder):
     journal = nights.space.journal
     look(journal, folder)

@@ -63,6 +63,7 @@ NOTE = struct((Save, Unreadable))
 LISTS = ("trigger_phrases", "tags", "aliases", "links")
 FREE_TEXT = (
     "title", "content", "context", "tags", "aliases", "trigger_phrases", "links", "front_matter", "metadata",
+    "path",
 )  # fmt: skip
 """Fields of a saved note with free text."""
 

@@ -139,7 +139,9 @@ def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubject
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] in sources:
             own |= vocabulary(texts_in(row["data"])) | vocabulary([row["subject"]])
-            phrases.update(phrases_of(str(row["data"].get("title") or ""), row["subject"]))
+            title = str(row["data"].get("title") or "")
+            for place in (row["subject"], str(row["data"].get("path") or row["subject"])):
+                phrases.update(phrases_of(title, place))
             subjects.lent.add(last_words(str(row["data"].get("content") or "")))
     subjects.lent.discard("")
     other: set[str] = set()
@@ -182,9 +184,11 @@ def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[
     folders = {
         vault.name: Path(vault.uri) for vault in space.journal.sources() if vault.namespace == namespace
     }
+    moved = _paths(space, namespace)
     paths = {
-        folders[memory.origin] / memory.source.removeprefix(f"{memory.origin}/").partition("#")[0]
+        folders[memory.origin] / place.removeprefix(f"{memory.origin}/").partition("#")[0]
         for memory in named
         if memory.origin in folders
+        for place in (moved.get(memory.memory_id, memory.source),)
     }
     return tuple(sorted(str(path) for path in paths if path.is_file()))
