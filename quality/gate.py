@@ -133,8 +133,8 @@ def _reasons(
 def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> list[list[str]]:
     """Return `echo` for each note that only repeats recent results.
 
-    A note with more or other content is no echo: the gate would lose it. A vault changes as a whole: a note of
-    it that has the text of one that the vault changed or deleted on that day is no echo, either.
+    A note with more or other content is no echo: the gate would lose it. Nor is a vault's note with the text
+    of one that the vault changed or deleted on that day: a vault changes as a whole.
     """
     if served is None or served.is_empty() or not policy.echo_window:
         return [[]] * staged.height
