@@ -102,7 +102,8 @@ def ingest(
     def show() -> None:
         out.print(
             f"[bold]{escape(source.name)}[/]: {scan.new:,} new, {scan.changed:,} changed, "
-            f"{scan.deleted:,} deleted, {scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+            f"{scan.moved:,} moved, {scan.deleted:,} deleted, "
+            f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
         )
         for warning in scan.warnings:
             warn(warning)

@@ -17,6 +17,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.embedding.bundled import is_word
 from slowwave.journal.kinds.note import text_in
+from slowwave.notes.reading import title_from_path
 from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.text_lineage import Similarity, lineages
 from slowwave.quality.titles import is_from_first_words
@@ -60,7 +61,8 @@ def texts(space: Workspace, memory_ids: Collection[str]) -> pl.DataFrame:
     for where, source in rewritten:
         saves = [save for save in space.journal.about(where, source) if save.kind == "save"]
         versions = [ids.revision(save.ordered_at or save.occurred_at, save.event_id) for save in saves]
-        statements = [_statement(save) for save in saves]
+        moved = any("path" in save.payload for save in saves)
+        statements = [_statement(save, moved=moved) for save in saves]
         places = lineages(statements, _similarity(space), is_word, space.thresholds.merge)
         memory = ids.memory_id(where, source)
         rows += [
@@ -144,10 +146,13 @@ def of_text(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
     return rows.filter(pl.col("text").fill_null(FIRST) == has)
 
 
-def _statement(entry: Entry) -> ComparedNote:
+def _statement(entry: Entry, *, moved: bool) -> ComparedNote:
     title, content = entry.payload.get("title"), text_in(entry.payload)
     title = title if isinstance(title, str) else ""
-    own_title = "" if is_from_first_words(title, content or "") else title
+    derived = is_from_first_words(title, content or "")
+    if moved:  # a new file name is no new text
+        derived = derived or title == title_from_path(str(entry.payload.get("path") or entry.subject))
+    own_title = "" if derived else title
     return ComparedNote(
         own_title, entry.subject,  # a title derived from the text adds nothing
         entry.event_id if content is None else content,  # erased or malformed: unlike any other text

@@ -104,7 +104,7 @@ def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
     """
     content = decode(data, source, max_bytes)
     require_content(content, source)
-    return Note(source=source, title=_title_from_path(source), content=content)
+    return Note(source=source, title=title_from_path(source), content=content)
 
 
 def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | NoteFailure]:
@@ -157,7 +157,7 @@ def _markdown_note(
     tags += inline_tags(body, structure.fences)
     return Note(
         source=source,
-        title=title or _title_from_path(path),
+        title=title or title_from_path(path),
         content=body,
         created_at=fields.moment(),
         source_of_truth=fields.flag("source_of_truth"),
@@ -227,6 +227,7 @@ def _first_key(record: Mapping[str, Any], *names: str) -> str | None:
     return next((name for name in present if record[name] not in (None, "")), present[0] if present else None)
 
 
-def _title_from_path(path: str) -> str:
+def title_from_path(path: str) -> str:
+    """Return the title of last resort: the file name as words."""
     stem = PurePosixPath(path).stem
     return " ".join(stem.replace("-", " ").replace("_", " ").split())

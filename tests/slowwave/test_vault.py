@@ -56,7 +56,7 @@ def acts(journal, **filters) -> list[tuple[str, str]]:
 
 
 def counts(scan: ScanResult) -> dict[str, int]:
-    names = ("new", "changed", "deleted", "unreadable", "unchanged", "later")
+    names = ("new", "changed", "moved", "deleted", "unreadable", "unchanged", "later")
     return {name: getattr(scan, name) for name in names if getattr(scan, name)}
 
 
@@ -157,7 +157,7 @@ def test_every_line_of_a_jsonl_file_is_a_note_of_its_own(journal, folder):
     put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n{"id": "y", "text": "changed"}\n{broken\n')
     scan = look(journal, folder, at=NOON + DAY)
     assert counts(scan) == {"unchanged": 2, "changed": 1, "unreadable": 1}
-    assert acts(journal)[4:] == [("save", "vault/facts.jsonl#y"), ("unreadable", "vault/facts.jsonl#L3")]
+    assert acts(journal)[4:] == [("unreadable", "vault/facts.jsonl#L3"), ("save", "vault/facts.jsonl#y")]
     put(folder, "facts.jsonl", '{"id": "y", "text": "changed"}\n')
     scan = look(journal, folder, at=NOON + 2 * DAY)
     assert counts(scan) == {"unchanged": 2, "deleted": 2}
@@ -335,7 +335,7 @@ def test_a_note_that_was_renamed_is_no_loss(journal, folder):
     look(journal, folder)
     (folder / "old").rename(folder / "new")
     scan = look(journal, folder, at=NOON + DAY)
-    assert (counts(scan), scan.warnings) == ({"new": 4, "deleted": 4}, [])
+    assert (counts(scan), scan.warnings) == ({"moved": 4}, [])
 
 
 def test_a_name_with_a_number_sign_is_no_line_of_a_file(journal, folder):
@@ -662,8 +662,8 @@ def test_a_fingerprint_changes_with_names_sizes_and_times(folder):
 
 def test_a_summary_has_a_row_per_vault():
     rows = vault.scan_summary([ScanResult("one", new=2, later=1), ScanResult("two", deleted=3)])
-    assert rows.rows() == [("one", 2, 0, 0, 0, 0, 1), ("two", 0, 0, 3, 0, 0, 0)]
-    assert rows.columns == ["vault", "new", "changed", "deleted", "unreadable", "unchanged", "later"]
+    assert rows.rows() == [("one", 2, 0, 0, 0, 0, 0, 1), ("two", 0, 0, 0, 3, 0, 0, 0)]
+    assert rows.columns == ["vault", "new", "changed", "moved", "deleted", "unreadable", "unchanged", "later"]
 
 
 def test_files_that_were_never_read_make_a_vault_no_less_empty_at_any_look(journal, folder):
@@ -680,4 +680,5 @@ def test_files_that_were_never_read_make_a_vault_no_less_empty_at_any_look(journ
         assert any("Nothing was forgotten" in warning for warning in scan.warnings)
     for name in "abc":
         put(folder, f"moved-{name}.md", f"{TEXT} {name}", at=NOON + 3 * DAY)
-    assert look(journal, folder, at=NOON + 5 * DAY).deleted == 3  # mended: they had only moved
+    scan = look(journal, folder, at=NOON + 5 * DAY)
+    assert (scan.moved, scan.deleted) == (3, 0)  # mended: they had only moved

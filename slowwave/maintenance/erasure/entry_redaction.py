@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from slowwave.common import ids
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
 from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE, WORDS
+from slowwave.journal.entry_builders import MOVED
 from slowwave.journal.erasing import Redaction, emptied
 from slowwave.journal.erasure_tombstones import NAME, tombstone_digest
 from slowwave.journal.kinds.note import payload_digest, without_follows
@@ -74,7 +75,8 @@ class RedactedEntries:
             if digest:
                 change = changes[seq]
                 changes[seq] = Redaction(
-                    change.payload, {**change.columns, "digest": tombstone_digest(digest)}
+                    change.payload,
+                    {**change.columns, "digest": tombstone_digest(digest.removeprefix(MOVED))},
                 )
         return changes
 

@@ -75,7 +75,12 @@ def find(
             )
         wanted = set(memory_ids)
     else:
-        wanted = {memory for memory, name in known.items() if scope == "namespace" or name.startswith(source)}
+        paths = _paths(space, namespace)
+        wanted = {
+            memory
+            for memory, name in known.items()
+            if scope == "namespace" or name.startswith(source) or paths.get(memory, name).startswith(source)
+        }
     if not wanted and scope == "source":
         raise NotFoundError(
             f"Namespace {namespace!r} has no source that begins with {source!r}. Nothing was erased."
@@ -104,6 +109,12 @@ def _sources(space: Workspace, namespace: str) -> dict[str, str]:
     return sources
 
 
+def _paths(space: Workspace, namespace: str) -> dict[str, str]:
+    """Return the present paths of notes that have moved, by memory id."""
+    rows = space.store.read("memories", within(namespace, "path IS NOT NULL"), columns=["memory_id", "path"])
+    return dict(rows.iter_rows())
+
+
 def _texts(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
     """Return each memory's latest title and content hash, and the hashes of all its texts."""
     titles, hashes, every = {}, {}, dict[str, set[str]]()
@@ -128,7 +139,9 @@ def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubject
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] in sources:
             own |= vocabulary(texts_in(row["data"])) | vocabulary([row["subject"]])
-            phrases.update(phrases_of(str(row["data"].get("title") or ""), row["subject"]))
+            title = str(row["data"].get("title") or "")
+            for place in (row["subject"], str(row["data"].get("path") or row["subject"])):
+                phrases.update(phrases_of(title, place))
             subjects.lent.add(last_words(str(row["data"].get("content") or "")))
     subjects.lent.discard("")
     other: set[str] = set()
@@ -171,9 +184,11 @@ def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[
     folders = {
         vault.name: Path(vault.uri) for vault in space.journal.sources() if vault.namespace == namespace
     }
+    moved = _paths(space, namespace)
     paths = {
-        folders[memory.origin] / memory.source.removeprefix(f"{memory.origin}/").partition("#")[0]
+        folders[memory.origin] / place.removeprefix(f"{memory.origin}/").partition("#")[0]
         for memory in named
         if memory.origin in folders
+        for place in (moved.get(memory.memory_id, memory.source),)
     }
     return tuple(sorted(str(path) for path in paths if path.is_file()))
