@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from slowwave.errors import SlowwaveError
+from slowwave.mcp.lenient_body import LenientBody
 from slowwave.mcp.server import build
 from slowwave.serving.access import Access, require_anybody
 from slowwave.serving.caller import Caller
@@ -117,6 +118,7 @@ def application(
     namespaces += [entry.namespace for entry in settings.mcp.oauth.grants]
     starlette.router.lifespan_context = _preloading(starlette.router.lifespan_context, memories, namespaces)
     starlette.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
+    starlette.add_middleware(LenientBody, path=PATH, max_bytes=settings.mcp.max_request_bytes)
     return starlette
 
 
