@@ -41,7 +41,7 @@ def page() -> str:
         "tokens](../how-to/mcp-server.md) say how to use it. Every tool responds in text, for a model to "
         "read, and as structured data.",
         "Arguments are read as they were meant: null or an empty text for an optional one is not given, "
-        "`\"10\"` and `10.0` are numbers, a text with commas is a list, `searchId` is `search_id`, and all "
+        '`"10"` and `10.0` are numbers, a text with commas is a list, `searchId` is `search_id`, and all '
         "may be inside `arguments` or be a JSON text. An unknown argument is ignored, and the answer's "
         "warnings name it. One about owner, visibility or dry runs "
         "(`namespace`, `user_id`, `sensitivity`, `dry_run`, …) is refused. So is a value without meaning, "
