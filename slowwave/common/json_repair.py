@@ -45,7 +45,7 @@ def mend_text(text: str) -> Parsed:
 
 
 def mend(value: Any) -> Parsed:  # noqa: ANN401 - any JSON value
-    """Mend every text of a JSON value, names included.
+    """Repair every text of a JSON value, names included.
 
     Raises:
         ValueError: It is nested too deeply.
@@ -57,7 +57,7 @@ def mend(value: Any) -> Parsed:  # noqa: ANN401 - any JSON value
 
 
 def parse(data: bytes | str) -> Parsed:
-    """Parse a text as one JSON value, and mend its characters.
+    """Parse a text as one JSON value, and repair its characters.
 
     Raises:
         ValueError: It is not JSON.
@@ -133,9 +133,9 @@ def _object_at(text: str, at: int) -> tuple[Parsed, int] | None:
 
 
 def _next_record(text: str, at: int) -> int:
-    """Return where a record begins after a broken one, so that all from there to the end is sound.
+    """Return where the next sound record begins after a broken one.
 
-    Records of one file begin alike, so parts of the broken one are not taken for records.
+    All from there to the end is sound. Records of one file begin alike, so parts of the broken one are not taken for records.
     """
     own = _BEGINNING.match(text, at)
     beginning = re.compile(re.escape(own[0])) if own else _BEGINNING

@@ -18,11 +18,10 @@ _ONE_FOR_ALL = (401, 403, 413, 421, 429, 503)
 class LenientBody:
     """Middleware that passes each message of a body on as a request of its own.
 
-    So every message is limited and authorized as if it came alone. A body that is not JSON passes unchanged,
-    and so does a request without a token.
+    Only an authenticated client's body is read. A body that is not JSON passes unchanged.
 
     Args:
-        app: the application, with its limits.
+        app: the application behind authentication.
         path: of the MCP server.
         max_bytes: of a body; a larger one passes unchanged and is refused there.
     """
@@ -33,7 +32,8 @@ class LenientBody:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         http = scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == self._path
-        if not http or not any(name == b"authorization" for name, _ in scope["headers"]):
+        known = http and getattr(scope.get("user"), "is_authenticated", False)
+        if not known or _length(scope) > self._max_bytes:
             await self._app(scope, receive, send)
             return
         events, body = await self._whole(receive)
@@ -105,6 +105,12 @@ async def _array(answers: list[Message], first: list[Event], send: Send) -> None
     ]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": data})
+
+
+def _length(scope: Scope) -> int:
+    """Return the length of the body that a request announces (bytes); 0: none."""
+    given = dict(scope["headers"]).get(b"content-length", b"")
+    return int(given) if given.isdigit() else 0
 
 
 def _replayed(events: list[Event], receive: Receive) -> Receive:

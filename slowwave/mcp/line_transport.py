@@ -41,10 +41,10 @@ async def serve_lines(server: Server[Any]) -> None:
 
 
 @dataclass(slots=True)
-class _Batch:
+class _PendingBatch:
     """Batch of requests whose answers go out together."""
 
-    missing: list[int | str]
+    missing: list[object]
     answers: list[Message]
 
 
@@ -68,16 +68,16 @@ class LineExchange:
     """
 
     output: Any = None
-    _batches: list[_Batch] = field(default_factory=list)
+    _batches: list[_PendingBatch] = field(default_factory=list)
 
-    async def lines(self, stream: AsyncIterator[bytes] | Any) -> AsyncIterator[str]:  # noqa: ANN401
+    async def lines(self, stream: Any) -> AsyncIterator[str]:  # noqa: ANN401
         """Yield a line for each message; what is none is answered with an error."""
         async for line in stream:
             if not line.strip():
                 continue
             read = read_messages(line)
             if read.batch:
-                batch = _Batch([message["id"] for message in read.requests], list(read.errors))
+                batch = _PendingBatch([message["id"] for message in read.requests], list(read.errors))
                 self._batches.append(batch)
                 await self._finish(batch)
             else:
@@ -88,7 +88,7 @@ class LineExchange:
                     await self._cancel(message.get("params"))
                 yield json.dumps(message)
 
-    async def send_all(self, answers: AsyncIterator[SessionMessage] | Any) -> None:  # noqa: ANN401
+    async def send_all(self, answers: Any) -> None:  # noqa: ANN401
         """Send the server's messages; answers of a batch wait for each other."""
         async with answers:
             async for answer in answers:
@@ -106,7 +106,7 @@ class LineExchange:
         if self.output is not None:
             await self.output.aclose()
 
-    async def _finish(self, batch: _Batch) -> None:
+    async def _finish(self, batch: _PendingBatch) -> None:
         """Send the answers of a batch once there are all of them."""
         if batch.missing:
             return

@@ -120,7 +120,7 @@ def _named(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> tuple[d
 
 
 def _field_of(fields: Mapping[str, FieldInfo], name: str) -> str:
-    """Return the argument that a name in another spelling means (searchId, SEARCH-ID), or an empty text."""
+    """Return the argument of a name in another spelling (searchId), or an empty text."""
     plain = _plain(name)
     return next((field for field in fields if _plain(field) == plain), "")
 
@@ -130,7 +130,7 @@ def _plain(name: str) -> str:
 
 
 def _mended(name: str, value: object) -> Any:  # noqa: ANN401 - any JSON value
-    """Mend the characters of a value."""
+    """Replace the characters of a value that are not Unicode."""
     try:
         return mend(value).value
     except ValueError as error:
