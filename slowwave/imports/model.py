@@ -77,7 +77,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """Record with replaced characters, its place and their count."""
+    """Record with replaced characters that are not Unicode: its place and their count."""
 
     place: str
     characters: int
