@@ -83,6 +83,7 @@ def ingest(
     from datetime import UTC, datetime
 
     from slowwave.home.workspace import Workspace
+    from slowwave.lifecycle.quarantine import held_files
     from slowwave.settings import load
     from slowwave.vaults import vault
 
@@ -97,6 +98,8 @@ def ingest(
             space.journal, source, settings.notes, as_of=now, principal="command line",
             allow_mass_retire=delete_missing,
         )  # fmt: skip
+    known = scan.unchanged + scan.changed  # a new vault has no file in quarantine
+    refused = held_files(space, namespace=source.namespace, vault=source.name) if known else []
     space.close()
 
     def show() -> None:
@@ -106,6 +109,8 @@ def ingest(
         )
         for warning in scan.warnings:
             warn(warning)
+        for line in refused:
+            warn(f"In quarantine: {line}")
         if scan.acts:
             out.print("Next: [bold]slowwave night[/] applies them.")
 

@@ -12,8 +12,9 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal import Entry, payload_of
+from slowwave.journal.entry import DISCARD
 from slowwave.journal.frames import ENTRY_SCHEMA
-from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
+from slowwave.journal.kinds.note import Discard, Unreadable, payload_digest, save_of, text_in
 from slowwave.notes.conversation_context import inherited_context
 from slowwave.notes.decoding import content_hash
 from slowwave.notes.model import Note, NoteFailure
@@ -136,6 +137,12 @@ def word_entry(
 ) -> Entry:
     """Build the event of a user's undo or accept of a logged decision."""
     return Entry(ids.digest(kind, decision_id), kind, subject=decision_id, **circumstances)
+
+
+def discard_entry(quarantine_id: str, *, restored: bool, **circumstances: Unpack[Circumstances]) -> Entry:
+    """Build the event of a user's discard of a quarantined note, or of its undo."""
+    payload = Discard(restored=True) if restored else Discard()
+    return Entry(ids.new_event_id(), DISCARD, subject=quarantine_id, payload=payload, **circumstances)
 
 
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:

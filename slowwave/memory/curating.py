@@ -310,7 +310,7 @@ class Memory(SearchingMemory):
         """Return refused notes, newest first; texts of secret and unreadable ones are hidden.
 
         Args:
-            status: held, resolved, or empty for both.
+            status: held, resolved, discarded, or empty for all.
             reason: only with this reason.
             limit: maximum number; None is all.
         """
@@ -338,6 +338,30 @@ class Memory(SearchingMemory):
         for entry in written[1:]:
             apply(self._space, [entry])
         return saved
+
+    def discard(self, *quarantine_ids: str, reason: str = "") -> list[dict[str, Any]]:
+        """Discard refused notes: they are listed and counted no more. :meth:`restore_discarded` undoes it.
+
+        Args:
+            *quarantine_ids: from quarantine().
+            reason: instead, all that were refused for it.
+
+        Returns:
+            quarantine_id, memory_id, label (title or first words) and status of each.
+
+        Raises:
+            NotFoundError: this namespace has no such refused note; nothing was discarded.
+            SlowwaveError: one was settled or discarded already; nothing was discarded.
+        """
+        from slowwave.lifecycle.discarding import discard
+
+        return discard(self.tenant, quarantine_ids, reason=reason)
+
+    def restore_discarded(self, *quarantine_ids: str) -> list[dict[str, Any]]:
+        """Undo :meth:`discard`: the notes are in quarantine again. Results and errors are the same."""
+        from slowwave.lifecycle.discarding import restore
+
+        return restore(self.tenant, quarantine_ids)
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
         from slowwave.journal.entry_builders import word_entry

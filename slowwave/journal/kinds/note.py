@@ -56,6 +56,12 @@ class Unreadable(TypedDict):
     size_bytes: int
 
 
+class Discard(TypedDict, total=False):
+    """Discard of a quarantined note; `restored`: its undo."""
+
+    restored: bool
+
+
 NOTE = struct((Save, Unreadable))
 """Fields of both."""
 LISTS = ("trigger_phrases", "tags", "aliases", "links")
