@@ -230,10 +230,14 @@ def forget(
     """Hide a memory from searches. `slowwave unforget` undoes it; `slowwave erase` deletes."""
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
+        title = memory.get(memory_id).title
         done = memory.forget(memory_id)
+        labels = memory.repetitions(memory_id) if done else {}
 
     status = "Forgotten" if done else "Already forgotten; nothing changed"
-    return Output({"memory_id": memory_id, "new": done}, f"{status}: [bold]{escape(memory_id)}[/]")
+    lines = [f"{status}: {escape(title)} [bold]{escape(memory_id)}[/]"]
+    lines += [f"Stays, and may say the same: {escape(f'{label} [{name}]')}" for name, label in labels.items()]
+    return Output({"memory_id": memory_id, "new": done}, "\n".join(lines))
 
 
 def _standard_input() -> str:

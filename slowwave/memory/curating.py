@@ -97,6 +97,15 @@ class Memory(SearchingMemory):
             return forget(None)
         return locked_write(self._space, self.namespace, [source], forget)
 
+    def repetitions(self, memory_id: str) -> dict[str, str]:
+        """Return title and status of memories that may say the same, by id, live ones first."""
+        from slowwave.lifecycle.repetitions import labels_of, repetitions, same_text
+
+        named = repetitions(self._space, self.namespace, [memory_id])
+        return labels_of(
+            self._space, self.namespace, named | same_text(self._space, self.namespace, memory_id)
+        )
+
     def unforget(self, memory_id: str) -> bool:
         """Undo :meth:`forget`: the memory is searchable again, without the save gate.
 
