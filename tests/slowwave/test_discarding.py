@@ -10,6 +10,7 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.journal.entry import DISCARD
 from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.quarantine import held_files, hold, label_of
+from slowwave.maintenance.rebuild import rebuild
 from slowwave.vaults import vault
 
 
@@ -74,6 +75,15 @@ def test_the_journal_says_what_is_discarded(memory, refused):
     assert apply_discards(memory.home) == 1
     assert apply_discards(memory.home) == 0
     assert statuses(memory) == dict(zip(refused, ("discarded", "held", "held"), strict=True))
+
+
+def test_a_rebuilt_quarantine_has_the_same_discards(memory, refused):
+    memory.discard(*refused[:2])
+    memory.restore_discarded(refused[1])
+    before = statuses(memory)
+    rebuild(memory.home, ["quarantine"])
+    assert statuses(memory) == before
+    assert before[refused[0]] == "discarded"
 
 
 def test_a_note_that_is_held_again_stays_discarded(space, act):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from reconsolidation_helpers import supersede
 
 from slowwave.lifecycle.repetitions import connected
 from slowwave.views.erasing import beside
@@ -39,14 +40,10 @@ def test_a_secret_memory_is_named_by_its_id(memory):
     assert memory.repetitions(kept) == {copy.memory_id: f"{copy.memory_id} (live)"}
 
 
-def test_the_plan_of_an_erasure_names_the_live_memory_that_repeats_it(open_memory):
-    memory = open_memory(reconsolidation={"policy": "guarded"})
-    old, *_, newest = [
-        memory.save(f"The council meets on {day} at nine in the old library.", title=f"Council {day}")
-        for day in ("Tuesday", "Thursday", "Friday")
-    ]
-    assert memory.get(old.memory_id).status == "superseded"
-    planned = memory.plan_erasure(old.memory_id)
-    lines = beside(planned, 10)
-    assert f"Stays, and may have a similar text: Council Friday (live) [{newest.memory_id}]" in lines
+def test_the_plan_of_an_erasure_names_the_live_memory_that_repeats_it(guarded):
+    old, new = supersede(guarded)
+    planned = guarded.plan_erasure(old.memory_id)
+    title = guarded.get(new.memory_id).title
+    assert f"Stays, and may have a similar text: {title} (live) [{new.memory_id}]" in beside(planned, 10)
+    assert planned.labels == {new.memory_id: f"{title} (live)"}
     assert "labels" not in planned.to_dict()

@@ -382,6 +382,13 @@ def test_refused_notes_are_discarded_and_restored(person, memory):
     person.refused("/quarantine/nosuch/discard", 404)
 
 
+def test_a_forgotten_memory_names_what_says_the_same(person, memory):
+    name = memory.save(LAMP, title="Lamp").memory_id
+    memory.save(LAMP, title="Lamp again", key="copy")
+    told = person.done(f"/memory/{name}/forget")
+    assert "Stays, and may say the same: Lamp again (in quarantine)." in told
+
+
 def test_a_decision_shows_both_texts_and_what_differs(person, memory):
     waiting(memory)
     page = person.text("/decisions")
