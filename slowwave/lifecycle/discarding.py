@@ -81,7 +81,7 @@ def _change(tenant: Tenant, names: Sequence[str], before: str, after: str) -> li
 
 
 def apply_discards(space: Workspace, namespace: str | None = None) -> int:
-    """Set the status of quarantined notes to what the journal says; return the count of changes.
+    """Apply the journal's discards to quarantined notes; return the count of changes.
 
     Idempotent. It also applies the discards that a killed command, an older checkpoint or lost tables miss.
     """

@@ -124,7 +124,7 @@ def held_files(
     space: Workspace, *, namespace: str = "", vault: str = "", days: tuple[str, str] | None = None,
     limit: int = MAX_FILES,
 ) -> list[str]:  # fmt: skip
-    """Return a line for each file of a watched vault that is in quarantine: its name, reasons and id.
+    """Return a line for each vault file in quarantine: name, reasons, id.
 
     Args:
         space: Of the home.
@@ -165,7 +165,7 @@ def label_of(row: Mapping[str, Any]) -> str:
 
 
 def file_of(row: Mapping[str, Any]) -> str:
-    """Return the file or key of a quarantined note; empty for one saved without a key."""
+    """Return the file or key of a quarantined note; empty without one."""
     source: str = row["source"] or ""
     return "" if source.startswith(KEYLESS) else source
 

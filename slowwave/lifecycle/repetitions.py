@@ -1,4 +1,4 @@
-"""Memories that say the same as another one: equal text, merged, superseded or refused as a duplicate."""
+"""Repetitions of a memory: equal text, merged, superseded, or refused as a duplicate."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def same_text(space: Workspace, namespace: str, memory_id: str) -> set[str]:
 
 
 def labels_of(space: Workspace, namespace: str, memory_ids: Collection[str]) -> dict[str, str]:
-    """Return title and status of memories by id, live ones first; titles of secret ones are left out."""
+    """Return title and status of memories by id, live ones first.
+
+    Titles of secret memories are left out.
+    """
     columns, names = ["memory_id", "title", "status", "sensitivity"], list(memory_ids)
     rows = space.store.read_by("memories", "memory_id", names, columns=columns, also=within(namespace))
     rows = rows.with_columns(title=pl.when(open_rows()).then("title")).sort(

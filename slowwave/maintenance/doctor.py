@@ -337,7 +337,7 @@ def _drop_indexes(table: object, columns: set[str]) -> None:
 
 
 def _vaults(space: Workspace) -> Iterator[Finding]:
-    """Check the folders of the vaults, and name their files in quarantine, which is no fault."""
+    """Check the folders of vaults; name their files in quarantine."""
     from slowwave.lifecycle.quarantine import held_files
 
     for source in space.journal.sources():

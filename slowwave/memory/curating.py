@@ -98,7 +98,7 @@ class Memory(SearchingMemory):
         return locked_write(self._space, self.namespace, [source], forget)
 
     def repetitions(self, memory_id: str) -> dict[str, str]:
-        """Return title and status of memories that may say the same, by id, live ones first."""
+        """Return title and status of memories that may say the same, by id."""
         from slowwave.lifecycle.repetitions import labels_of, repetitions, same_text
 
         named = repetitions(self._space, self.namespace, [memory_id])

@@ -37,7 +37,7 @@ def quarantine(request: PageRequest) -> ShownPage:
 
 
 def _reasons(request: PageRequest) -> list[tuple[str, int]]:
-    """Return the reasons of more than one held note, with their counts, the most frequent first."""
+    """Return the reasons of several held notes, the most frequent first."""
     memory = request.memory
     rows = memory.store.read("quarantine", memory.tenant.mine(f"status = '{HELD}'"), columns=["reasons"])
     counts = rows["reasons"].explode().drop_nulls().value_counts(sort=True)
