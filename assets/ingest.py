@@ -32,9 +32,9 @@ from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import AdmissionReport, admit_batch, unmerge_cross_sensitivity
+from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.echo_window import served_passages
 from slowwave.lifecycle.pending_decisions import COMMAND, waiting
-from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.maintenance.stale_partitions import ACTS

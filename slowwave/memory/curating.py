@@ -359,8 +359,7 @@ class Memory(SearchingMemory):
             quarantine_id, memory_id, label (title or first words) and status of each.
 
         Raises:
-            NotFoundError: this namespace has no such refused note; nothing was discarded.
-            SlowwaveError: one was settled or discarded already; nothing was discarded.
+            SlowwaveError: one is unknown, settled or discarded already; nothing was discarded.
         """
         from slowwave.lifecycle.discarding import discard
 
