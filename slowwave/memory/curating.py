@@ -352,14 +352,8 @@ class Memory(SearchingMemory):
         """Discard refused notes: they are listed and counted no more. :meth:`restore_discarded` undoes it.
 
         Args:
-            *quarantine_ids: from quarantine().
+            *quarantine_ids: from quarantine(); all or none are discarded.
             reason: instead, all that were refused for it.
-
-        Returns:
-            quarantine_id, memory_id, label (title or first words) and status of each.
-
-        Raises:
-            SlowwaveError: one is unknown, settled or discarded already; nothing was discarded.
         """
         from slowwave.lifecycle.discarding import discard
 

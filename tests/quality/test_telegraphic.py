@@ -47,8 +47,8 @@ MENU = (
 def test_facts_pass_and_one_more_does_not_lower_the_score(facts: list[str], joint: str) -> None:
     scores = [signal_density(joint.join(facts[:count])) for count in range(1, len(facts) + 1)]
     assert min(scores) >= 2 * MINIMUM, density_parts(joint.join(facts))
-    # Letter frequencies of some forty letters are noisy; every other part stays as it was.
-    assert all(after >= before - 0.15 for before, after in pairwise(scores))
+    # Two pieces of some twenty letters reach the length that letter frequencies need; nothing else falls.
+    assert all(after >= min(before, 0.85) for before, after in pairwise(scores)), scores
     assert density_parts(joint.join(facts))["syntax"] == 1.0
 
 
@@ -64,6 +64,14 @@ def salad(words: list[str], sizes: tuple[int, int]) -> st.SearchStrategy[str]:
     return sentence.map(lambda some: " ".join(some).capitalize() + ".")
 
 
+def with_capitals(words: list[str]) -> st.SearchStrategy[str]:
+    """Return sentences of random words, some of them with a capital anywhere."""
+    word = st.tuples(st.sampled_from(words), st.booleans()).map(
+        lambda one: one[0].title() if one[1] else one[0]
+    )
+    return st.lists(word, min_size=4, max_size=12).map(lambda some: " ".join(some) + ".")
+
+
 def german(some: list[str]) -> str:
     return " ".join(some) + "."
 
@@ -71,6 +79,7 @@ def german(some: list[str]) -> str:
 JUNK = st.one_of(
     salad(WORDS, (4, 12)),
     salad(WORDS, (4, 12)).map(str.title),
+    with_capitals(WORDS),
     st.lists(st.sampled_from(NOUNS), min_size=4, max_size=12).map(german),
     salad(MASHED, (4, 12)),
     st.lists(st.sampled_from(WORDS), min_size=6, max_size=12).map(", ".join),
@@ -96,6 +105,13 @@ def test_junk_added_to_junk_does_not_pass(pieces: list[str], joint: str) -> None
 )  # fmt: skip
 def test_a_number_a_name_a_label_or_a_verb_links_a_sentence(sentence: str, is_linked: bool) -> None:
     assert linked_share(sentence) == float(is_linked)
+
+
+def test_names_link_sentences_only_beside_other_links() -> None:
+    named = "The cello was lent to Ottilie by the school.\nCousin Ravi downstairs."
+    assert linked_share(named) == 1.0
+    assert linked_share("\n".join(["gravel Spoon cloud mustard", "ladder violet Pebble"] * 4)) == 0.0
+    assert linked_share("\n".join(["retention 7 days", *["gravel Spoon cloud"] * 9])) < 0.2
 
 
 def test_a_text_without_words_has_no_links() -> None:
