@@ -30,7 +30,8 @@ def quarantine(request: PageRequest) -> ShownPage:
     rows = listed(memory.home, memory.namespace, status=status, limit=PAGE, skip=skip)
     data = {
         "rows": [row | {"label": label_of(row), "file": file_of(row)} for row in rows],
-        "total": counts[status], "skip": skip, "page": PAGE, "is_discarded": discarded, "counts": counts,
+        "total": counts[status], "skip": skip, "page": PAGE, "is_discarded": discarded,
+        "discarded_count": counts[DISCARDED],
         "reasons": [] if discarded else _reasons(request),
     }  # fmt: skip
     return ShownPage("quarantine", "Discarded" if discarded else "Quarantine", data, "/quarantine")
