@@ -82,7 +82,7 @@ def texts(space: Workspace, memory_ids: Collection[str]) -> pl.DataFrame:
         return all_versions
     quarantined = space.store.read_by(
         "quarantine", "memory_id", all_versions["memory_id"].unique().to_list(),
-        columns=["memory_id", "revision"], also="status = 'held'",
+        columns=["memory_id", "revision"], also="status IN ('held', 'discarded')",
     ).unique()  # fmt: skip
     return (
         all_versions.join(

@@ -12,8 +12,10 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal import Entry, payload_of
+from slowwave.journal.entry import DISCARD
 from slowwave.journal.frames import ENTRY_SCHEMA
 from slowwave.journal.kinds.note import (
+    Discard,
     Unreadable,
     is_released,
     payload_digest,
@@ -170,6 +172,12 @@ def word_entry(
 ) -> Entry:
     """Build the event of a user's undo or accept of a logged decision."""
     return Entry(ids.digest(kind, decision_id), kind, subject=decision_id, **circumstances)
+
+
+def discard_entry(quarantine_id: str, *, restored: bool, **circumstances: Unpack[Circumstances]) -> Entry:
+    """Build the event of a user's discard of a quarantined note, or of its undo."""
+    payload = Discard(restored=True) if restored else Discard()
+    return Entry(ids.new_event_id(), DISCARD, subject=quarantine_id, payload=payload, **circumstances)
 
 
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:

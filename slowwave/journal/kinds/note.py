@@ -58,6 +58,12 @@ class Unreadable(TypedDict, total=False):
     path: str
 
 
+class Discard(TypedDict, total=False):
+    """Discard of a quarantined note; `restored`: its undo."""
+
+    restored: bool
+
+
 NOTE = struct((Save, Unreadable))
 """Fields of both."""
 LISTS = ("trigger_phrases", "tags", "aliases", "links")

@@ -11,6 +11,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal import SOURCE_KINDS
 from slowwave.journal.kinds.note import texts_in, without_follows
+from slowwave.lifecycle.repetitions import repetitions
 from slowwave.maintenance.erasure.entry_redaction import entries_of
 from slowwave.maintenance.erasure.model import ErasureError, Named, Scope
 from slowwave.maintenance.erasure.quote_detection import QuoteFingerprints, phrases_of, vocabulary
@@ -19,8 +20,6 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-
-_BESIDE = "outcome IN ('merge', 'duplicate', 'supersede')"
 
 
 @dataclass
@@ -174,9 +173,7 @@ def _words_elsewhere(space: Workspace, namespace: str) -> set[str]:
 def beside(space: Workspace, namespace: str, subjects: ErasureSubjects) -> tuple[str, ...]:
     """Return remaining memories that may have the same text: decided with an erased one, or once equal."""
     erased = subjects.named.keys()
-    rows = space.store.read("decisions", within(namespace, _BESIDE), columns=["memory_id", "other_memory"])
-    pairs = (set(filter(None, pair)) for pair in rows.iter_rows())
-    return tuple(sorted(subjects.once.union(*(pair for pair in pairs if pair & erased)) - erased))
+    return tuple(sorted(subjects.once | repetitions(space, namespace, erased)))
 
 
 def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[str, ...]:
