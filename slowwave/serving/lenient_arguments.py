@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from slowwave.common.arguments import shown
-from slowwave.common.json_repair import REPLACEMENT, mend, parse
+from slowwave.common.json_repair import REPLACEMENT, parse, replace_invalid
 from slowwave.common.pluralize import counted
 from slowwave.errors import ArgumentError
 
@@ -132,7 +132,7 @@ def _plain(name: str) -> str:
 def _mended(name: str, value: object) -> Any:  # noqa: ANN401 - any JSON value
     """Replace the characters of a value that are not Unicode."""
     try:
-        return mend(value).value
+        return replace_invalid(value).value
     except ValueError as error:
         raise ArgumentError(f"{name}: {error}. Give a plain value.") from None
 

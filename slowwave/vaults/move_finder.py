@@ -1,4 +1,4 @@
-"""Assignment of new and changed notes of a scan to the known notes that they are.
+"""Assignment of new and changed notes to the known notes that they are.
 
 A note is known by its text: an equal one first, then the most similar. One that was rewritten in place stays
 the same note, unless its old text is elsewhere now or its new text comes from elsewhere: then files changed
@@ -94,7 +94,7 @@ class MoveFinder:
     def _rewritten(
         self, found: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
     ) -> list[str]:
-        """Return places whose note may have gone, because a text unlike the last is there now."""
+        """Return places whose text is unlike the last, so that the note may have gone."""
         changed = [
             note
             for note in found
