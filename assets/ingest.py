@@ -32,6 +32,7 @@ from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import AdmissionReport, admit_batch, unmerge_cross_sensitivity
+from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.echo_window import served_passages
 from slowwave.lifecycle.pending_decisions import COMMAND, waiting
 from slowwave.lifecycle.quarantine import hold, lost_originals
@@ -134,6 +135,7 @@ def gate_verdicts(
     ).with_columns(verdict_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
     refused = verdicts.filter(pl.col("verdict") == "refuse")
     quarantined = hold(space.store, staged, refused)
+    apply_discards(space)
     faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
     examples = faulty.select("memory_id", "verdict", "score", "reasons")
     scores = verdicts["score"].drop_nulls()

@@ -16,6 +16,8 @@ def folded(name: str) -> frozenset[str]:
 
 
 FUNCTION_WORDS = folded("function")
+LINKING_WORDS = frozenset[str]().union(*map(folded, ("before_a_value", "naming_verbs", "stating_verbs")))
+"""Words that link the words of a sentence beside `FUNCTION_WORDS`: common verbs, pronouns, prepositions."""
 FUNCTION_CHARACTERS = "的是了在和就都而及与着或一个没有我们你们他们这那因为所以但是如果也不之其把被"
 
 FILLER_WORDS = folded("filler")

@@ -133,7 +133,8 @@ def _reasons(
 def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> list[list[str]]:
     """Return `echo` for each note that only repeats recent results.
 
-    A note with more or other content is no echo: the gate would lose it.
+    A note with more or other content is no echo: the gate would lose it. Nor is a vault's note with the text
+    of one that the vault changed or deleted on that day: a vault changes as a whole.
     """
     if served is None or served.is_empty() or not policy.echo_window:
         return [[]] * staged.height
@@ -147,7 +148,11 @@ def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None)
         .agg(pl.col("text").unique(maintain_order=True))
         .iter_rows()
     }
-    suspects = echoes.join(staged.select("memory_id", "namespace", "content"), on="memory_id")
+    columns = ["memory_id", "namespace", "content", "origin", pl.col("occurred_at").dt.date().alias("date")]
+    suspects = echoes.join(staged.select(columns), on="memory_id")
+    withdrawn = staged.select(echo_of="memory_id", origin="origin", date=pl.col("occurred_at").dt.date())
+    withdrawn = withdrawn.filter(pl.col("origin").fill_null("") != "")
+    suspects = suspects.join(withdrawn, on=["echo_of", "origin", "date"], how="anti")
     repeats = {
         name
         for name, namespace, search, content in suspects.select(

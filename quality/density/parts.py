@@ -93,7 +93,7 @@ def _parts(text: str) -> DensityParts:
         novelty=novelty,
         vocabulary=vocabulary,
         spelling=spelling_of(words, letters, solid, kinds, unspaced),
-        syntax=syntax_of(folded, words, letters, len(solid), kinds, unspaced) * order_of(kinds),
+        syntax=syntax_of(seen, folded, words, letters, len(solid), kinds, unspaced) * order_of(kinds),
         encoding=encoding_of(tokens, len(solid)),
         prose=prose_of(seen, kinds),
         substance=substance_of(folded, letters, kinds, unspaced),

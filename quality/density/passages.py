@@ -129,7 +129,7 @@ def menu_of(folded: str) -> float:
     if len(items) < _FEW_ITEMS:
         return 1.0
     short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
-    short = [item for item in short if item and item.count(" ") <= 3]
+    short = [item for item in short if item and item.count(" ") <= 3 and not item.endswith(".")]
     named = sum(item in MENU_PHRASES or not MENU_WORDS.isdisjoint(item.split()) for item in short)
     # A line of short items with bars or arrows between them is a menu, whatever its words.
     joined = 0.0

@@ -33,6 +33,7 @@ from slowwave.quality.density.statistics import (
     shingles_of,
     unevenness_of,
 )
+from slowwave.quality.density.telegraphic import linked_share
 from slowwave.quality.spelling import likeness
 
 
@@ -149,20 +150,48 @@ def spelling_of(words: list[str], letters: Array, solid: Array, kinds: Kinds, un
         return rising(alphanumeric, 0.15, 0.4)
     size = len(letters)
     if share_between(letters, IDEOGRAPHS, HANGUL) > 0.75:
-        # Characters repeat with length in any text, but sooner in a real one.
-        return rising(unevenness_of(letters), 0.06 + size / 5000, 0.2 + size / 2500) if size >= 40 else 1.0
+        return _characters(letters)
     if unspaced:
         return 1.0
-    return min(_natural(letters), _natural(solid)) * _keys(letters) * _speakable(kinds) * _paired(words, size)
+    natural = _frequencies(letters, solid) * _speakable(kinds)
+    if size <= _FEW_LETTERS and (alike := likeness(words)) is not None:
+        # Pairs tell more of a short text than frequencies and vowels, in the alphabets that have a model.
+        natural = max(natural, rising(alike, *_PAIRS_OF_WORDS)) * rising(alike, *_PAIRS_OF_CHANCE)
+    return natural * _keys(letters)
 
 
-def _paired(words: list[str], size: int) -> float:
-    """Score letter pairs as in words, for short texts only."""
-    alike = likeness(words) if size <= _FEW_LETTERS else None
-    return 1.0 if alike is None else rising(alike, -0.95, -0.55)
+def _characters(letters: Array) -> float:
+    """Score plausible ideographs or syllables: they repeat with length, in a real text sooner."""
+    size = len(letters)
+    return rising(unevenness_of(letters), 0.06 + size / 5000, 0.2 + size / 2500) if size >= 40 else 1.0
+
+
+def _frequencies(letters: Array, solid: Array) -> float:
+    """Score letter frequencies as in a language, of several alphabets each by itself.
+
+    Those of two alphabets together are as even as in random letters.
+    """
+    alphabets = _ALPHABETS[np.minimum(letters >> 8, _SYLLABLES)]
+    present = np.unique(alphabets)
+    if len(present) == 1:
+        return min(_natural(letters), _natural(solid))
+    apart = ((alphabet, letters[alphabets == alphabet]) for alphabet in present)
+    return min(_characters(own) if alphabet == _SYLLABLES else _natural(own) for alphabet, own in apart)
+
+
+_SYLLABLES = 0x30
+_ALPHABETS = np.arange(_SYLLABLES + 1)
+"""Alphabet of each block of 256 code points; the last is that of all characters beyond."""
+_ALPHABETS[[0x01, 0x02, 0x1E]] = 0
+_ALPHABETS[0x1F] = 0x03
 
 
 _FEW_LETTERS = 400
+"""Maximum letters of a text that is judged by its letter pairs (count)."""
+_PAIRS_OF_CHANCE = (-0.95, -0.55)
+"""Log-odds of letter pairs of random letters, and from which they may be words (bits)."""
+_PAIRS_OF_WORDS = (-0.3, 0.0)
+"""Log-odds of letter pairs between which they come to outweigh the rest (bits)."""
 
 
 def _natural(codes: Array) -> float:
@@ -223,11 +252,11 @@ _SHAPES = _shapes()
 
 
 def syntax_of(
-    folded: str, words: list[str], letters: Array, size: int, kinds: Kinds, unspaced: bool
+    seen: str, folded: str, words: list[str], letters: Array, size: int, kinds: Kinds, unspaced: bool
 ) -> float:
     """Score syntax: share of function words and variation of word lengths.
 
-    Function words alone and content words alone score low.
+    Function words alone and content words alone score low, unless the text consists of telegraphic facts.
     """
     if len(letters) < 40:
         return 1.0
@@ -249,7 +278,12 @@ def syntax_of(
     marks = size - len(letters) - sum(map(folded.count, _SENTENCE_MARKS))
     marked = rising(marks / size, 0.05, 0.15)
     alone = falling(function, 0.7, 0.84)
-    return alone * min(1.0, 0.9 * max(linked, marked) + 0.25 * varied)
+    syntax = min(1.0, 0.9 * max(linked, marked) + 0.25 * varied)
+    return alone * (syntax if syntax == 1.0 else max(syntax, rising(linked_share(seen), *_TELEGRAPHIC)))
+
+
+_TELEGRAPHIC = (0.2, 0.5)
+"""Share of words in linked sentences up to which it has no weight, and from which it is enough."""
 
 
 _SENTENCE_MARKS = ".,!?;:'\"…،؟。、"

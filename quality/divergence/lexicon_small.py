@@ -61,7 +61,7 @@ TURNS = frozenset({"all", "only", "or", "condition", "modal", "even", "bound", "
 # Phrases that act as one small word; an empty key is a connective without meaning, or like "and".
 _PHRASES = {
     "": "as well as;as well;in order to;so as to;for example;for instance;in addition to;"
-        "in addition;each other;one another"
+        "in addition;each other;one another;"
         "along with;of course;in fact;that is to say;and so on;at the moment;at present",
     "reason:because": "due to the fact that;due to;owing to;because of;on account of",
     "reason:although": "in spite of;even though;even although",

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.memory import Memory
 from slowwave.serving.caller import Caller
 from slowwave.serving.request import MemoryRequest
-from slowwave.serving.tool import Tool, short
+from slowwave.serving.tool import Tool, short, with_remarks
 from slowwave.serving.tools import TOOLS
 from slowwave.views.mcp_text import INSTRUCTIONS
 
@@ -65,7 +65,7 @@ class MemoryTool:
 
     @property
     def arguments(self) -> type[BaseModel]:
-        """Model of the arguments; unknown ones are refused."""
+        """Model of the arguments."""
         return self.tool.arguments
 
     @property
@@ -87,12 +87,12 @@ class MemoryTool:
             ToolFailedError: nothing was done, or the message says what was.
         """
         try:
-            validated = self.arguments.model_validate(dict(arguments))
-        except ValidationError as error:
-            raise ToolFailedError(self.tool.invalid(error), again=True) from None
-        values = {name: getattr(validated, name) for name in validated.model_fields_set}
+            read = self.tool.read(arguments)
+        except ArgumentError as error:
+            raise ToolFailedError(str(error), again=True) from None
         try:
-            return self.tool.run(lambda: self.request, values).words
+            answer = self.tool.run(lambda: self.request, read.values)
+            return with_remarks(answer, read.remarks).words
         except SlowwaveError as error:
             raise ToolFailedError(self.tool.failure(error), again=isinstance(error, ArgumentError)) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
@@ -10,7 +11,9 @@ import anyio.to_thread
 from fastapi import Depends, Request, Response, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.responses import JSONResponse
 
+from slowwave.api.schemas import REMARKS
 from slowwave.common.error_translation import boundary
 from slowwave.serving.access import Access
 from slowwave.serving.caller import Caller
@@ -36,17 +39,33 @@ class ApiSite:
 
 
 class BoundaryRoute(APIRoute):
-    """Route that translates library errors to Slowwave errors."""
+    """Route that translates library errors, and adds remarks about a body to the answer's warnings."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function that answers a request."""
         answers = super().get_route_handler()
 
         async def within(request: Request) -> Response:
-            with boundary(own=True):
-                return await answers(request)
+            remarks: list[str] = []
+            token = REMARKS.set(remarks)
+            try:
+                with boundary(own=True):
+                    response = await answers(request)
+            finally:
+                REMARKS.reset(token)
+            return _remarked(response, remarks)
 
         return within
+
+
+def _remarked(response: Response, remarks: list[str]) -> Response:
+    """Return an answer with remarks among its warnings."""
+    data = json.loads(bytes(response.body)) if remarks else None
+    if not isinstance(data, dict):
+        return response
+    data["warnings"] = [*data.get("warnings", ()), *remarks]
+    headers = {name: value for name, value in response.headers.items() if name != "content-length"}
+    return JSONResponse(data, response.status_code, headers, background=response.background)
 
 
 def _open(*, changes: bool = False, writes: bool = False, person: bool = False) -> Any:  # noqa: ANN401

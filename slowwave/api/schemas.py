@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -14,10 +15,12 @@ from pydantic import (
     StrictBool,
     StrictInt,
     create_model,
+    model_validator,
 )
 
 from slowwave.common.arguments import limit_of
 from slowwave.common.search_request import DAY, LABELS, MOMENT, SEARCH_ARGUMENTS
+from slowwave.serving.lenient_arguments import read_arguments
 from slowwave.serving.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating
 
@@ -36,10 +39,22 @@ Key = Annotated[str, Field(max_length=_longest("key"))]
 Project = Annotated[str, Field(max_length=_longest("project"))]
 
 
+REMARKS: Final = ContextVar[list[str] | None]("remarks", default=None)
+"""Remarks about the body of the current request, for the warnings of its answer."""
+
+
 class _Body(BaseModel):
-    """Request body; unknown fields are refused."""
+    """Request body, read as :mod:`slowwave.serving.lenient_arguments` reads arguments."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _meant(cls, given: object) -> dict[str, Any]:
+        arguments = read_arguments(cls, given)
+        if (remarks := REMARKS.get()) is not None:
+            remarks += arguments.remarks
+        return arguments.values
 
 
 def _example(**values: JsonValue) -> ConfigDict:

@@ -30,6 +30,7 @@ from slowwave.cli import (  # noqa: F401
     mcp,
     moving,
     page,
+    quarantine,
     rebuild,
     report,
     search,

@@ -1,4 +1,4 @@
-"""Curation commands: quarantine, decisions, history, undo, unforget, reconsolidate, calibrate."""
+"""Curation commands: decisions, history, undo, unforget, reconsolidate, calibrate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Limit, MemoryId, Namespace, Reason, app, open_home, open_namespace, reference
+from slowwave.cli.app import Limit, MemoryId, Namespace, app, open_home, open_namespace, reference
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since
 from slowwave.views.section import Table
@@ -20,100 +20,7 @@ if TYPE_CHECKING:
     from slowwave.lifecycle.reconsolidate import Reconsolidated
     from slowwave.memory import Memory
 
-quarantines = typer.Typer(no_args_is_help=True, help="List, show and release refused notes.")
-app.add_typer(quarantines, name="quarantine")
-
 _SHOWN = 40
-
-
-@quarantines.command("list")
-@prints_output
-def quarantine_list(
-    reason: Reason = "",
-    everything: Annotated[bool, typer.Option("--all", help="Include notes settled since.")] = False,
-    limit: Limit = 50,
-    namespace: Namespace = "",
-) -> Output:
-    """List refused notes, newest first, with every reason."""
-    from slowwave.home.id_resolution import short_ids
-
-    with open_namespace(namespace, known=True) as memory:
-        rows = memory.quarantine(status="" if everything else "held", reason=reason)
-        short = short_ids(memory.tenant, "quarantine", [row["memory_id"] for row in rows[:limit]])
-    if not rows:
-        return Output([], "The quarantine is empty. The save gate puts refused notes there.")
-
-    def show() -> None:
-        cells = [
-            [short[row["memory_id"]], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
-            for row in rows[:limit]
-        ]
-        columns = ["id", "note", "reasons", "score", "status"]
-        title, hidden_rows = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
-        print_table(title, columns, cells, left_out=hidden_rows, option="--limit")
-        out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: accept it.[/]")
-
-    return Output(rows[:limit], show)
-
-
-@quarantines.command("show")
-@prints_output
-def quarantine_show(
-    quarantine_id: Annotated[str, typer.Argument(help="Id, from quarantine list.")],
-    namespace: Namespace = "",
-) -> Output:
-    """Show one refused note in full, with its scores."""
-    import orjson
-
-    from slowwave.lifecycle.quarantine import held
-    from slowwave.quality.content import STATEMENT, WEIGHTS
-    from slowwave.views import gate_text
-
-    with open_namespace(namespace) as memory:
-        quarantine_id = reference(memory, "quarantine", quarantine_id)
-        row, now = held(memory.store, memory.namespace, quarantine_id), memory.home.now()
-    parts = orjson.loads(row["parts"] or "{}")
-
-    def show() -> None:
-        say(row["title"] or row["source"], "bold")
-        size = counted(row["size_bytes"] or 0, "byte")
-        facts = [row["source"], row["status"], size, since(row["occurred_at"], now)]
-        say(" · ".join(facts), "dim")
-        for line in gate_text.reason_lines(row["reasons"]):
-            say(f"Refused: {line}", "red")
-        if row["details"]:
-            say(row["details"])
-        if row["duplicate_of"]:
-            say(f"Duplicate of: {row['duplicate_of']}")
-        if STATEMENT in parts:
-            cells = [[name, "does not apply" if value is None else value] for name, value in parts.items()]
-            print_table(f"Content score {row['score']:.2f}", ["part", "score"], cells)
-        elif parts:
-            cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
-            print_table(f"Content score {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
-        say(row["content"] or "")
-
-    return Output(row | {"parts": parts}, show)
-
-
-@quarantines.command("release")
-@prints_output
-def quarantine_release(
-    quarantine_ids: Annotated[list[str], typer.Argument(help="Ids, from quarantine list.")],
-    namespace: Namespace = "",
-) -> Output:
-    """Release refused notes unchanged. The journal records who did it."""
-    with open_namespace(namespace) as memory:
-        named = [reference(memory, "quarantine", item) for item in quarantine_ids]
-        released = [memory.release(item) for item in named]
-
-    def show() -> None:
-        for item in released:
-            out.print(
-                f"Released [bold]{escape(item.memory_id)}[/] ({escape(item.source)}): {escape(item.status)}"
-            )
-
-    return Output(released, show)
 
 
 @app.command()

@@ -83,6 +83,7 @@ def ingest(
     from datetime import UTC, datetime
 
     from slowwave.home.workspace import Workspace
+    from slowwave.lifecycle.quarantine import held_files
     from slowwave.settings import load
     from slowwave.vaults import vault
 
@@ -97,15 +98,20 @@ def ingest(
             space.journal, source, settings.notes, as_of=now, principal="command line",
             allow_mass_retire=delete_missing,
         )  # fmt: skip
+    known = scan.unchanged + scan.changed  # a new vault has no file in quarantine
+    refused = held_files(space, namespace=source.namespace, vault=source.name) if known else []
     space.close()
 
     def show() -> None:
         out.print(
             f"[bold]{escape(source.name)}[/]: {scan.new:,} new, {scan.changed:,} changed, "
-            f"{scan.deleted:,} deleted, {scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+            f"{scan.moved:,} moved, {scan.deleted:,} deleted, "
+            f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
         )
         for warning in scan.warnings:
             warn(warning)
+        for line in refused:
+            warn(f"In quarantine: {line}")
         if scan.acts:
             out.print("Next: [bold]slowwave night[/] applies them.")
 
@@ -223,12 +229,19 @@ def forget(
     namespace: Namespace = "",
 ) -> Output:
     """Hide a memory from searches. `slowwave unforget` undoes it; `slowwave erase` deletes."""
+    from slowwave.home.visibility import HIDDEN, Viewer, may_see
+
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
+        record = memory.get(memory_id)
+        title = record.title if may_see(Viewer.REPORT, record.sensitivity, let_in=False) else HIDDEN
         done = memory.forget(memory_id)
+        labels = memory.repetitions(memory_id) if done else {}
 
     status = "Forgotten" if done else "Already forgotten; nothing changed"
-    return Output({"memory_id": memory_id, "new": done}, f"{status}: [bold]{escape(memory_id)}[/]")
+    lines = [f"{status}: {escape(title)} [bold]{escape(memory_id)}[/]"]
+    lines += [f"Stays, and may say the same: {escape(f'{label} [{name}]')}" for name, label in labels.items()]
+    return Output({"memory_id": memory_id, "new": done}, "\n".join(lines))
 
 
 def _standard_input() -> str:

@@ -34,7 +34,7 @@ class Damaged(NamedTuple):
     why: str
 
 
-def mend_text(text: str) -> Parsed:
+def replace_invalid_text(text: str) -> Parsed:
     """Return a text that is Unicode: surrogate pairs are joined, halves are replaced."""
     try:
         text.encode()
@@ -44,27 +44,27 @@ def mend_text(text: str) -> Parsed:
     return Parsed(text, 0)
 
 
-def mend(value: Any) -> Parsed:  # noqa: ANN401 - any JSON value
-    """Mend every text of a JSON value, names included.
+def replace_invalid(value: Any) -> Parsed:  # noqa: ANN401 - any JSON value
+    """Repair every text of a JSON value, names included.
 
     Raises:
         ValueError: It is nested too deeply.
     """
     try:
-        return _mended(value)
+        return _replaced(value)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
 def parse(data: bytes | str) -> Parsed:
-    """Parse a text as one JSON value, and mend its characters.
+    """Parse a text as one JSON value, and repair its characters.
 
     Raises:
         ValueError: It is not JSON.
     """
     text, replaced = _decoded(data)
     try:
-        value, more = mend(json.loads(text, strict=False, parse_constant=lambda _: None))
+        value, more = replace_invalid(json.loads(text, strict=False, parse_constant=lambda _: None))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return Parsed(value, replaced + more)
@@ -127,15 +127,16 @@ def _object_at(text: str, at: int) -> tuple[Parsed, int] | None:
     """Return the object that begins here, and where it ends."""
     try:
         value, end = _DECODER.raw_decode(text, at)
-        return (mend(value), end) if isinstance(value, dict) else None
+        return (replace_invalid(value), end) if isinstance(value, dict) else None
     except (ValueError, RecursionError):
         return None
 
 
 def _next_record(text: str, at: int) -> int:
-    """Return where a record begins after a broken one, so that all from there to the end is sound.
+    """Return where the next sound record begins after a broken one.
 
-    Records of one file begin alike, so parts of the broken one are not taken for records.
+    All from there to the end is sound. Records of one file begin alike, so
+    parts of the broken one are not taken for records.
     """
     own = _BEGINNING.match(text, at)
     beginning = re.compile(re.escape(own[0])) if own else _BEGINNING
@@ -163,14 +164,14 @@ def _after(text: str, at: int) -> int:
     return at
 
 
-def _mended(value: Any) -> Parsed:  # noqa: ANN401 - any JSON value
+def _replaced(value: Any) -> Parsed:  # noqa: ANN401 - any JSON value
     if isinstance(value, str):
-        return mend_text(value)
+        return replace_invalid_text(value)
     if isinstance(value, list):
-        parts = [_mended(part) for part in value]
+        parts = [_replaced(part) for part in value]
         return Parsed([part.value for part in parts], sum(part.replaced for part in parts))
     if isinstance(value, Mapping):
-        pairs = [(mend_text(name), _mended(part)) for name, part in value.items()]
+        pairs = [(replace_invalid_text(name), _replaced(part)) for name, part in value.items()]
         replaced = sum(name.replaced + part.replaced for name, part in pairs)
         return Parsed({name.value: part.value for name, part in pairs}, replaced)
     return Parsed(value, 0)

@@ -60,7 +60,8 @@ def texts(space: Workspace, memory_ids: Collection[str]) -> pl.DataFrame:
     for where, source in rewritten:
         saves = [save for save in space.journal.about(where, source) if save.kind == "save"]
         versions = [ids.revision(save.ordered_at or save.occurred_at, save.event_id) for save in saves]
-        statements = [_statement(save) for save in saves]
+        moved = any("path" in save.payload for save in saves)
+        statements = [_statement(save, moved=moved) for save in saves]
         places = lineages(statements, _similarity(space), is_word, space.thresholds.merge)
         memory = ids.memory_id(where, source)
         rows += [
@@ -80,7 +81,7 @@ def texts(space: Workspace, memory_ids: Collection[str]) -> pl.DataFrame:
         return all_versions
     quarantined = space.store.read_by(
         "quarantine", "memory_id", all_versions["memory_id"].unique().to_list(),
-        columns=["memory_id", "revision"], also="status = 'held'",
+        columns=["memory_id", "revision"], also="status IN ('held', 'discarded')",
     ).unique()  # fmt: skip
     return (
         all_versions.join(
@@ -144,10 +145,15 @@ def of_text(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
     return rows.filter(pl.col("text").fill_null(FIRST) == has)
 
 
-def _statement(entry: Entry) -> ComparedNote:
+def _statement(entry: Entry, *, moved: bool) -> ComparedNote:
     title, content = entry.payload.get("title"), text_in(entry.payload)
     title = title if isinstance(title, str) else ""
-    own_title = "" if is_from_first_words(title, content or "") else title
+    derived = is_from_first_words(title, content or "")
+    if moved:  # a new file name is no new text
+        from slowwave.notes.reading import title_from_path  # imports YAML
+
+        derived = derived or title == title_from_path(str(entry.payload.get("path") or entry.subject))
+    own_title = "" if derived else title
     return ComparedNote(
         own_title, entry.subject,  # a title derived from the text adds nothing
         entry.event_id if content is None else content,  # erased or malformed: unlike any other text

@@ -220,7 +220,7 @@ def _memories(source: ImportSource, sessions: Sequence[Member], *patterns: str) 
 def _memory_file(file: Member, source: str, folder: Path) -> Iterator[Read]:
     """Yield a memory file whole; its key is its path, as it has no other name."""
     try:
-        text = decode(read_whole(file), file.name, max_bytes=file.size + 1)
+        text, _ = decode(read_whole(file), file.name, max_bytes=file.size + 1)
     except (NoteError, OSError) as error:
         yield Unread(file.name, str(error))
         return

@@ -107,7 +107,7 @@ def _found(element: Element, replaced: int) -> Iterator[Element | Repaired]:
 
 
 def _quick(data: bytes) -> list[Parsed]:
-    """Return the one value of sound JSON; empty: something is to be mended."""
+    """Return the one value of sound JSON; empty: something needs repair."""
     try:
         return [Parsed(orjson.loads(data), 0)]
     except orjson.JSONDecodeError:

@@ -179,7 +179,7 @@ def _records(file: Member, *lists: str) -> Iterator[Element | Unread | Repaired]
 
 
 def _has_lines(data: bytes, lists: Iterable[str]) -> bool:
-    """Whether a broken file is one of JSON lines, and neither a list nor an object with lists."""
+    """Whether a broken file has JSON lines, not a list or an object with lists."""
     names = "|".join(lists).encode()
     if re.match(rb'\[|\{\s*"(' + names + rb')"\s*:', data):
         return False

@@ -77,7 +77,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """Record in which characters that are not Unicode were replaced, with its place and their count."""
+    """Record with replaced characters that are not Unicode: its place and their count."""
 
     place: str
     characters: int

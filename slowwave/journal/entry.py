@@ -16,6 +16,9 @@ SOURCE_KINDS = ("save", "forget", "unreadable")
 WORDS = ("undo", "accept")
 """Kinds of a user's settlement of a decision: it is undone, or its proposal is carried out."""
 
+DISCARD = "discard"
+"""Kind of a user's discard of a quarantined note, and of its undo."""
+
 FEEDBACK_KINDS = ("feedback", "observation", "outcome")
 """Kinds of feedback: a rating, an observed answer, the outcome of a project."""
 
@@ -44,8 +47,8 @@ GATE = "gate"
 """Kind of a change of the save gate's start, for the home as a whole."""
 
 KINDS = (
-    *SOURCE_KINDS, *WORDS, "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING, ERASURE, ERASED, UPGRADE, RECORD,
-    WORK, GATE,
+    *SOURCE_KINDS, *WORDS, DISCARD, "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING, ERASURE, ERASED, UPGRADE,
+    RECORD, WORK, GATE,
 )  # fmt: skip
 """Every kind of entry."""
 
@@ -72,9 +75,9 @@ class Entry:
         kind: One of `KINDS`.
         namespace: The tenant it belongs to.
         subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo:
-            the decision's id; of a search, a feedback or an observation: the search's id; of an outcome:
-            the project; of a judgment: the query's id; of learning: the action; of an erasure: its id;
-            of an erased entry: a name without content.
+            the decision's id; of a discard: the quarantine id; of a search, a feedback or an observation:
+            the search's id; of an outcome: the project; of a judgment: the query's id; of learning: the
+            action; of an erasure: its id; of an erased entry: a name without content.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
         principal: Acting user.
         digest: Hash of a save's raw bytes.

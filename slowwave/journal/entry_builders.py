@@ -12,12 +12,24 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal import Entry, payload_of
+from slowwave.journal.entry import DISCARD
 from slowwave.journal.frames import ENTRY_SCHEMA
-from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
+from slowwave.journal.kinds.note import (
+    Discard,
+    Unreadable,
+    is_released,
+    payload_digest,
+    released,
+    save_of,
+    text_in,
+)
 from slowwave.notes.conversation_context import inherited_context
 from slowwave.notes.decoding import content_hash
 from slowwave.notes.model import Note, NoteFailure
 from slowwave.scoring.days import day_of
+
+MOVED = "moved:"
+"""Prefix of the digest of a note that is at another path than its source; its payload has the path."""
 
 KEYLESS = "saved/"
 """Prefix of the sources of notes saved without a key."""
@@ -89,19 +101,30 @@ def save_entry(
     source: str,
     digest: str = "",
     event_id: str = "",
+    path: str = "",
+    before: Entry | None = None,
     **circumstances: Unpack[SourceCircumstances],
 ) -> Entry:
     """Build the save event of a note.
 
     Without `event_id` it gets a fresh one; `digest` is of the note's raw bytes.
+
+    Args:
+        path: Where a vault's note is now, with the vault's name; other than `source` if it has moved.
+        before: Newest event of a note that moves. A released text stays released.
     """
     payload = save_of(note)
+    digest, text = digest or payload_digest(payload), content_hash(note.content)
+    if before is not None and before.content_hash == text and is_released(before.payload):
+        payload = released(payload)
+    if path and path != source:
+        payload, digest = {**payload, "path": path}, MOVED + digest
     return Entry(
         event_id=event_id or ids.new_event_id(),
         kind="save",
         subject=source,
-        digest=digest or payload_digest(payload),
-        content_hash=content_hash(note.content),
+        digest=digest,
+        content_hash=text,
         payload=payload,
         **circumstances,
     )
@@ -113,9 +136,13 @@ def unreadable_entry(
     source: str,
     digest: str,
     event_id: str,
+    path: str = "",
     **circumstances: Unpack[SourceCircumstances],
 ) -> Entry:
-    """Build the event of an unreadable file; it is quarantined with the reason."""
+    """Build the event of an unreadable file; it is quarantined with the reason.
+
+    `path` as in `save_entry`.
+    """
     payload = Unreadable(
         title=source.rsplit("/", 1)[-1],
         content=failure.excerpt,
@@ -123,12 +150,21 @@ def unreadable_entry(
         message=failure.message,
         size_bytes=failure.size_bytes,
     )
+    if path and path != source:
+        payload["path"], digest = path, MOVED + digest
     return Entry(event_id, "unreadable", subject=source, digest=digest, payload=payload, **circumstances)
 
 
-def forget_entry(*, source: str, event_id: str = "", **circumstances: Unpack[SourceCircumstances]) -> Entry:
-    """Build the forget event of a source."""
-    return Entry(event_id or ids.new_event_id(), "forget", subject=source, **circumstances)
+def forget_entry(
+    *,
+    source: str,
+    event_id: str = "",
+    content_hash: str = "",
+    **circumstances: Unpack[SourceCircumstances],
+) -> Entry:
+    """Build the forget event of a source; of a vanished file with the hash of its last text."""
+    event = event_id or ids.new_event_id()
+    return Entry(event, "forget", subject=source, content_hash=content_hash, **circumstances)
 
 
 def word_entry(
@@ -136,6 +172,12 @@ def word_entry(
 ) -> Entry:
     """Build the event of a user's undo or accept of a logged decision."""
     return Entry(ids.digest(kind, decision_id), kind, subject=decision_id, **circumstances)
+
+
+def discard_entry(quarantine_id: str, *, restored: bool, **circumstances: Unpack[Circumstances]) -> Entry:
+    """Build the event of a user's discard of a quarantined note, or of its undo."""
+    payload = Discard(restored=True) if restored else Discard()
+    return Entry(ids.new_event_id(), DISCARD, subject=quarantine_id, payload=payload, **circumstances)
 
 
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:

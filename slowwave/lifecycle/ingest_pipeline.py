@@ -214,6 +214,11 @@ def embed_days(
 
 
 def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of ``chunks``: chunks of these memories with the labels that searches filter by."""
-    labels = memories.select("memory_id", "status", *_LABELS, "created_at", "updated_at")
+    """Return rows of ``chunks``: chunks of these memories with the labels that searches filter by.
+
+    The source of a note that has moved is its present path.
+    """
+    labels = memories.with_columns(source=pl.coalesce("path", "source")).select(
+        "memory_id", "status", *_LABELS, "created_at", "updated_at"
+    )
     return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.home.visibility import UNKNOWN, Viewer, may_see, redact, sensitivities
+from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, redact, sensitivities
+from slowwave.journal.entry_builders import KEYLESS
 from slowwave.store import Store, one_of, quote
 from slowwave.store.tenancy import within
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry, Journal
 
-HELD, RESOLVED = "held", "resolved"
+HELD, RESOLVED, DISCARDED = "held", "resolved", "discarded"
+REFUSED = one_of("status", [HELD, DISCARDED])
+"""Filter of notes that neither a release nor a newer text has settled."""
+MAX_FILES = 10
+"""Files that a message names (count)."""
+_FIRST_WORDS = 60  # characters of a text that name it
 
 
 def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bool = False) -> int:
@@ -28,7 +34,7 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bo
         staged: Rows of ``staged_notes``.
         refused: Columns memory_id, revision, reasons of the refused; score, parts, details, duplicate_of
             and duplicate_revision if known.
-        again: Whether they may be in quarantine already, with another original.
+        again: Whether they may be in quarantine already, with another original. Discarded ones stay so.
 
     Returns:
         Count of notes.
@@ -52,6 +58,13 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bo
         size_bytes=pl.coalesce("size_bytes", pl.col("content").str.len_bytes().cast(pl.Int64)),
         status=pl.lit(HELD),
     )  # fmt: skip
+    if again:
+        names = rows["quarantine_id"].to_list()
+        discarded = store.read_by(
+            "quarantine", "quarantine_id", names, columns=["quarantine_id"], also=f"status = '{DISCARDED}'"
+        )
+        is_discarded = pl.col("quarantine_id").is_in(discarded["quarantine_id"].to_list())
+        rows = rows.with_columns(status=pl.when(is_discarded).then(pl.lit(DISCARDED)).otherwise("status"))
     store.upsert("quarantine", rows, insert_only=not again)
     return rows.height
 
@@ -67,7 +80,7 @@ def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> N
     if settled.is_empty():
         return
     held = (
-        store.read_by("quarantine", "memory_id", settled["memory_id"].to_list(), also=f"status = '{HELD}'")
+        store.read_by("quarantine", "memory_id", settled["memory_id"].to_list(), also=REFUSED)
         .join(settled, on="memory_id", how="inner")
         .filter(pl.col("revision") <= pl.col("by"))
     )
@@ -92,6 +105,11 @@ def listed(
         names = names.filter(pl.col("reasons").list.contains(reason))
     wanted = _newest_first(names).slice(skip, limit)["quarantine_id"].to_list()
     rows = _newest_first(space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)))
+    return redacted(space, rows).to_dicts()
+
+
+def redacted(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return quarantined notes with the texts hidden that a report may not show."""
     sensitivity = sensitivities(space.journal, rows["revision"])
     labels = [sensitivity.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series(
@@ -99,7 +117,65 @@ def listed(
     )
     secret = closed & pl.Series([label != UNKNOWN for label in labels], dtype=pl.Boolean)
     rows = redact(rows, pl.lit(secret), "source")
-    return redact(rows, pl.lit(closed), "title", "content", "details").to_dicts()
+    return redact(rows, pl.lit(closed), "title", "content", "details")
+
+
+def held_files(
+    space: Workspace, *, namespace: str = "", vault: str = "", limit: int = MAX_FILES
+) -> list[str]:
+    """Return a line for each vault file in quarantine: name, reasons, id.
+
+    Args:
+        space: Of the home.
+        namespace: Only of this namespace.
+        vault: Only of this vault.
+        limit: Maximum number of files; one more line counts the others.
+    """
+    folders = [
+        (one.namespace, f"{one.name}/")
+        for one in space.journal.sources()
+        if namespace in ("", one.namespace) and vault in ("", one.name)
+    ]
+    if not folders:
+        return []
+    where = f"status = {quote(HELD)}"
+    columns = ["quarantine_id", "namespace", "memory_id", "revision", "source", "reasons", "occurred_at"]
+    is_file = pl.any_horizontal(
+        (pl.col("namespace") == owner) & pl.col("source").str.starts_with(folder) for owner, folder in folders
+    )
+    rows = _newest_first(space.store.read("quarantine", where, columns=columns).filter(is_file))
+    lines = [
+        f"{row['source']}: {', '.join(row['reasons'])} (slowwave quarantine show {row['memory_id'][:8]} "
+        f"-n {row['namespace']})"
+        for row in redacted(space, rows.head(limit)).iter_rows(named=True)
+    ]
+    return [*lines, f"and {rows.height - limit:,} more"] if rows.height > limit else lines
+
+
+def label_of(row: Mapping[str, Any]) -> str:
+    """Return the title of a quarantined note, else its first words, else its source.
+
+    A file that could not be read has no known sensitivity: its name stands for it.
+    """
+    title = " ".join((row["title"] or "").split())
+    words = " ".join((row["content"] or "")[: 4 * _FIRST_WORDS].split())
+    short = words if len(words) <= _FIRST_WORDS else words[:_FIRST_WORDS].rsplit(" ", 1)[0] + " …"
+    shown = [text for text in (title, short) if text not in ("", HIDDEN)]
+    return shown[0] if shown else row["source"] or row["memory_id"]
+
+
+def labels_in_reports(space: Workspace, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the label of each quarantined note as a report may show it."""
+    names = [row["quarantine_id"] for row in rows]
+    stored = space.store.read_by("quarantine", "quarantine_id", names)
+    labels = {row["quarantine_id"]: label_of(row) for row in redacted(space, stored).iter_rows(named=True)}
+    return [labels[name] for name in names]
+
+
+def file_of(row: Mapping[str, Any]) -> str:
+    """Return the file or key of a quarantined note; empty without one."""
+    source: str = row["source"] or ""
+    return "" if source.startswith(KEYLESS) else source
 
 
 def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
@@ -184,6 +260,8 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
     from slowwave.journal.kinds.note import released
 
     name = row["quarantine_id"]
+    if row["status"] == DISCARDED:
+        raise SlowwaveError(f"{name} is discarded. `slowwave quarantine restore {name}` restores it first.")
     if row["status"] != HELD:
         raise SlowwaveError(f"{name} is {row['status']}, not held: a newer text or a release settled it.")
     entry = journal.get(row["revision"].partition("-")[2])

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+import polars as pl
+
 from slowwave.errors import NotFoundError
 from slowwave.feedback.states import states_in
 from slowwave.feedback.tiers import with_tiers
@@ -22,7 +24,7 @@ def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
         NotFoundError: The namespace has no such memory.
     """
     where = tenant.mine(f"{one_of('memory_id', [memory_id])} AND content_hash IS NOT NULL")
-    rows = tenant.store.read("memories", where, columns=_COLUMNS)
+    rows = tenant.store.read("memories", where, columns=[*_COLUMNS, "path"])
     if rows.is_empty():
         raise NotFoundError(
             f"Namespace {tenant.namespace!r} has no memory {memory_id!r}. Ids come from save() and search(); "
@@ -30,8 +32,9 @@ def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
         )
     rows = with_tiers(rows, states_in(tenant.space).promoted(tenant.namespace))
     row: dict[str, Any] = rows.row(0, named=True)
+    place = row.pop("path") or row["source"]
     lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
-    return MemoryRecord(**row | lists, sources=(row["source"], *_sources(tenant, lists["absorbed"])))
+    return MemoryRecord(**row | lists, sources=(place, *_sources(tenant, lists["absorbed"])))
 
 
 def _sources(tenant: Tenant, absorbed: tuple[str, ...]) -> Iterator[str]:
@@ -39,7 +42,8 @@ def _sources(tenant: Tenant, absorbed: tuple[str, ...]) -> Iterator[str]:
     if not absorbed:
         return
     where = tenant.mine(one_of("memory_id", absorbed))
-    rows = tenant.store.read("memories", where, columns=["memory_id", "source", "absorbed"])
+    rows = tenant.store.read("memories", where, columns=["memory_id", "source", "path", "absorbed"])
+    rows = rows.select("memory_id", pl.coalesce("path", "source"), "absorbed")
     by_id = {name: (source, tuple(parts or ())) for name, source, parts in rows.iter_rows()}
     for source, parts in (by_id[name] for name in absorbed if name in by_id):
         yield source

@@ -26,6 +26,7 @@ from slowwave.journal.entry_builders import entries_frame
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import AdmissionReport, admit_batch
 from slowwave.lifecycle.admission.apply import current_entries
+from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.echo_window import served_passages
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.recovery import lacking
@@ -215,6 +216,7 @@ def apply_lost_entries(space: Workspace) -> int:
         aside = wal.set_aside(look=True) if wal is not None else ()
         acts = lacking(space)
         _apply_entries(space, _batches(acts))
+        apply_discards(space)
         if wal is not None:
             wal.forget_set_aside(aside)
             wal.mark_complete()

@@ -338,7 +338,12 @@ def _drop_indexes(table: object, columns: set[str]) -> None:
 
 
 def _vaults(space: Workspace) -> Iterator[Finding]:
+    """Check the folders of vaults; name their files in quarantine."""
+    from slowwave.lifecycle.quarantine import held_files
+
     for source in space.journal.sources():
         message = f"{source.namespace}/{source.name} at {source.uri}"
         advice = f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"
         yield Finding.checked("vault", Path(source.uri).is_dir(), message, advice)
+    for line in held_files(space):
+        yield Finding("refused file", True, line)

@@ -12,11 +12,13 @@ from mcp.server.auth.routes import create_protected_resource_routes
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from slowwave.errors import SlowwaveError
+from slowwave.mcp.lenient_body import LenientBody
 from slowwave.mcp.server import build
 from slowwave.serving.access import Access, require_anybody
 from slowwave.serving.caller import Caller
@@ -116,6 +118,8 @@ def application(
     namespaces = [entry.namespace for entry in settings.mcp.tokens]
     namespaces += [entry.namespace for entry in settings.mcp.oauth.grants]
     starlette.router.lifespan_context = _preloading(starlette.router.lifespan_context, memories, namespaces)
+    lenient = Middleware(LenientBody, path=PATH, max_bytes=settings.mcp.max_request_bytes)
+    starlette.user_middleware.append(lenient)  # innermost: no body of an unknown client is read
     starlette.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
     return starlette
 

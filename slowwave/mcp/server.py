@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypeVar
 
@@ -16,16 +16,15 @@ from mcp.server.mcpserver.exceptions import (
     ResourceError,
     ResourceNotFoundError,
     ToolError,
-    UnexpectedToolError,
 )
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from mcp.types import Tool as ListedTool
-from pydantic import ValidationError
 
 from slowwave import __version__
 from slowwave.common.deadline import check, within
 from slowwave.common.error_translation import boundary
-from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.errors import ArgumentError, NotFoundError, SlowwaveError
+from slowwave.mcp.line_transport import serve_lines
 from slowwave.mcp.resources import gate_status, memory_text
 from slowwave.serving.caller import Caller
 from slowwave.serving.fair_limiter import Turns
@@ -115,7 +114,7 @@ def build(
 
 
 class _Server(MCPServer[Any]):
-    """MCP server with short tool schemas, which refuses unknown arguments.
+    """MCP server with short tool schemas, which reads arguments as :meth:`Tool.read`.
 
     Attributes:
         caller: returns the current caller; readers are offered only tools that read.
@@ -132,6 +131,10 @@ class _Server(MCPServer[Any]):
             if not reads_only or (tool.annotations and tool.annotations.read_only_hint)
         ]
 
+    async def run_stdio_async(self) -> None:
+        """Serve the client that started this process."""
+        await serve_lines(self._lowlevel_server)
+
     async def call_tool(
         self,
         name: str,
@@ -141,28 +144,29 @@ class _Server(MCPServer[Any]):
         """Call a tool by its name.
 
         Raises:
-            ToolError: unknown argument, or as of the SDK.
+            ToolError: an argument is invalid, or as of the SDK.
         """
-        arguments_by_tool = {
-            tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()
-        }
-        if unknown := sorted(set(arguments) - set(arguments_by_tool.get(name, arguments))):
-            raise ToolError(
-                f"{name} has no argument {unknown[0][:80]!a}. Nothing was done. It has "
-                f"{arguments_by_tool[name]}."
-            )
-        metric_name = name if name in arguments_by_tool else "unknown"  # a client may send anything
+        offered = {tool.name for tool in await self.list_tools()}
+        metric_name = name if name in offered else "unknown"  # a client may send anything
         measured: dict[str, Any] = {"method": "tools/call", "tool": metric_name}
-        try:
-            with span(
-                f"tools/call {metric_name}", kind="server", metric="slowwave.tool.duration", **measured
-            ):
+        with span(f"tools/call {metric_name}", kind="server", metric="slowwave.tool.duration", **measured):
+            if name not in offered:
                 return await super().call_tool(name, arguments, context)
-        except ToolError as error:
-            expected = not isinstance(error, UnexpectedToolError)  # invalid arguments, before the call
-            if expected and isinstance(error.__cause__, ValidationError):
-                raise ToolError(TOOLS[name].invalid(error.__cause__)) from None
-            raise
+            try:
+                read = TOOLS[name].read(arguments)
+            except ArgumentError as error:
+                raise ToolError(str(error)) from None
+            return _remarked(await super().call_tool(name, read.values, context), read.remarks)
+
+
+def _remarked(result: Any, remarks: Sequence[str]) -> Any:  # noqa: ANN401 - as of the SDK
+    """Return an answer with remarks about its arguments, among its warnings."""
+    if not remarks or not isinstance(result, CallToolResult):
+        return result
+    lines = [TextContent(type="text", text=f"Warning: {remark}") for remark in remarks]
+    data = dict(result.structured_content or {})
+    data["warnings"] = [*data.get("warnings", ()), *remarks]
+    return result.model_copy(update={"content": [*result.content, *lines], "structured_content": data})
 
 
 def _annotations(tool: Tool) -> ToolAnnotations:

@@ -97,6 +97,15 @@ class Memory(SearchingMemory):
             return forget(None)
         return locked_write(self._space, self.namespace, [source], forget)
 
+    def repetitions(self, memory_id: str) -> dict[str, str]:
+        """Return title and status of memories that may say the same, by id."""
+        from slowwave.lifecycle.repetitions import labels_of, repetitions, same_text
+
+        named = repetitions(self._space, self.namespace, [memory_id])
+        return labels_of(
+            self._space, self.namespace, named | same_text(self._space, self.namespace, memory_id)
+        )
+
     def unforget(self, memory_id: str) -> bool:
         """Undo :meth:`forget`: the memory is searchable again, without the save gate.
 
@@ -310,7 +319,7 @@ class Memory(SearchingMemory):
         """Return refused notes, newest first; texts of secret and unreadable ones are hidden.
 
         Args:
-            status: held, resolved, or empty for both.
+            status: held, resolved, discarded, or empty for all.
             reason: only with this reason.
             limit: maximum number; None is all.
         """
@@ -338,6 +347,23 @@ class Memory(SearchingMemory):
         for entry in written[1:]:
             apply(self._space, [entry])
         return saved
+
+    def discard(self, *quarantine_ids: str, reason: str = "") -> list[dict[str, Any]]:
+        """Discard refused notes: they are listed and counted no more. :meth:`restore_discarded` undoes it.
+
+        Args:
+            *quarantine_ids: from quarantine(); all or none are discarded.
+            reason: instead, all that were refused for it.
+        """
+        from slowwave.lifecycle.discarding import discard
+
+        return discard(self.tenant, quarantine_ids, reason=reason)
+
+    def restore_discarded(self, *quarantine_ids: str) -> list[dict[str, Any]]:
+        """Undo :meth:`discard`: the notes are in quarantine again. Results and errors are the same."""
+        from slowwave.lifecycle.discarding import restore
+
+        return restore(self.tenant, quarantine_ids)
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
         from slowwave.journal.entry_builders import word_entry

@@ -107,7 +107,7 @@ def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
     sensitivity = most_closed([None, *stated]) if stated else WORD_FIELDS[SENSITIVITY]
     return Note(
         source=source,
-        title=_title_from_path(source),
+        title=title_from_path(source),
         content=content,
         sensitivity=sensitivity,
         metadata={LEFT_OUT: list(damages)} if damages else {},
@@ -170,7 +170,7 @@ def _markdown_note(
     tags += inline_tags(body, structure.fences)
     return Note(
         source=source,
-        title=title or _title_from_path(path),
+        title=title or title_from_path(path),
         content=body,
         created_at=fields.moment(),
         source_of_truth=fields.flag("source_of_truth"),
@@ -263,6 +263,7 @@ def _first_key(record: Mapping[str, Any], *names: str) -> str | None:
     return next((name for name in present if record[name] not in (None, "")), present[0] if present else None)
 
 
-def _title_from_path(path: str) -> str:
+def title_from_path(path: str) -> str:
+    """Return the title of last resort: the file name as words."""
     stem = PurePosixPath(path).stem
     return " ".join(stem.replace("-", " ").replace("_", " ").split())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
 
-HEIR = ("memory_id", "source", "replaced_by")
+HEIR = ("memory_id", "source", "path", "replaced_by")
 
 
 class _Triggers(NamedTuple):

@@ -31,7 +31,7 @@ _WITHIN = re.compile(r"\w|[^\w\s]\w")
 _BETWEEN = re.compile(r"^(?:\s|[.:—–-](?=\s|$))+")
 _HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
 _LABELS = ("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)
-COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "updated_at", *_LABELS)))
+COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "path", "updated_at", *_LABELS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _item(row: dict[str, Any]) -> Item:
         title=plain_line(title),
         text=plain_line(excerpt(row["content"][:_LOOKED_AT], title)),
         length=len(row["content"]),
-        source=row["source"],
+        source=row["path"] or row["source"],
         score=row["score"],
         confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
         importance_tier=row["importance_tier"],

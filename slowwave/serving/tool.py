@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_type_hints
@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from slowwave.common.arguments import shown
 from slowwave.common.deadline import check
 from slowwave.common.error_translation import boundary
-from slowwave.errors import SlowwaveError
+from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.serving.lenient_arguments import Arguments, read_arguments
 from slowwave.serving.request import MemoryRequest
 from slowwave.views.mcp_text import with_what_next
 
@@ -86,7 +87,7 @@ class Tool:
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
-        """Model of the arguments; unknown ones are refused."""
+        """Model of the arguments, as :mod:`slowwave.serving.lenient_arguments` reads them."""
         fields: dict[str, Any] = {
             parameter.name: (
                 parameter.annotation,
@@ -101,6 +102,20 @@ class Tool:
         """Model of the answer's data."""
         model: type[BaseModel] = get_args(self._types["return"])[0]
         return model
+
+    def read(self, given: object) -> Arguments:
+        """Return the arguments that a client meant, validated.
+
+        Raises:
+            ArgumentError: one is missing, invalid, or may not be ignored; the message names it.
+        """
+        arguments = read_arguments(self.arguments, given)
+        try:
+            validated = self.arguments.model_validate(arguments.values)
+        except ValidationError as error:
+            raise ArgumentError(" ".join((self.invalid(error), *arguments.remarks))) from None
+        values = {name: getattr(validated, name) for name in validated.model_fields_set}
+        return Arguments(values, arguments.remarks)
 
     def run(self, request: Callable[[], MemoryRequest], arguments: Mapping[str, Any]) -> Reply[Any]:
         """Answer a request.
@@ -128,6 +143,10 @@ class Tool:
 
     def invalid(self, error: ValidationError) -> str:
         """Return the invalid arguments, in a line."""
+        refused = [entry["loc"][0] for entry in error.errors() if entry["type"] == "extra_forbidden"]
+        if refused:
+            names = ", ".join(self.arguments.model_fields)
+            return f"{self.name} has no argument {str(refused[0])[:80]!a}. Nothing was done. It has {names}."
         wrong = " ".join(
             f"{'.'.join(map(str, entry['loc']))} = {shown(entry['input'])}: {entry['msg']}."
             for entry in error.errors()[:3]
@@ -137,6 +156,15 @@ class Tool:
 
 REGISTRY: Final[dict[str, Tool]] = {}
 """Tools by name, in the order of their declarations in :mod:`slowwave.serving.tools`."""
+
+
+def with_remarks(reply: Reply[A], remarks: Sequence[str]) -> Reply[A]:
+    """Return an answer with remarks about its arguments, among its warnings."""
+    if not remarks:
+        return reply
+    words = "\n".join((reply.words, *(f"Warning: {remark}" for remark in remarks)))
+    warnings = [*getattr(reply.data, "warnings", ()), *remarks]
+    return Reply(words, reply.data.model_copy(update={"warnings": warnings}))
 
 
 def tool(title: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - fields of `Tool`

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from slowwave.common.search_request import SEARCH_ARGUMENTS as _SEARCH
 from slowwave.lifecycle.gate_notice import is_near
@@ -41,17 +41,10 @@ MemoryType = Literal[
 ]  # fmt: skip
 
 
-def _listed(value: object) -> object:
-    """Split a comma-separated text into a list, because assistants send both. assistants write both."""
-    return [part for one in value.split(",") if (part := one.strip())] if isinstance(value, str) else value
-
-
 def _numbered(result: int | str) -> int | str:
-    """Convert a rank in text form to a number; no id is so short. no id is so short."""
+    """Convert a rank in text form to a number; no id is so short."""
     return int(result) if isinstance(result, str) and result.isdecimal() and len(result) < 4 else result
 
-
-_LISTED = BeforeValidator(_listed)
 
 Content = Annotated[
     str, Field(description="The note, in full sentences that are clear without this conversation.")
@@ -61,11 +54,9 @@ Key = Annotated[
     str, Field(description="Your own id for a note that may change: saving the same key again replaces it.")
 ]
 Type = Annotated[MemoryType, Field(description="Kind of memory.")]
-Types = Annotated[tuple[MemoryType, ...], _LISTED, Field(description=_SEARCH["memory_type"].words.data)]
-NewTags = Annotated[
-    tuple[str, ...], _LISTED, Field(description="Tags to filter by; searches match them, too.")
-]
-Tags = Annotated[tuple[str, ...], _LISTED, Field(description=_SEARCH["tags"].words.data)]
+Types = Annotated[tuple[MemoryType, ...], Field(description=_SEARCH["memory_type"].words.data)]
+NewTags = Annotated[tuple[str, ...], Field(description="Tags to filter by; searches match them, too.")]
+Tags = Annotated[tuple[str, ...], Field(description=_SEARCH["tags"].words.data)]
 Follows = Annotated[str, Field(description="Key of the previous note in a conversation or series.")]
 Query = Annotated[str, Field(description="A full question or keywords, at most 4,000 characters.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")]
@@ -82,7 +73,6 @@ Ending = Annotated[Literal["success", "failure"], Field(description="Result of t
 Response = Annotated[str, Field(description="Your complete answer.")]
 Cited = Annotated[
     tuple[Annotated[int | str, AfterValidator(_numbered)], ...],
-    _LISTED,
     Field(description="Results that you used or cited: numbers or memory_ids."),
 ]
 Budget = Annotated[int, Field(ge=50, le=20_000, description="Approximate maximum of tokens.")]

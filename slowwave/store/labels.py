@@ -74,12 +74,12 @@ def heirs(merged: pl.DataFrame, source: str) -> list[str]:
     """Return the memories that absorbed the merged memories of a source.
 
     Args:
-        merged: Merged memories, with memory_id, source and replaced_by.
+        merged: Merged memories, with memory_id, source, path and replaced_by.
         source: Prefix of the source.
     """
     into = dict(merged.select("memory_id", "replaced_by").iter_rows())
     holders = set[str]()
-    for name in merged.filter(pl.col("source").str.starts_with(source))["memory_id"]:
+    for name in merged.filter(pl.coalesce("path", "source").str.starts_with(source))["memory_id"]:
         while (holder := into.get(name)) is not None:
             name = holder
         holders.add(name)

@@ -2,12 +2,13 @@
 
 An unreadable folder or file is no evidence that its notes are gone. Its memories stay, and each scan reports
 it again until it is fixed.
+
+A note that is found at another path is the same note (`slowwave.vaults.moves`): its events keep the source
+under which it was first saved, and their payload has the path where it is now.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -20,17 +21,18 @@ from slowwave.common import ids
 from slowwave.common.pluralize import counted
 from slowwave.journal import Entry, Journal, JournalEntryError, WatchedVault
 from slowwave.journal.entry_builders import forget_entry, save_entry, unreadable_entry
-from slowwave.journal.erasure_tombstones import erased_name, is_tombstoned
+from slowwave.journal.erasure_tombstones import is_tombstoned
 from slowwave.journal.kinds.note import payload_digest, save_of
-from slowwave.notes.dates import date_of_file
+from slowwave.notes.decoding import content_hash
 from slowwave.notes.fields import labels_remark
 from slowwave.notes.folder import Listing
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
 from slowwave.settings import NotesSettings
+from slowwave.vaults.known_notes import KnownNotes
+from slowwave.vaults.move_finder import FoundNote, MoveFinder
+from slowwave.vaults.note_files import NAME_CHARACTERS, dated, failure_of, file_of, raw_digest, too_large
 
-_FILE_OF_LINE = re.compile(r"(.*?\.jsonl)#", re.IGNORECASE | re.DOTALL)
-_NAME_CHARACTERS = 200  # of a path in a warning
 _MORE = "for details: slowwave quarantine list, and show ID"
 
 
@@ -39,6 +41,7 @@ class ScanResult:
     """Counts and warnings of one vault scan.
 
     Attributes:
+        moved: Notes that are at another path now, edited or not; they are the same memories.
         deleted: Notes that are gone; their memories were forgotten.
         unreadable: Notes, lines and folders that cannot be read now, also known ones; their memories stay.
         later: Files modified after the staged day, left for the next nightly job.
@@ -50,6 +53,7 @@ class ScanResult:
     vault: str
     new: int = 0
     changed: int = 0
+    moved: int = 0
     deleted: int = 0
     unreadable: int = 0
     unchanged: int = 0
@@ -95,9 +99,9 @@ class VaultScanner:
         self._settings = settings
         self._as_of = as_of
         self._principal = principal
-        latest = journal.latest_sources(source.namespace, source.name)
-        self._last = {row["subject"]: row for row in latest.iter_rows(named=True)}
-        self._erased = journal.erased_sources(source.namespace, source.name)
+        self._known = KnownNotes(journal, source.namespace, source.name)
+        self._last = self._known.last
+        self._erased = set().union(*journal.erased_sources(source.namespace, source.name).values())
         self._named = Counter(file.source for file in listing.files)
         self._seen: set[str] = set()
         self._acted: set[str] = set()
@@ -105,6 +109,8 @@ class VaultScanner:
         self._new_texts: set[str] = set()  # hashes of texts that are new in this scan
         self._unread_labels: list[str] = []  # remarks on the file that is being read
         self._lost: set[str] = set()  # hashes of texts that are no longer in their note
+        self._found: list[FoundNote] = []  # new and changed notes
+        self._postponed: list[VaultFile] = []  # files that are not known yet
         for place in listing.unseen:
             kept = self._keep(place.source)
             if place.expected or kept:
@@ -122,16 +128,14 @@ class VaultScanner:
             self._report(file.source, f"it cannot be opened: {error.strerror}")
             return []
         many = PurePosixPath(file.source).suffix.lower() == ".jsonl"
-        raw = _raw_digest(file, data)
-        if not many and self._is_known(self._subject(file.source), raw, "save"):
+        raw = raw_digest(file, data)
+        if not many and self._is_known(self._place(file.source), raw, "save"):
             self.result.unchanged += 1
             return []
-        max_bytes = self._settings.max_bytes
-        notes = (
-            [_too_large(file, max_bytes)]
-            if data is None
-            else read_notes(data, file.source, max_bytes=max_bytes)
-        )
+        if data is None:
+            notes: list[Note | NoteFailure] = [too_large(file, self._settings.max_bytes)]
+        else:
+            notes = read_notes(data, file.source, max_bytes=self._settings.max_bytes)
         acts: list[Entry] = []
         failures: list[NoteFailure] = []
         self._unread_labels = []
@@ -167,7 +171,7 @@ class VaultScanner:
             try:
                 return self._saved(note, file, raw)
             except Exception as error:
-                note = _failure_of(note, error)
+                note = failure_of(note, error)
         failures.append(note)
         try:
             return self._found_unreadable(note, raw)
@@ -175,38 +179,97 @@ class VaultScanner:
             return []
 
     def _saved(self, note: Note, file: VaultFile, raw: str | None) -> list[Entry]:
-        subject = self._subject(note.source)
-        note = self._placed(note)
-        plain = payload_digest(save_of(note))
-        digest = raw or plain
-        if self._is_known(subject, digest, "save"):
+        place, placed = self._place(note.source), self._placed(note)
+        if self._is_known(place, raw or payload_digest(save_of(placed)), "save"):
             self.result.unchanged += 1
             return []
-        last = self._last.get(subject)
-        first = last is None or last["kind"] != "save"
         self._unread_labels += note.unread
-        note = self._dated(note, file, first=first)
-        entry = save_entry(note, digest=digest, **self._act(subject, digest))
-        if last is None or last["kind"] != "save":
+        found = FoundNote(note, file, raw, place, content_hash(note.content))
+        if not self._last:  # of a new vault, nothing can have moved
+            return [self._save_found(found, place)]
+        self._entry_of(found, place)  # its name may be one that the journal cannot keep
+        self._found.append(found)
+        return []
+
+    def settle(self) -> list[Entry]:
+        """Return the entries of new and changed notes, after all files were read."""
+        finder = MoveFinder(self._journal, self._source.namespace, self._known, self._seen)
+        missing = any(row["kind"] == "save" and name not in self._seen for name, row in self._last.items())
+        postponed = self._postponed if missing else []
+        waiting = [found for file in postponed for found in self._waiting_in(file)]
+        subjects = finder.subjects(self._found, waiting)
+        self._seen = finder.seen
+        self._known.at.update(subjects)
+        kept = finder.entries_before(
+            [subjects[found.place] for found in self._found if self._is_moved(found, subjects)]
+        )
+        acts: list[Entry] = []
+        for found in self._found:
+            subject = subjects[found.place]
+            before = kept.get(subject)
+            entry = self._save_found(found, subject, before)
+            acts.append(entry)
+            if before is not None and before.kind == "forget" and self._last[subject]["kind"] == "save":
+                # A user forgot it: it stays forgotten at its new place.
+                forgotten = ids.digest("still forgotten", entry.event_id)
+                acts.append(replace(before, event_id=forgotten, occurred_at=self._as_of, seq=None))
+        return acts
+
+    def _is_moved(self, found: FoundNote, subjects: dict[str, str]) -> bool:
+        """Whether the text is at another place than at the last scan."""
+        subject = subjects[found.place]
+        return subject in self._last and self._known.places.get(subject) != found.place
+
+    def _waiting_in(self, file: VaultFile) -> list[FoundNote]:
+        """Return the notes of a file that the next scan saves; it may be a known note that moved."""
+        try:
+            data = file.path.read_bytes()
+        except OSError:
+            return []
+        notes = read_notes(data, file.source, max_bytes=self._settings.max_bytes)
+        return [
+            FoundNote(note, file, None, self._place(note.source), content_hash(note.content))
+            for note in notes
+            if isinstance(note, Note)
+        ]
+
+    def _save_found(self, found: FoundNote, subject: str, before: Entry | None = None) -> Entry:
+        """Return the save of a note; `before` is the newest event of a note that has moved."""
+        entry = self._entry_of(found, subject, before)
+        last = self._last.get(subject)
+        if before is not None and last is not None:
+            self.result.moved += 1
+        elif last is None or last["kind"] != "save":
             self.result.new += 1
         else:
             self.result.changed += 1
-            if last["content_hash"] != entry.content_hash:
-                self._lost.add(last["content_hash"])
+        if last is not None and last["kind"] == "save" and last["content_hash"] != entry.content_hash:
+            self._lost.add(last["content_hash"])
         self._new_texts.add(entry.content_hash)
-        return [self._made(entry)]
+        return self._made(entry)
+
+    def _entry_of(self, found: FoundNote, subject: str, before: Entry | None = None) -> Entry:
+        note = self._placed(found.note)
+        raw = found.raw or payload_digest(save_of(note))
+        act = self._act(subject, raw if found.place == subject else f"{raw} {found.place}")
+        last = self._last.get(subject)
+        is_new = last is None or last["kind"] != "save"
+        note = dated(note, found.file, is_new=is_new, until=self._as_of)
+        return save_entry(note, digest=raw, path=found.place, before=before, **act)
 
     def _found_unreadable(self, failed: NoteFailure, raw: str | None) -> list[Entry]:
-        subject = self._subject(failed.source)
+        place = self._place(failed.source)
         digest = raw or ids.digest("failure", failed.reason, failed.message, failed.excerpt)
-        if self._is_known(subject, digest, "unreadable"):
+        if self._is_known(place, digest, "unreadable"):
             return []
-        return [self._made(unreadable_entry(failed, digest=digest, **self._act(subject, digest)))]
+        act = self._act(self._known.subject_at(place), digest)
+        return [self._made(unreadable_entry(failed, digest=digest, path=place, **act))]
 
     def postpone(self, file: VaultFile) -> None:
         """Leave a file that was modified after the staged day; its memories stay."""
         self.result.later += 1
-        self._keep(file.source)
+        if not self._keep(file.source):
+            self._postponed.append(file)
 
     def gone(self, *, believed: bool) -> list[Entry]:
         """Return forget entries for missing notes, unless suspiciously many are missing.
@@ -220,7 +283,7 @@ class VaultScanner:
         known = [subject for subject, row in self._last.items() if row["kind"] != "forget"]
         missing = [subject for subject in known if subject not in self._seen]
         # A file that never could be read is no note and does not count.
-        live = [subject for subject in known if self._was_saved(subject)]
+        live = [subject for subject in known if self._known.was_saved(subject)]
         were_notes = set(missing).intersection(live)
         lost = [
             subject for subject in were_notes if self._last[subject]["content_hash"] not in self._new_texts
@@ -240,21 +303,16 @@ class VaultScanner:
             if subject in were_notes:
                 self.result.deleted += 1
                 self._lost.add(self._last[subject]["content_hash"])
-            acts.append(self._made(forget_entry(**self._act(subject, "gone"))))
+            text = self._last[subject]["content_hash"]  # by which it is known if it comes back elsewhere
+            acts.append(self._made(forget_entry(content_hash=text, **self._act(subject, "gone"))))
         return acts
-
-    def _was_saved(self, subject: str) -> bool:
-        """Whether a memory may exist for it; a line that never could be read has none."""
-        if self._last[subject]["kind"] == "save":
-            return True
-        return any(entry.kind == "save" for entry in self._journal.about(self._source.namespace, subject))
 
     def again(self, file: VaultFile) -> Iterator[Entry]:
         """Yield save entries for notes that equal a note that is gone or changed.
 
         They were refused as its duplicates, and now are the only ones with this text.
         """
-        orphans = self._orphans.get(self._subject(file.source))
+        orphans = self._orphans.get(self._place(file.source))
         if not orphans or file.source not in self._taken:
             return
         try:
@@ -262,12 +320,13 @@ class VaultScanner:
         except OSError:  # deleted since it was read; the next scan reports it
             return
         for note in read_notes(data, file.source, max_bytes=self._settings.max_bytes):
-            name = self._subject(note.source)
+            place = self._place(note.source)
+            name = self._known.subject_at(place)
             if name in orphans and not isinstance(note, NoteFailure):
                 digest = self._last[name]["digest"]
                 act = self._act(name, f"again {digest}")
-                note = self._dated(self._placed(note), file, first=True)
-                yield self._made(save_entry(note, digest=digest, **act))
+                note = dated(self._placed(note), file, is_new=True, until=self._as_of)
+                yield self._made(save_entry(note, digest=digest, path=place, **act))
 
     @cached_property
     def _orphans(self) -> dict[str, set[str]]:
@@ -276,15 +335,15 @@ class VaultScanner:
         for subject, row in self._last.items():
             same = row["kind"] == "save" and row["content_hash"] in self._lost - {""}
             if same and subject in self._seen and subject not in self._acted:
-                by_file.setdefault(_file_of(subject), set()).add(subject)
+                by_file.setdefault(file_of(self._known.places[subject]), set()).add(subject)
         return by_file
 
     @cached_property
     def _known_in(self) -> dict[str, list[str]]:
         """Known notes of each file, and of all files under each folder."""
         subjects = defaultdict(list)
-        for subject in self._last:
-            file = _file_of(subject)
+        for subject, place in self._known.places.items():
+            file = file_of(place)
             subjects[file].append(subject)
             for at, character in enumerate(file):
                 if character == "/":
@@ -293,44 +352,35 @@ class VaultScanner:
 
     def _keep(self, source: str) -> bool:
         """Mark a file or folder as seen, so its memories stay. Return whether any exist."""
-        known = self._known_in.get(self._subject(source).rstrip("/"), [])
+        known = self._known_in.get(self._place(source).rstrip("/"), [])
         self._seen.update(known)
         return any(self._last[subject]["kind"] != "forget" for subject in known)
 
     def _report(self, source: str, why: str, *, count: int = 1) -> None:
         self.result.unreadable += count
-        self.result.warnings.append(
-            f"{self._short(source)} cannot be read: {why}. Its memories stay unchanged."
-        )
+        short = self._short(source)
+        self.result.warnings.append(f"{short} cannot be read: {why}. Its memories stay unchanged.")
 
     def _short(self, source: str) -> str:
-        place = self._subject(source) if source else self._source.uri
-        return place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
+        place = self._place(source) if source else self._source.uri
+        return place if len(place) <= NAME_CHARACTERS else f"{place[:NAME_CHARACTERS]}…"
 
-    def _is_known(self, subject: str, digest: str, kind: str) -> bool:
+    def _is_known(self, place: str, digest: str, kind: str) -> bool:
+        subject = self._known.subject_at(place)
         self._seen.add(subject)
         last = self._last.get(subject)
-        if last is None:  # erased texts are not imported again from an unchanged file
-            return is_tombstoned(digest, self._erased.get(erased_name(self._source.namespace, subject), ()))
+        if last is None:  # erased texts are not imported again from an unchanged or moved file
+            return is_tombstoned(digest, self._erased)
         return bool(last["kind"] == kind and last["digest"] == digest)
 
-    def _dated(self, note: Note, file: VaultFile, *, first: bool) -> Note:
-        """Return the note with the date of its file, if it states none.
-
-        Its last modification counts for a note that is new. A change of a known note is as old as its
-        scan, and the memory keeps its creation time.
-        """
-        if note.created_at is not None:
-            return note
-        date = date_of_file(file.source, file.mtime_ns if first else None, until=self._as_of)
-        return replace(note, created_at=date)
-
-    def _subject(self, source: str) -> str:
+    def _place(self, source: str) -> str:
         return f"{self._source.name}/{source}"
 
     def _placed(self, note: Note) -> Note:
         """Return the note with the full source of its predecessor in the vault."""
-        return replace(note, follows=self._subject(note.follows)) if note.follows else note
+        if not note.follows:
+            return note
+        return replace(note, follows=self._known.subject_at(self._place(note.follows)))
 
     def _made(self, entry: Entry) -> Entry:
         self._acted.add(entry.subject)
@@ -348,34 +398,3 @@ class VaultScanner:
             "principal": self._principal,
             "event_id": ids.digest("scan", self._source.namespace, subject, digest, previous),
         }
-
-
-def _file_of(subject: str) -> str:
-    line = _FILE_OF_LINE.match(subject)
-    return subject if line is None else line[1]
-
-
-def _raw_digest(file: VaultFile, data: bytes | None) -> str:
-    if data is None:
-        return ids.digest("size", str(file.size), str(file.mtime_ns))
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def _failure_of(note: Note, error: Exception) -> NoteFailure:
-    """Return the failure for a note that cannot be stored, under a valid name."""
-    file = _FILE_OF_LINE.match(note.source)
-    source = note.source if file is None else f"{file[1]}#{ids.digest('line', note.source)[:12]}"
-    named = isinstance(error, JournalEntryError)
-    message = str(error) if named else f"{type(error).__name__}: {str(error)[:_NAME_CHARACTERS]}"
-    size = len(note.content.encode("utf-8", "replace"))
-    return NoteFailure(source, "bad_name" if named else "unexpected", message, note.content[:500], size)
-
-
-def _too_large(file: VaultFile, limit: int) -> NoteFailure:
-    try:
-        with file.path.open("rb") as stream:
-            head = stream.read(500).decode("utf-8", "replace")
-    except OSError as error:
-        head = f"({error.strerror})"
-    message = f"{file.size:,} bytes; the limit notes.max_bytes is {limit:,}. Split it or raise the limit."
-    return NoteFailure(file.source, "too_large", message, excerpt=head, size_bytes=file.size)

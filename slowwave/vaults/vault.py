@@ -6,6 +6,8 @@ the same result.
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -14,19 +16,27 @@ import polars as pl
 from slowwave.common import ids, progress
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, Journal, WatchedVault
+from slowwave.notes.decoding import content_hash
 from slowwave.notes.folder import list_vault
+from slowwave.notes.model import Note
+from slowwave.notes.reading import read_notes
 from slowwave.settings import NotesSettings
+from slowwave.vaults.known_notes import KnownNotes
 from slowwave.vaults.scanner import ScanResult, VaultScanner
 
 __all__ = ["ScanResult", "fingerprint", "is_there", "scan", "scan_all", "scan_summary", "watch"]
 
 _BATCH = 500
+SAME_VAULT = 0.5
+"""Share of a vault's texts that a folder must have to be that vault at a new place (0 to 1)."""
 
 
 def watch(
     journal: Journal, namespace: str, folder: Path, *, name: str, as_of: datetime, principal: str
 ) -> WatchedVault:
     """Register a folder as a vault of the namespace, scanned every night.
+
+    A folder with the files of a vault whose folder is gone is that vault, whatever the folder's name is now.
 
     Raises:
         FileNotFoundError: No such folder.
@@ -40,7 +50,7 @@ def watch(
         )
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file. Give its folder.")
-    name = name or folder.name
+    name = name or _name_of(journal, namespace, folder)
     for known in journal.sources():
         if (known.namespace, known.name) == (namespace, name) and known.uri != str(folder):
             if is_there(known.uri):
@@ -51,6 +61,33 @@ def watch(
             journal.remove_source(namespace, known.name)  # it has moved
     journal.add_source(namespace, name, str(folder), added_at=as_of, principal=principal)
     return next(vault for vault in journal.sources() if (vault.namespace, vault.name) == (namespace, name))
+
+
+def _name_of(journal: Journal, namespace: str, folder: Path) -> str:
+    """Return the name of the vault that a folder is: watched there, or before its folder went away."""
+    vaults = [vault for vault in journal.sources() if vault.namespace == namespace]
+    if any(vault.name == folder.name for vault in vaults):
+        return folder.name
+    if here := [vault.name for vault in vaults if vault.uri == str(folder)]:
+        return here[0]
+    gone = [vault.name for vault in vaults if not is_there(vault.uri)]
+    present = _texts_in(folder) if gone else Counter[str]()
+    for name in gone:
+        rows = KnownNotes(journal, namespace, name).last.values()
+        known = Counter(row["content_hash"] for row in rows if row["kind"] == "save")
+        if known and (present & known).total() >= SAME_VAULT * known.total():
+            return name
+    return folder.name
+
+
+def _texts_in(folder: Path) -> Counter[str]:
+    """Count the texts of the readable notes in a folder, by content hash."""
+    texts = Counter[str]()
+    for file in list_vault(folder).files:
+        with suppress(OSError):
+            notes = read_notes(file.path.read_bytes(), file.source, max_bytes=file.size + 1)
+            texts.update(content_hash(note.content) for note in notes if isinstance(note, Note))
+    return texts
 
 
 def scan(
@@ -93,6 +130,7 @@ def scan(
             if len(batch) >= _BATCH:
                 journal.append(batch)
                 batch = []
+    batch.extend(scanner.settle())
     batch.extend(scanner.gone(believed=allow_mass_retire))
     batch.extend(entry for file in listing.files for entry in scanner.again(file))
     journal.append(batch)
@@ -137,5 +175,5 @@ def fingerprint(folder: Path) -> str:
 
 def scan_summary(scans: list[ScanResult]) -> pl.DataFrame:
     """Return one row per vault, for people."""
-    columns = ("vault", "new", "changed", "deleted", "unreadable", "unchanged", "later")
+    columns = ("vault", "new", "changed", "moved", "deleted", "unreadable", "unchanged", "later")
     return pl.DataFrame([{name: getattr(scan, name) for name in columns} for scan in scans])

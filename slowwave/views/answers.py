@@ -24,6 +24,12 @@ class _Answer(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+class _Reply(_Answer):
+    """Base of the answers as a whole."""
+
+    warnings: list[str] = []
+
+
 class FoundMemory(_Answer):
     """One result of a search."""
 
@@ -41,14 +47,13 @@ class FoundMemory(_Answer):
     explanation: dict[str, Any] | None = Field(None, description="Of the score; only with debug.")
 
 
-class Found(_Answer):
+class Found(_Reply):
     """Results of a search, best first."""
 
     search_id: str = Field(description="For memory_observe and knowledge_feedback.")
     abstained: bool = Field(description="No result is near enough to be an answer, so there are none.")
     results: list[FoundMemory]
     next_step: str
-    warnings: list[str] = []
     debug: dict[str, Any] | None = Field(None, description="Of the search as a whole; only with debug.")
 
     @classmethod
@@ -65,7 +70,7 @@ class Found(_Answer):
         return cls.model_validate(data | {"next_step": next_step, "debug": debug if account else None})
 
 
-class Stored(_Answer):
+class Stored(_Reply):
     """Outcome of saving a note."""
 
     memory_id: str
@@ -81,10 +86,9 @@ class Stored(_Answer):
     other: str | None = Field(None, description="The memory that it was merged into, superseded, ...")
     decision_id: str | None = Field(None, description="For memory_undo.")
     next_step: str = Field("", description="How to fix what the save gate refused or warns of.")
-    warnings: list[str] = []
 
 
-class RatingNoted(_Answer):
+class RatingNoted(_Reply):
     """A recorded rating."""
 
     event_id: str
@@ -105,7 +109,7 @@ class UseVerdict(_Answer):
     ratio: float | None = Field(None, description="Share of its keywords that the answer has, in [0, 1].")
 
 
-class UseNoted(_Answer):
+class UseNoted(_Reply):
     """Results of a search that an answer used."""
 
     event_id: str
@@ -114,7 +118,7 @@ class UseNoted(_Answer):
     new: bool = Field(description="false: this answer was recorded before, and counts once.")
 
 
-class OutcomeNoted(_Answer):
+class OutcomeNoted(_Reply):
     """Recorded outcome of a project."""
 
     event_id: str
@@ -155,7 +159,7 @@ class HistoryEvent(_Answer):
     details: Quoted
 
 
-class History(_Answer):
+class History(_Reply):
     """Events of a memory, oldest first."""
 
     memory_id: str
@@ -163,16 +167,15 @@ class History(_Answer):
     omitted: int = Field(0, description="Older events that are not listed.")
 
 
-class Woken(_Answer):
+class Woken(_Reply):
     """Wake-up packet: what to know before a session starts."""
 
     sections: list[WokenSection]
     tokens: int
     next_step: str
-    warnings: list[str] = []
 
 
-class Forgotten(_Answer):
+class Forgotten(_Reply):
     """A memory hidden from searches."""
 
     memory_id: str
@@ -180,7 +183,7 @@ class Forgotten(_Answer):
     next_step: str
 
 
-class Undone(_Answer):
+class Undone(_Reply):
     """A decision that was undone."""
 
     decision_id: str

@@ -36,5 +36,11 @@ def beside(planned: Plan, most: int) -> list[str]:
     return [
         *(f"Checkpoint to be deleted: {name}" for name in planned.checkpoints),
         *(f"Stays, and has the text until you delete it: {path}" for path in planned.files[:most]),
-        *(f"Stays, and may have a similar text: {name}" for name in planned.beside[:most]),
+        *(f"Stays, and may have a similar text: {name}" for name in _labelled(planned)[:most]),
     ]
+
+
+def _labelled(planned: Plan) -> list[str]:
+    """Return what stays with title and status, live memories first."""
+    ordered = [*planned.labels, *(name for name in planned.beside if name not in planned.labels)]
+    return [f"{planned.labels[name]} [{name}]" if name in planned.labels else name for name in ordered]

@@ -191,6 +191,8 @@ def forget(request: PageRequest) -> Redirect:
     new = request.memory.forget(name, viewer=request.viewer)
     status = "Forgotten: searches do not return it any more." if new else "It was already forgotten."
     more = "You can unforget it." if request.person else mcp_text.after_forgetting(name)
+    if new and request.person and (same := request.memory.repetitions(name)):
+        more += f" Stays, and may say the same: {'; '.join(list(same.values())[:5])}."
     return Redirect(local(request.form.get("back", ""), to("memory", name)), f"{status} {more}")
 
 

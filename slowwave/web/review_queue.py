@@ -7,8 +7,9 @@ from typing import Any, Final
 import orjson
 import polars as pl
 
+from slowwave.common.pluralize import counted
 from slowwave.home.visibility import open_rows
-from slowwave.lifecycle.quarantine import held, listed
+from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed
 from slowwave.views import mcp_text
 from slowwave.views.differences import Piece, apart
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
@@ -19,27 +20,62 @@ CHARACTERS: Final = 4_000  # maximum characters of each of two compared texts
 
 def quarantine(request: PageRequest) -> ShownPage:
     """List refused notes with their reasons."""
-    skip = request.number("skip")
-    rows = listed(request.memory.home, request.memory.namespace, limit=PAGE, skip=skip)
-    total = request.waits.counts(request.memory).quarantine
-    return ShownPage(
-        "quarantine", "Quarantine", {"rows": rows, "total": total, "skip": skip, "page": PAGE}, "/quarantine"
-    )
+    skip, memory = request.number("skip"), request.memory
+    discarded = request.query.get("status") == DISCARDED
+    counts = {
+        status: memory.store.count("quarantine", memory.tenant.mine(f"status = '{status}'"))
+        for status in (HELD, DISCARDED)
+    }
+    status = DISCARDED if discarded else HELD
+    rows = listed(memory.home, memory.namespace, status=status, limit=PAGE, skip=skip)
+    data = {
+        "rows": [row | {"label": label_of(row), "file": file_of(row)} for row in rows],
+        "total": counts[status], "skip": skip, "page": PAGE, "is_discarded": discarded,
+        "discarded_count": counts[DISCARDED],
+        "reasons": [] if discarded else _reasons(request),
+    }  # fmt: skip
+    return ShownPage("quarantine", "Discarded" if discarded else "Quarantine", data, "/quarantine")
+
+
+def _reasons(request: PageRequest) -> list[tuple[str, int]]:
+    """Return the reasons of several held notes, the most frequent first."""
+    memory = request.memory
+    rows = memory.store.read("quarantine", memory.tenant.mine(f"status = '{HELD}'"), columns=["reasons"])
+    counts = rows["reasons"].explode().drop_nulls().value_counts(sort=True)
+    return [(reason, count) for reason, count in counts.rows() if count > 1]
 
 
 def refused(request: PageRequest) -> ShownPage:
     """Show one refused note in full."""
     row = held(request.memory.store, request.memory.namespace, request.path["note"])
     data = {"row": row, "quality": orjson.loads(row["parts"] or "{}")}
-    return ShownPage("refused", row["title"] or row["source"], data, "/quarantine")
+    return ShownPage("refused", label_of(row), data | {"file": file_of(row)}, "/quarantine")
 
 
 def release(request: PageRequest) -> Redirect:
     """Release a refused note unchanged."""
     row = held(request.memory.store, request.memory.namespace, request.path["note"])
     saved = request.memory.release(row["quarantine_id"])
-    message = "Released unchanged. The journal records your name."
+    message = f"Released unchanged: {label_of(row)}. The journal records your name."
     return Redirect(to("memory", saved.memory_id), message)
+
+
+def discard(request: PageRequest) -> Redirect:
+    """Discard one refused note."""
+    (done,) = request.memory.discard(request.path["note"])
+    return Redirect("/quarantine", f"Discarded: {done['label']}. Restore it under Discarded.")
+
+
+def discard_reason(request: PageRequest) -> Redirect:
+    """Discard all refused notes of one reason."""
+    done = request.memory.discard(reason=request.path["reason"])
+    return Redirect("/quarantine", f"Discarded: {counted(len(done), 'note')}. Restore them under Discarded.")
+
+
+def restore(request: PageRequest) -> Redirect:
+    """Undo the discard of a note."""
+    (done,) = request.memory.restore_discarded(request.path["note"])
+    return Redirect("/quarantine", f"In quarantine again: {done['label']}.")
 
 
 def decisions(request: PageRequest) -> ShownPage:
@@ -79,15 +115,19 @@ def _both(row: dict[str, Any], texts: dict[str, str]) -> tuple[list[Piece], list
 def accept(request: PageRequest) -> Redirect:
     """Carry out a waiting decision."""
     done = request.memory.accept(request.path["decision"])
-    message = f"Done: {done['outcome']} of {done['memory_id']} and {done['other_memory']}. You can undo it."
+    message = f"Done: {done['outcome']} of {_pair(done)}. You can undo it."
     return Redirect("/decisions", message)
 
 
 def decline(request: PageRequest) -> Redirect:
     """Decline a waiting decision."""
     done = request.memory.decline(request.path["decision"])
-    both = f"{done['memory_id']} and {done['other_memory']}"
-    return Redirect("/decisions", f"Declined: {both} stay unchanged, and you are not request again.")
+    return Redirect("/decisions", f"Declined: {_pair(done)} stay unchanged, and you are not asked again.")
+
+
+def _pair(row: dict[str, Any]) -> str:
+    """Return the titles of the two memories of a decision, or their ids."""
+    return f"{row['title'] or row['memory_id']} and {row['other_title'] or row['other_memory']}"
 
 
 def undo(request: PageRequest) -> Redirect:
@@ -101,6 +141,9 @@ WAYS: Final = (
     PageRoute("/quarantine", quarantine),
     PageRoute("/quarantine/{note}", refused),
     PageRoute("/quarantine/{note}/release", release, post=True, changes=True),
+    PageRoute("/quarantine/{note}/discard", discard, post=True, changes=True),
+    PageRoute("/quarantine/{note}/restore", restore, post=True, changes=True),
+    PageRoute("/quarantine/reason/{reason}/discard", discard_reason, post=True, changes=True),
     PageRoute("/decisions", decisions),
     PageRoute("/decisions/{decision}/accept", accept, post=True, changes=True),
     PageRoute("/decisions/{decision}/decline", decline, post=True, changes=True),

@@ -104,6 +104,21 @@ def test_quarantine_is_listed_with_the_reasons(said, data, twin):
     assert "The quarantine is empty" in said("quarantine", "list", "--reason", "too_short")
 
 
+@pytest.mark.slow
+def test_quarantined_notes_are_discarded_and_restored(said, data, refused, twin):
+    shown = said("quarantine", "discard", twin[:8])
+    assert "Discarded: 1 note" in shown
+    assert "Battery [copy]" in shown
+    assert f"slowwave quarantine restore {twin}" in shown
+    assert [row["title"] for row in data("quarantine", "list")] == ["Too short"]
+    assert "discarded" in said("quarantine", "list", "--all")
+    assert "In quarantine again: 1 note" in said("quarantine", "restore", twin)
+    (row,) = data("quarantine", "discard", "--reason", "exact_duplicate")
+    assert (row["memory_id"], row["status"]) == (twin, "discarded")
+    assert "is discarded" in refused("quarantine", "release", twin)
+    assert "Give either ids" in refused("quarantine", "discard")
+
+
 def test_a_quarantined_note_is_shown_whole(said, data, memory, twin):
     row = data("quarantine", "show", twin)
     assert (row["content"], row["reasons"]) == (BATTERY, ["exact_duplicate"])
@@ -123,7 +138,9 @@ def test_a_quarantined_note_is_released(said, data, memory, twin):
     assert memory.get(twin).status == "live"
     (left,) = data("quarantine", "list")
     assert [row["status"] for row in data("quarantine", "list", "--all")] == ["resolved", "held"]
-    assert f"Released {left['memory_id']}" in said("quarantine", "release", left["quarantine_id"])
+    shown = said("quarantine", "release", left["quarantine_id"])
+    assert shown.startswith("Released: Too short")
+    assert left["memory_id"] in shown
     assert data("quarantine", "list") == []
 
 

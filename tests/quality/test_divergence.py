@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slowwave.quality.divergence import lexicon_small
 from slowwave.quality.divergence.comparing import compare, divergence
 from slowwave.quality.divergence.difference import Difference, contradicts, explain, says_more
 from slowwave.quality.divergence.subject import Subject, same_subject
@@ -360,3 +361,9 @@ CACHE = "The cache is cleared every day at noon."
 def test_what_stands_under_a_heading_belongs_to_it(one: str, other: str) -> None:
     assert divergence(one, other) != ()
     assert divergence(other, one) != ()
+
+
+def test_phrases_are_read_whole() -> None:
+    assert {"each other", "one another", "along with"} <= {
+        " ".join(text.split()) for text in lexicon_small._PHRASES[""].split(";")
+    }

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.common.json_repair import REPLACEMENT, Damaged, mend_text, objects_with, parse, records
+from slowwave.common.json_repair import (
+    REPLACEMENT,
+    Damaged,
+    objects_with,
+    parse,
+    records,
+    replace_invalid_text,
+)
 from slowwave.connect.transcript import Losses, messages
 from slowwave.imports.model import ImportFailedError
 from slowwave.imports.registry import SOURCES
@@ -21,16 +28,16 @@ OBJECTS = st.dictionaries(TEXT, TEXT | st.integers() | st.none(), min_size=1)
 
 @given(ANY_TEXT)
 def test_any_text_can_be_stored_once_it_is_mended(text):
-    mended, replaced = mend_text(text)
+    mended, replaced = replace_invalid_text(text)
     mended.encode()
-    assert mend_text(mended) == (mended, 0)
+    assert replace_invalid_text(mended) == (mended, 0)
     if replaced == 0 and not any("\ud800" <= one <= "\udfff" for one in text):
         assert mended == text
 
 
 def test_a_pair_is_one_character_and_a_half_is_replaced():
-    assert mend_text("a\ud83d\ude00b") == ("a\U0001f600b", 0)
-    assert mend_text("a\ud83db\ude00c") == (f"a{REPLACEMENT}b{REPLACEMENT}c", 2)
+    assert replace_invalid_text("a\ud83d\ude00b") == ("a\U0001f600b", 0)
+    assert replace_invalid_text("a\ud83db\ude00c") == (f"a{REPLACEMENT}b{REPLACEMENT}c", 2)
     broken = rb'{"k\ud83d": ["\ude00", "x' + b'\xff"]}'
     assert parse(broken) == ({f"k{REPLACEMENT}": [REPLACEMENT, f"x{REPLACEMENT}"]}, 3)
 

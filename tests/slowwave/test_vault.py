@@ -56,7 +56,7 @@ def acts(journal, **filters) -> list[tuple[str, str]]:
 
 
 def counts(scan: ScanResult) -> dict[str, int]:
-    names = ("new", "changed", "deleted", "unreadable", "unchanged", "later")
+    names = ("new", "changed", "moved", "deleted", "unreadable", "unchanged", "later")
     return {name: getattr(scan, name) for name in names if getattr(scan, name)}
 
 
@@ -157,7 +157,7 @@ def test_every_line_of_a_jsonl_file_is_a_note_of_its_own(journal, folder):
     put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n{"id": "y", "text": "changed"}\n{broken\n')
     scan = look(journal, folder, at=NOON + DAY)
     assert counts(scan) == {"unchanged": 2, "changed": 1, "unreadable": 1}
-    assert acts(journal)[4:] == [("save", "vault/facts.jsonl#y"), ("unreadable", "vault/facts.jsonl#L3")]
+    assert acts(journal)[4:] == [("unreadable", "vault/facts.jsonl#L3"), ("save", "vault/facts.jsonl#y")]
     put(folder, "facts.jsonl", '{"id": "y", "text": "changed"}\n')
     scan = look(journal, folder, at=NOON + 2 * DAY)
     assert counts(scan) == {"unchanged": 2, "deleted": 2}
@@ -228,26 +228,22 @@ def becomes(data: bytes):
 DEEP = '{"id": "k2", "text": "t", "more": ' + "[" * 500 + "]" * 500 + "}"
 BROKEN = {
     "jsonl: an over-long id": ("facts.jsonl", becomes(with_line(f'{{"id": "{"x" * 2000}", "text": "t"}}'))),
-    "jsonl: nested deep": ("facts.jsonl", becomes(with_line(DEEP))),
     "jsonl: nested deeper": ("facts.jsonl", becomes(with_line(DEEP.replace("[" * 500, "[" * 50_000)))),
     "jsonl: no JSON": ("facts.jsonl", becomes(with_line("{"))),
     "jsonl: no object": ("facts.jsonl", becomes(with_line("[1]"))),
     "jsonl: no text": ("facts.jsonl", becomes(with_line('{"id": "k2"}'))),
-    "jsonl: no UTF-8": ("facts.jsonl", becomes(with_line(LINES[2]).replace(b"Fact 2", b"Fact \xff"))),
     "jsonl: NUL": ("facts.jsonl", becomes(with_line('{"id": "k2\\u0000", "text": "t"}'))),
     "jsonl: half a character": ("facts.jsonl", becomes(with_line('{"id": "k2", "text": "\\ud800"}'))),
     "jsonl: an id twice": ("facts.jsonl", becomes(with_line(LINES[0]))),
     "jsonl: cut off": ("facts.jsonl", becomes(GOOD.encode()[:250])),
     "jsonl: emptied": ("facts.jsonl", becomes(b"")),
     "jsonl: blank": ("facts.jsonl", becomes(b"\n  \n")),
-    "jsonl: UTF-16": ("facts.jsonl", becomes(GOOD.encode("utf-16"))),
     "jsonl: too large": ("facts.jsonl", becomes(GOOD.encode() + b"\n" + b" " * 3_000)),
     "jsonl: no right to read": ("facts.jsonl", blocked),
     "jsonl: gone while it is read": ("facts.jsonl", vanishes),
     "jsonl: a dangling link": ("facts.jsonl", leads_nowhere),
     "jsonl: a link out of the vault": ("facts.jsonl", leads_out),
     "note: no UTF-8": ("note.md", becomes(b"\xff\xff\xff")),
-    "note: UTF-16": ("note.md", becomes("text".encode("utf-16"))),
     "note: NUL": ("note.md", becomes(b"a\0b")),
     "note: emptied": ("note.md", becomes(b"")),
     "note: too large": ("note.md", becomes(b"x" * 5_000)),
@@ -332,7 +328,7 @@ def test_a_note_that_was_renamed_is_no_loss(journal, folder):
     look(journal, folder)
     (folder / "old").rename(folder / "new")
     scan = look(journal, folder, at=NOON + DAY)
-    assert (counts(scan), scan.warnings) == ({"new": 4, "deleted": 4}, [])
+    assert (counts(scan), scan.warnings) == ({"moved": 4}, [])
 
 
 def test_a_name_with_a_number_sign_is_no_line_of_a_file(journal, folder):
@@ -659,8 +655,8 @@ def test_a_fingerprint_changes_with_names_sizes_and_times(folder):
 
 def test_a_summary_has_a_row_per_vault():
     rows = vault.scan_summary([ScanResult("one", new=2, later=1), ScanResult("two", deleted=3)])
-    assert rows.rows() == [("one", 2, 0, 0, 0, 0, 1), ("two", 0, 0, 3, 0, 0, 0)]
-    assert rows.columns == ["vault", "new", "changed", "deleted", "unreadable", "unchanged", "later"]
+    assert rows.rows() == [("one", 2, 0, 0, 0, 0, 0, 1), ("two", 0, 0, 0, 3, 0, 0, 0)]
+    assert rows.columns == ["vault", "new", "changed", "moved", "deleted", "unreadable", "unchanged", "later"]
 
 
 def test_files_that_were_never_read_make_a_vault_no_less_empty_at_any_look(journal, folder):
@@ -670,14 +666,15 @@ def test_files_that_were_never_read_make_a_vault_no_less_empty_at_any_look(journ
     look(journal, folder)
     for name in "abc":
         (folder / f"{name}.md").rename(folder / f"moved-{name}.md")
-        put(folder, f"moved-{name}.md", f"{TEXT} {name}".encode("utf-16"))
+        put(folder, f"moved-{name}.md", b"\xff" * 40 + name.encode())
     for number in range(1, 4):
         scan = look(journal, folder, at=NOON + number * DAY)
         assert (scan.deleted, scan.unreadable) == (0, 3)
         assert any("Nothing was forgotten" in warning for warning in scan.warnings)
     for name in "abc":
         put(folder, f"moved-{name}.md", f"{TEXT} {name}", at=NOON + 3 * DAY)
-    assert look(journal, folder, at=NOON + 5 * DAY).deleted == 3  # mended: they had only moved
+    scan = look(journal, folder, at=NOON + 5 * DAY)
+    assert (scan.moved, scan.deleted) == (3, 0)  # mended: they had only moved
 
 
 # -- labels and dates of files -----------------------------------------------------------------------

@@ -369,6 +369,26 @@ def test_a_refused_note_is_shown_with_its_reasons_and_let_in(person, memory):
     person.refused("/quarantine/nosuch/release", 404)
 
 
+def test_refused_notes_are_discarded_and_restored(person, memory):
+    one, other = refused(memory), memory.save("hello there").memory_id
+    assert "Discarded: hello there" in person.done(f"/quarantine/{other}/discard")
+    assert "hello there" in person.words("/quarantine?status=discarded")
+    assert "Discarded: 1" in person.words("/quarantine")
+    assert "In quarantine again: hello there" in person.done(f"/quarantine/{other}/restore")
+    assert "Discard all 2" in person.words("/quarantine")
+    assert "Discarded: 2 notes" in person.done("/quarantine/reason/no_statement/discard")
+    assert memory.quarantine() == []
+    assert {row["memory_id"] for row in memory.quarantine(status="discarded")} == {one, other}
+    person.refused("/quarantine/nosuch/discard", 404)
+
+
+def test_a_forgotten_memory_names_what_says_the_same(person, memory):
+    name = memory.save(LAMP, title="Lamp").memory_id
+    memory.save(LAMP, title="Lamp again", key="copy")
+    told = person.done(f"/memory/{name}/forget")
+    assert "Stays, and may say the same: Lamp again (in quarantine)." in told
+
+
 def test_a_decision_shows_both_texts_and_what_differs(person, memory):
     waiting(memory)
     page = person.text("/decisions")

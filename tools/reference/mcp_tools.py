@@ -39,7 +39,14 @@ def page() -> str:
         "These are the tools and resources that the MCP server offers to an assistant. "
         "[Connect an assistant](../how-to/connect-an-assistant.md) and [Run the MCP server with "
         "tokens](../how-to/mcp-server.md) say how to use it. Every tool responds in text, for a model to "
-        "read, and as structured data. An unknown argument is refused.",
+        "read, and as structured data.",
+        "Arguments are read as they were meant: null or an empty text for an optional one is not given, "
+        '`"10"` and `10.0` are numbers, a text with commas is a list, `searchId` is `search_id`, and all '
+        "may be inside `arguments` or be a JSON text. An unknown argument is ignored, and the answer's "
+        "warnings name it. One about owner, visibility or dry runs "
+        "(`namespace`, `user_id`, `sensitivity`, `dry_run`, …) is refused. So is a value without meaning, "
+        "by its name. A character that is not Unicode is replaced by �, with a warning. Batches of up to 100 "
+        "messages are answered as an array, and what is not JSON with the error -32700.",
         table(
             ["tool", "description", "changes"], [(_link(tool), tool.title, _changes(tool)) for tool in tools]
         ),

@@ -3,7 +3,7 @@
 ====================================  =====================
 kind                                  module
 ====================================  =====================
-save, unreadable                      :mod:`.note`
+save, unreadable, discard             :mod:`.note`
 search                                :mod:`.search`
 feedback, observation, outcome        :mod:`.feedback`
 judgment                              :mod:`.judgment`

@@ -21,7 +21,7 @@ class Save(TypedDict, total=False):
 
     `created_at` is the date that its text carries, in microseconds; `metadata` is JSON; `context` is
     inherited from the note that it `follows`, which is named by its source; `released`: a user released it
-    from quarantine.
+    from quarantine; `path`: where a note of a vault is now, if that is not its source.
     """
 
     title: str
@@ -44,16 +44,24 @@ class Save(TypedDict, total=False):
     context: str
     follows: str
     released: bool
+    path: str
 
 
-class Unreadable(TypedDict):
-    """Reason why a file could not be read as a note, with its beginning."""
+class Unreadable(TypedDict, total=False):
+    """Reason why a file could not be read as a note, with its beginning; `path` as in `Save`."""
 
     title: str
     content: str
     reason: str
     message: str
     size_bytes: int
+    path: str
+
+
+class Discard(TypedDict, total=False):
+    """Discard of a quarantined note; `restored`: its undo."""
+
+    restored: bool
 
 
 NOTE = struct((Save, Unreadable))
@@ -61,6 +69,7 @@ NOTE = struct((Save, Unreadable))
 LISTS = ("trigger_phrases", "tags", "aliases", "links")
 FREE_TEXT = (
     "title", "content", "context", "tags", "aliases", "trigger_phrases", "links", "front_matter", "metadata",
+    "path",
 )  # fmt: skip
 """Fields of a saved note with free text."""
 

@@ -16,7 +16,7 @@ from slowwave.index.table_cache import TableCache
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record
-from slowwave.lifecycle.quarantine import HELD, without_original
+from slowwave.lifecycle.quarantine import HELD, REFUSED, without_original
 from slowwave.quality.admission.types import (
     ACCEPTED,
     DEFAULT_SENSITIVITY,
@@ -188,7 +188,7 @@ class ContextLoader:
 
     def may_be_held(self, names: Iterable[str]) -> bool:
         """Whether a note of one of these memories is in quarantine."""
-        return not set(self._kept("quarantine", f"status = {quote(HELD)}")["memory_id"]).isdisjoint(names)
+        return not set(self._kept("quarantine", REFUSED)["memory_id"]).isdisjoint(names)
 
     def _kept(self, name: str, where: str) -> pl.DataFrame:
         """Return a few rows of a table, cached while the table is unchanged."""

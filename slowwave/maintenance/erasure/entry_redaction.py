@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.common import ids
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
-from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE, WORDS
+from slowwave.journal.entry import DISCARD, ERASED, ERASURE, LEARNING, UPGRADE, WORDS
+from slowwave.journal.entry_builders import MOVED
 from slowwave.journal.erasing import Redaction, emptied
 from slowwave.journal.erasure_tombstones import NAME, tombstone_digest
 from slowwave.journal.kinds.note import payload_digest, without_follows
@@ -25,8 +26,8 @@ Row = Mapping[str, Any]
 BATCH_SIZE = 2_000
 """Entries in memory at a time (count)."""
 RECORDS = (ERASURE, ERASED)
-KEPT_FIELDS = (*WORDS, UPGRADE)
-"""Kinds without a memory's text: they name a decision or a version."""
+KEPT_FIELDS = (*WORDS, DISCARD, UPGRADE)
+"""Kinds without a memory's text: they name a decision, a refused note by its id, or a version."""
 READ = tuple(kind for kind in KINDS if kind not in RECORDS)
 TEXT_FIELDS = (
     "query", "explanation", "title", "content", "text", "evidence", "details", "appended", "message", "why",
@@ -74,7 +75,8 @@ class RedactedEntries:
             if digest:
                 change = changes[seq]
                 changes[seq] = Redaction(
-                    change.payload, {**change.columns, "digest": tombstone_digest(digest)}
+                    change.payload,
+                    {**change.columns, "digest": tombstone_digest(digest.removeprefix(MOVED))},
                 )
         return changes
 

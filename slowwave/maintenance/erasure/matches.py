@@ -11,6 +11,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal import SOURCE_KINDS
 from slowwave.journal.kinds.note import texts_in, without_follows
+from slowwave.lifecycle.repetitions import repetitions
 from slowwave.maintenance.erasure.entry_redaction import entries_of
 from slowwave.maintenance.erasure.model import ErasureError, Named, Scope
 from slowwave.maintenance.erasure.quote_detection import QuoteFingerprints, phrases_of, vocabulary
@@ -19,8 +20,6 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-
-_BESIDE = "outcome IN ('merge', 'duplicate', 'supersede')"
 
 
 @dataclass
@@ -75,7 +74,12 @@ def find(
             )
         wanted = set(memory_ids)
     else:
-        wanted = {memory for memory, name in known.items() if scope == "namespace" or name.startswith(source)}
+        paths = _paths(space, namespace)
+        wanted = {
+            memory
+            for memory, name in known.items()
+            if scope == "namespace" or name.startswith(source) or paths.get(memory, name).startswith(source)
+        }
     if not wanted and scope == "source":
         raise NotFoundError(
             f"Namespace {namespace!r} has no source that begins with {source!r}. Nothing was erased."
@@ -104,6 +108,12 @@ def _sources(space: Workspace, namespace: str) -> dict[str, str]:
     return sources
 
 
+def _paths(space: Workspace, namespace: str) -> dict[str, str]:
+    """Return the present paths of notes that have moved, by memory id."""
+    rows = space.store.read("memories", within(namespace, "path IS NOT NULL"), columns=["memory_id", "path"])
+    return dict(rows.iter_rows())
+
+
 def _texts(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
     """Return each memory's latest title and content hash, and the hashes of all its texts."""
     titles, hashes, every = {}, {}, dict[str, set[str]]()
@@ -128,7 +138,9 @@ def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubject
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] in sources:
             own |= vocabulary(texts_in(row["data"])) | vocabulary([row["subject"]])
-            phrases.update(phrases_of(str(row["data"].get("title") or ""), row["subject"]))
+            title = str(row["data"].get("title") or "")
+            for place in (row["subject"], str(row["data"].get("path") or row["subject"])):
+                phrases.update(phrases_of(title, place))
             subjects.lent.add(last_words(str(row["data"].get("content") or "")))
     subjects.lent.discard("")
     other: set[str] = set()
@@ -161,9 +173,7 @@ def _words_elsewhere(space: Workspace, namespace: str) -> set[str]:
 def beside(space: Workspace, namespace: str, subjects: ErasureSubjects) -> tuple[str, ...]:
     """Return remaining memories that may have the same text: decided with an erased one, or once equal."""
     erased = subjects.named.keys()
-    rows = space.store.read("decisions", within(namespace, _BESIDE), columns=["memory_id", "other_memory"])
-    pairs = (set(filter(None, pair)) for pair in rows.iter_rows())
-    return tuple(sorted(subjects.once.union(*(pair for pair in pairs if pair & erased)) - erased))
+    return tuple(sorted(subjects.once | repetitions(space, namespace, erased)))
 
 
 def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[str, ...]:
@@ -171,9 +181,11 @@ def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[
     folders = {
         vault.name: Path(vault.uri) for vault in space.journal.sources() if vault.namespace == namespace
     }
+    moved = _paths(space, namespace)
     paths = {
-        folders[memory.origin] / memory.source.removeprefix(f"{memory.origin}/").partition("#")[0]
+        folders[memory.origin] / place.removeprefix(f"{memory.origin}/").partition("#")[0]
         for memory in named
         if memory.origin in folders
+        for place in (moved.get(memory.memory_id, memory.source),)
     }
     return tuple(sorted(str(path) for path in paths if path.is_file()))

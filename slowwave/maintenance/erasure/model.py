@@ -34,7 +34,8 @@ class Plan:
     Attributes:
         memories: To erase; `copy`: its text equals that of a named memory.
         beside: Ids of memories that were merged with one of them, superseded it, or were refused as too
-            similar: they stay.
+            similar, over any number of steps: they stay.
+        labels: Title and status of those in `beside`, by id, live ones first.
         places: Amount by place (rows of a table, journal entries, files).
         checkpoints: Names of checkpoints, which hold earlier states of the tables: all are deleted.
         files: Files of watched vaults that still have the text. They are a person's own and stay.
@@ -48,10 +49,11 @@ class Plan:
     checkpoints: tuple[str, ...]
     files: tuple[str, ...]
     work: ErasureTask = field(repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for programs and for people."""
-        return {name: value for name, value in asdict(self).items() if name != "work"}
+        return {name: value for name, value in asdict(self).items() if name not in ("work", "labels")}
 
 
 @dataclass(frozen=True, slots=True)

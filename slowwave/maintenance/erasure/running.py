@@ -21,6 +21,7 @@ from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import ingest_pipeline
+from slowwave.lifecycle.repetitions import labels_of
 from slowwave.lifecycle.write_path import apply_lost_entries
 from slowwave.maintenance.erasure import erasure_state, files, matches, tables, versions
 from slowwave.maintenance.erasure.entry_redaction import RedactedEntries
@@ -75,11 +76,13 @@ def plan(
         places["warehouse (recreated by the next evaluation)"] = 1
     pages = _pages(space, task)
     places |= {f"file {path.relative_to(home)}": 1 for path in pages.go}
+    beside = () if scope == "namespace" else matches.beside(space, namespace, subjects)
     return Plan(
         namespace=namespace,
         scope=scope,
         memories=tuple(subjects.named.values()),
-        beside=() if scope == "namespace" else matches.beside(space, namespace, subjects),
+        beside=beside,
+        labels=labels_of(space, namespace, beside),
         places=places,
         checkpoints=tuple(checkpoint.name for checkpoint in list_checkpoints(space.store)),
         files=(*matches.files_of(space, namespace, subjects.named.values()), *map(str, pages.stay)),

@@ -24,11 +24,13 @@ NOTE = {
     "importance_tier": TEXT, "retrieval_priority": TEXT, "sensitivity": TEXT, "state": TEXT,
     "source_kind": TEXT, "source_of_truth": FLAG, "trigger_phrases": LIST, "tags": LIST, "aliases": LIST,
     "links": LIST, "metadata": TEXT, "front_matter": TEXT, "context": TEXT, "follows": TEXT,
+    "path": TEXT,
 }
 # fmt: on
 """Fields of a note as written; shared by ``staged_notes`` and ``memories``.
 
-context: text needed to understand it, for the text index only; follows: the memory that it comes after.
+context: text needed to understand it, for the text index only; follows: the memory that it comes after; path:
+where a note of a vault is now, if it has moved (its source stays).
 """
 
 NOTE_FIELDS = tuple(NOTE)

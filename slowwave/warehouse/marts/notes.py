@@ -64,7 +64,7 @@ MARTS = (
             count("merged", "Notes merged into another memory"),
             count("superseded", "Notes that superseded another memory"),
             count("quarantined", "Notes in quarantine"),
-            count("held", "Of them, notes not released or dismissed yet"),
+            count("held", "Of them, notes not released or discarded yet"),
             share("refused_rate", "refused ÷ notes"),
             share("duplicate_rate", "duplicates ÷ notes"),
             share("merged_rate", "merged ÷ notes"),

@@ -1,0 +1,123 @@
+"""Middleware that reads the bodies of MCP over HTTP leniently, and answers batches."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from slowwave.mcp.messages import Message, read_messages
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as Event
+
+_ONE_FOR_ALL = (401, 403, 413, 421, 429, 503)
+"""Statuses that concern the client and not one message: they answer a whole batch."""
+
+
+class LenientBody:
+    """Middleware that passes each message of a body on as a request of its own.
+
+    Only an authenticated client's body is read. A body that is not JSON passes unchanged.
+
+    Args:
+        app: the application behind authentication.
+        path: of the MCP server.
+        max_bytes: of a body; a larger one passes unchanged and is refused there.
+    """
+
+    def __init__(self, app: ASGIApp, path: str, max_bytes: int) -> None:
+        self._app, self._path, self._max_bytes = app, path, max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        http = scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == self._path
+        known = http and getattr(scope.get("user"), "is_authenticated", False)
+        if not known or _length(scope) > self._max_bytes:
+            await self._app(scope, receive, send)
+            return
+        events, body = await self._whole(receive)
+        read = None if body is None else read_messages(body)
+        if read is None or (not read.batch and len(read.messages) != 1):
+            await self._app(scope, _replayed(events, receive), send)
+        elif not read.batch:
+            await self._one(scope, read.messages[0], receive, send)
+        else:
+            await self._batch(scope, read.messages, list(read.errors), receive, send)
+
+    async def _whole(self, receive: Receive) -> tuple[list[Event], bytes | None]:
+        """Read the body; None if it is too large or the client has gone."""
+        events, body = [], bytearray()
+        while True:
+            event = await receive()
+            events.append(event)
+            body += event.get("body", b"")
+            if event["type"] != "http.request" or len(body) > self._max_bytes:
+                return events, None
+            if not event.get("more_body"):
+                return events, bytes(body)
+
+    async def _one(self, scope: Scope, message: Message, receive: Receive, send: Send) -> None:
+        data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+        headers = [header for header in scope["headers"] if header[0] != b"content-length"]
+        headers.append((b"content-length", str(len(data)).encode()))
+        event = {"type": "http.request", "body": data, "more_body": False}
+        await self._app({**scope, "headers": headers}, _replayed([event], receive), send)
+
+    async def _batch(
+        self,
+        scope: Scope,
+        messages: tuple[Message, ...],
+        answers: list[Message],
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answer the messages one after the other, all in one array."""
+        first: list[Event] = []
+        for message in messages:
+            caught: list[Event] = []
+
+            async def catch(event: Event, caught: list[Event] = caught) -> None:
+                caught.append(event)
+
+            await self._one(scope, message, receive, catch)
+            if caught[0]["status"] in _ONE_FOR_ALL:
+                for event in caught:
+                    await send(event)
+                return
+            first = first or caught
+            body = b"".join(event.get("body", b"") for event in caught)
+            if "id" in message and body:
+                answers.append(json.loads(body))
+        await _array(answers, first, send)
+
+
+async def _array(answers: list[Message], first: list[Event], send: Send) -> None:
+    """Send the answers; of a batch without requests, the answer to its first message (202)."""
+    if not answers:
+        for event in first:
+            await send(event)
+        return
+    data = json.dumps(answers).encode()
+    headers: list[Any] = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(data)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": data})
+
+
+def _length(scope: Scope) -> int:
+    """Return the length of the body that a request announces (bytes); 0: none."""
+    given = dict(scope["headers"]).get(b"content-length", b"")
+    return int(given) if given.isdigit() else 0
+
+
+def _replayed(events: list[Event], receive: Receive) -> Receive:
+    """Return a receiver of the events that were read already, and then of the others."""
+    waiting = list(events)
+
+    async def replay() -> Event:
+        return waiting.pop(0) if waiting else await receive()
+
+    return replay
