@@ -13,7 +13,7 @@ from slowwave.common import ids
 from slowwave.common.error_translation import api_call, api_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.settings import load
+from slowwave.settings import load, require_home, require_named_home
 
 if TYPE_CHECKING:
     import polars as pl
@@ -383,18 +383,26 @@ def open_memory(
     *,
     namespace: str,
     principal: str = "application",
+    create: bool | None = None,
     **settings: Any,  # noqa: ANN401 - groups of settings
 ) -> Memory:
-    """Open a memory; a missing home is created.
+    """Open a memory; a missing home that `path` or the variable names is created.
 
     Args:
-        path: home folder; default: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards.
+        path: home folder; default: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards, else the
+            default home that ``slowwave init`` remembered.
         namespace: the tenant, always required.
         principal: user recorded with every event.
+        create: True: create a missing home, also a ``.slowwave`` in the current folder; False: require one.
         **settings: groups of settings to override, for instance ``embedding={"model": "wordllama-256"}``.
 
     Raises:
-        SettingsError: a setting has an invalid value.
+        SettingsError: a setting has an invalid value, or there is no home to open.
         ModelError: the home belongs to another embedding model.
     """
-    return Memory(load(path, **settings), namespace=namespace, principal=principal)
+    loaded = load(path, **settings)
+    if create is False:
+        require_home(loaded)
+    elif create is None and path is None:
+        require_named_home(loaded)
+    return Memory(loaded, namespace=namespace, principal=principal)
