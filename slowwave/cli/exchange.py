@@ -82,16 +82,39 @@ def import_jsonl(
 @app.command()
 @reports_errors
 def export(
-    file: Annotated[str, typer.Argument(help="Output file; '-' is standard output.")] = "-",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]|memories TARGET",
+            help="Output file ('-': standard output); or `memories` and a file or folder.",
+        ),
+    ] = None,
     namespace: Namespace = "",
     since: Annotated[str, typer.Option("--from", help="First day (YYYY-MM-DD, UTC).")] = "",
     until: Annotated[str, typer.Option("--to", help="Last day.")] = "",
-    form: Annotated[str, typer.Option("--format", help="jsonl or ubi.")] = "jsonl",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="jsonl or ubi; of memories markdown, jsonl, parquet, memory-server or mem0.",
+        ),
+    ] = "",
     secret: Annotated[
-        bool, typer.Option("--secret", help="Include searches that asked for or returned secret memories.")
+        bool, typer.Option("--secret", help="Include secret memories, and searches that returned them.")
     ] = False,
 ) -> None:
-    """Export searches and feedback of a namespace as lines, for other tools or another home."""
+    """Export searches and feedback of a namespace as lines, or its memories whole (`memories TARGET`)."""
+    file, *more = words or ["-"]
+    if file == "memories" and len(more) == 1:
+        from slowwave.cli.browse import export_memories
+
+        if since or until:
+            raise ArgumentError("--from and --to are for searches and feedback; memories are exported whole.")
+        export_memories(more[0], namespace, form or "markdown", secret=secret)
+        return
+    if more or file == "memories":
+        raise ArgumentError("Give one file, or `memories` and a file or folder.")
+    form = form or "jsonl"
     from slowwave.evaluation import exchange
     from slowwave.home.visibility import closed_ids
 

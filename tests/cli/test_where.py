@@ -31,7 +31,7 @@ def run(*words: str, **options: object) -> object:
 
 def test_commands_that_write_make_no_home_where_nobody_named_one(tmp_path):
     (tmp_path / "notes").mkdir()
-    (tmp_path / "log.jsonl").write_text('{"text": "%s"}\n' % NOTE)
+    (tmp_path / "log.jsonl").write_text(json.dumps({"text": NOTE}) + "\n")
     for words in (
         ["save", NOTE], ["ingest", str(tmp_path / "notes")], ["import", "bulk", str(tmp_path / "log.jsonl")],
         ["forget", "x"], ["feedback", "last", "1", "helpful"],
