@@ -1,4 +1,4 @@
-"""Browsing, and memories out and in again: list, export memories, import memories."""
+"""Browsing, and memories out and in again: list, import memories."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from slowwave.cli.app import Limit, Namespace, app, open_namespace
 from slowwave.cli.exchange import DryRun, imports
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since as ago
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import Output, bars, err, out, prints_output, warn
+from slowwave.views.terminal import Output, bars, out, prints_output, warn
 
 if TYPE_CHECKING:
-    from slowwave.imports.own.restore import Restored
+    from slowwave.imports.own.restore import MemoryImportReport
 
 
 @app.command("list")
@@ -67,27 +66,6 @@ def list_memories(
     return Output({"total": total, "page": page, "memories": rows}, show)
 
 
-def export_memories(target: str, namespace: str, form: str, *, secret: bool) -> None:
-    """Export memories to a file or folder; print the counts."""
-    from slowwave.imports.own.collect import collect
-    from slowwave.imports.own.model import EVENTS
-    from slowwave.imports.own.writing import write_export
-
-    with open_namespace(namespace, known=True) as memory, bars():
-        collected = collect(memory, secret=secret)
-        write_export(collected.contents, Path(target), form)
-    frames = collected.contents.frames
-    err.print(
-        f"[bold]{escape(target)}[/]: {counted(frames['memories'].height, 'memory', 'memories')}, "
-        f"{counted(frames[EVENTS].height, 'event')}, {counted(frames['quarantine'].height, 'refused note')}."
-    )
-    if collected.withheld:
-        warn(
-            f"{counted(collected.withheld, 'secret memory', 'secret memories')} and their searches were left "
-            f"out; --secret includes them."
-        )
-
-
 @imports.command("memories")
 @prints_output
 def import_memories(
@@ -107,7 +85,7 @@ def import_memories(
     return Output(report, lambda: _tell(report))
 
 
-def _tell(report: Restored) -> None:
+def _tell(report: MemoryImportReport) -> None:
     rows = [
         ["memories", report.memories, "to be written" if report.dry_run else "written"],
         ["events", report.events, "versions, searches and ratings"],

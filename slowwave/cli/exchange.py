@@ -106,11 +106,9 @@ def export(
     """Export searches and feedback of a namespace as lines, or its memories whole (`memories TARGET`)."""
     file, *more = words or ["-"]
     if file == "memories" and len(more) == 1:
-        from slowwave.cli.browse import export_memories
-
         if since or until:
             raise ArgumentError("--from and --to are for searches and feedback; memories are exported whole.")
-        export_memories(more[0], namespace, form or "markdown", secret=secret)
+        _export_memories(more[0], namespace, form or "markdown", secret=secret)
         return
     if more or file == "memories":
         raise ArgumentError("Give one file, or `memories` and a file or folder.")
@@ -141,6 +139,27 @@ def export(
         warn(
             f"{counted(report.left_out, 'event has', 'events have')} no form in {form} (ignored results, "
             f"outcomes). --format jsonl exports everything."
+        )
+
+
+def _export_memories(target: str, namespace: str, form: str, *, secret: bool) -> None:
+    """Export memories to a file or folder; print the counts."""
+    from slowwave.imports.own.collect import collect
+    from slowwave.imports.own.model import EVENTS
+    from slowwave.imports.own.writing import write_export
+
+    with open_namespace(namespace, known=True) as memory, bars():
+        collected = collect(memory, secret=secret)
+        write_export(collected.contents, Path(target), form)
+    frames = collected.contents.frames
+    err.print(
+        f"[bold]{escape(target)}[/]: {counted(frames['memories'].height, 'memory', 'memories')}, "
+        f"{counted(frames[EVENTS].height, 'event')}, {counted(frames['quarantine'].height, 'refused note')}."
+    )
+    if collected.withheld:
+        warn(
+            f"{counted(collected.withheld, 'secret memory', 'secret memories')} and their searches were left "
+            f"out; --secret includes them."
         )
 
 

@@ -20,7 +20,7 @@ DEFAULT_FILE: Final = "default-home"
 Origin = Literal["variable", "folder", "default", "none"]
 
 
-class Found(NamedTuple):
+class LocatedHome(NamedTuple):
     """Place of the home, and the reason for it.
 
     Attributes:
@@ -43,7 +43,7 @@ def find_home(start: Path | None = None) -> Path:
     return locate_home(start).home
 
 
-def locate_home(start: Path | None = None, *, default: bool = True) -> Found:
+def locate_home(start: Path | None = None, *, default: bool = True) -> LocatedHome:
     """Return the home and the reason for it; see `find_home`.
 
     Args:
@@ -51,15 +51,15 @@ def locate_home(start: Path | None = None, *, default: bool = True) -> Found:
         default: Whether a remembered default home counts.
     """
     if named := os.environ.get(f"{ENV_PREFIX}HOME"):
-        return Found(Path(named).expanduser().resolve(), "variable")
+        return LocatedHome(Path(named).expanduser().resolve(), "variable")
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
         if is_home(folder / HOME_FOLDER):
-            return Found(folder / HOME_FOLDER, "folder")
+            return LocatedHome(folder / HOME_FOLDER, "folder")
     remembered = default_home() if default else None
     if remembered is not None:
-        return Found(remembered, "default")
-    return Found(start / HOME_FOLDER, "none")
+        return LocatedHome(remembered, "default")
+    return LocatedHome(start / HOME_FOLDER, "none")
 
 
 def user_config_dir() -> Path:

@@ -1,1 +1,1 @@
-"""Export of a namespace's memories with all that belongs to them, and import of it without loss."""
+"""Export and lossless import of a namespace's memories."""

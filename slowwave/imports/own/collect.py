@@ -1,4 +1,4 @@
-"""Collection of what belongs to the memories of a namespace, within what the caller may read."""
+"""Collection of the memories of a namespace that the caller may read."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _open_entries(memory: Memory, entries: Collection[Entry], closed: Collection
 def _open_rows(
     table: str, frame: pl.DataFrame, closed: Collection[str], events: Collection[str]
 ) -> pl.DataFrame:
-    """Leave out rows that name a closed memory, or quote a version that is left out."""
+    """Leave out rows that name a closed memory or a version left out."""
     if table in ("decisions", "quarantine"):
         event = pl.col("revision").str.splitn("-", 2).struct[1].str.extract(r"^([^+]*)")
         frame = frame.filter(event.is_in(list(events)))

@@ -20,7 +20,7 @@ _SHOWN = 3
 
 @contextmanager
 def written_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of an empty or an earlier exported one at the end.
+    """Yield an empty folder; it replaces an empty or earlier exported one at the end.
 
     Files that a person added to the earlier export are kept; exported files that were edited refuse.
 
@@ -90,7 +90,7 @@ def _digest(path: Path) -> str:
 
 
 def _swap(target: Path, beside: Path) -> None:
-    """Put the new folder in the place of the old one, with what a person added to that."""
+    """Replace the old folder by the new one; files that a person added stay."""
     if not target.exists():
         beside.rename(target)
         return

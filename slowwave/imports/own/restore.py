@@ -1,4 +1,4 @@
-"""Import of an export without loss: events, then the rows that they led to, under their own ids.
+"""Lossless import of an export: events, then table rows, under their own ids.
 
 Decisions are not made again. What the home changed or erased since stays as it is. After a kill, run it
 again.
@@ -33,7 +33,7 @@ _REVISIONS = ("revision", "other_revision", "duplicate_revision")
 
 
 @dataclass(slots=True)
-class Restored:
+class MemoryImportReport:
     """Counts of an import.
 
     Attributes:
@@ -56,7 +56,7 @@ class Restored:
     edited: int = 0
 
 
-def restore(memory: Memory, contents: Contents, *, dry_run: bool = False) -> Restored:
+def restore(memory: Memory, contents: Contents, *, dry_run: bool = False) -> MemoryImportReport:
     """Import an export into its namespace.
 
     Raises:
@@ -68,7 +68,7 @@ def restore(memory: Memory, contents: Contents, *, dry_run: bool = False) -> Res
         raise ImportFailedError(
             f"The export is of namespace {name!r}, and ids are made of it. Import it with -n {name}."
         )
-    report = Restored(name, dry_run)
+    report = MemoryImportReport(name, dry_run)
     if dry_run:
         _plan(memory, contents, report)
         return report
@@ -90,8 +90,10 @@ def restore(memory: Memory, contents: Contents, *, dry_run: bool = False) -> Res
     return report
 
 
-def _plan(memory: Memory, contents: Contents, report: Restored) -> tuple[list[Entry], set[str], set[str]]:
-    """Return the events to append, the memories to write, and those that stay as they are."""
+def _plan(
+    memory: Memory, contents: Contents, report: MemoryImportReport
+) -> tuple[list[Entry], set[str], set[str]]:
+    """Return events to append, memories to write, and memories that stay unchanged."""
     namespace = memory.namespace
     entries = [_entry(row, namespace) for row in contents.frames[EVENTS].iter_rows(named=True)]
     own = {entry.event_id for entry in entries}
