@@ -26,7 +26,6 @@ from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import applied_terms
 from slowwave.learning.gate_evidence import Evidence
 from slowwave.lifecycle.gate_notice import Notice, notice
-from slowwave.lifecycle.quarantine import held_files
 from slowwave.maintenance.erasure.running import finish, unfinished
 from slowwave.maintenance.stale_partitions import StalePartitions, partitions, stale_partitions
 from slowwave.orchestration.definitions import definitions
@@ -233,8 +232,6 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
     worse = str(steps.get("learning_gate", {}).get("metadata", {}).get("made worse", "none"))
     if worse != "none":
         notices.append(f"learning made results worse and was rolled back: {worse}")
-    if result.job_def.name == "night":
-        notices += [f"refused file: {line}" for line in held_files(space, days=(first, last))]
     notices += filter(None, [left_out(settings)])
     for stage, days in faults(space.store).items():
         for day, failures in days.items():

@@ -115,7 +115,6 @@ settings gate.mode
 help
 help first-steps
 help save
-doctor
 feedback {search} {secret} helpful
 feedback {search} 99 helpful
 observe {search} 'The safe in the cellar is opened in winter.'
@@ -163,9 +162,13 @@ SEEN_ALL_THE_SAME = {
     "learning terms --memory {secret}": ("sec", NAMED),
     "learning rollback --memory {secret} --dry-run": ("sec", NAMED),
     "quarantine show {refused}": ("sec", NAMED),
+    "quarantine discard {refused}": ("secrefusedkeyzyx", NAMED),
+    "quarantine restore {refused}": ("secrefusedkeyzyx", NAMED),
     "quarantine release {refused}": ("secrefusedkeyzyx", NAMED),
     "erase {secret}": ("sec", NAMED),
     "quarantine list --all": (("secbrokenzyx", "seclineszyx"), TOLD),
+    "doctor": (("secbrokenzyx", "seclineszyx"), TOLD),
+    "doctor --json": (("secbrokenzyx", "seclineszyx"), TOLD),
     "gate report": (("secbrokenzyx", "seclineszyx"), TOLD),
     "ingest {vault} --name vault": ("sec", TOLD),
     "warehouse query 'from memories' --limit 0": ("bob", WHOLE),

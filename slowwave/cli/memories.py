@@ -240,9 +240,12 @@ def forget(
     namespace: Namespace = "",
 ) -> Output:
     """Hide a memory from searches. `slowwave unforget` undoes it; `slowwave erase` deletes."""
+    from slowwave.home.visibility import HIDDEN, Viewer, may_see
+
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
-        title = memory.get(memory_id).title
+        record = memory.get(memory_id)
+        title = record.title if may_see(Viewer.REPORT, record.sensitivity, let_in=False) else HIDDEN
         done = memory.forget(memory_id)
         labels = memory.repetitions(memory_id) if done else {}
 

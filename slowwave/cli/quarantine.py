@@ -100,11 +100,12 @@ def quarantine_release(
     namespace: Namespace = "",
 ) -> Output:
     """Release refused notes unchanged. The journal records who did it."""
-    from slowwave.lifecycle.quarantine import held, label_of
+    from slowwave.lifecycle.quarantine import held, labels_in_reports
 
     with open_namespace(namespace) as memory:
         named = [reference(memory, "quarantine", item) for item in quarantine_ids]
-        labels = [label_of(held(memory.store, memory.namespace, item)) for item in named]
+        rows = [held(memory.store, memory.namespace, item) for item in named]
+        labels = labels_in_reports(memory.tenant.space, rows)
         released = [memory.release(item) for item in named]
 
     def show() -> None:

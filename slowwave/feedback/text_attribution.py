@@ -17,7 +17,6 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.embedding.bundled import is_word
 from slowwave.journal.kinds.note import text_in
-from slowwave.notes.reading import title_from_path
 from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.text_lineage import Similarity, lineages
 from slowwave.quality.titles import is_from_first_words
@@ -151,6 +150,8 @@ def _statement(entry: Entry, *, moved: bool) -> ComparedNote:
     title = title if isinstance(title, str) else ""
     derived = is_from_first_words(title, content or "")
     if moved:  # a new file name is no new text
+        from slowwave.notes.reading import title_from_path  # imports YAML
+
         derived = derived or title == title_from_path(str(entry.payload.get("path") or entry.subject))
     own_title = "" if derived else title
     return ComparedNote(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.home.visibility import UNKNOWN, Viewer, may_see, redact, sensitivities
+from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, redact, sensitivities
 from slowwave.journal.entry_builders import KEYLESS
 from slowwave.store import Store, one_of, quote
 from slowwave.store.tenancy import within
@@ -121,16 +121,14 @@ def redacted(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def held_files(
-    space: Workspace, *, namespace: str = "", vault: str = "", days: tuple[str, str] | None = None,
-    limit: int = MAX_FILES,
-) -> list[str]:  # fmt: skip
+    space: Workspace, *, namespace: str = "", vault: str = "", limit: int = MAX_FILES
+) -> list[str]:
     """Return a line for each vault file in quarantine: name, reasons, id.
 
     Args:
         space: Of the home.
         namespace: Only of this namespace.
         vault: Only of this vault.
-        days: Only refused on these days (first and last, ISO).
         limit: Maximum number of files; one more line counts the others.
     """
     folders = [
@@ -140,9 +138,7 @@ def held_files(
     ]
     if not folders:
         return []
-    where = f"status = {quote(HELD)}" + (
-        f" AND day >= {quote(days[0])} AND day <= {quote(days[1])}" if days else ""
-    )
+    where = f"status = {quote(HELD)}"
     columns = ["quarantine_id", "namespace", "memory_id", "revision", "source", "reasons", "occurred_at"]
     is_file = pl.any_horizontal(
         (pl.col("namespace") == owner) & pl.col("source").str.starts_with(folder) for owner, folder in folders
@@ -157,11 +153,23 @@ def held_files(
 
 
 def label_of(row: Mapping[str, Any]) -> str:
-    """Return the title of a quarantined note, else its first words, else its source."""
+    """Return the title of a quarantined note, else its first words, else its source.
+
+    A file that could not be read has no known sensitivity: its name stands for it.
+    """
     title = " ".join((row["title"] or "").split())
     words = " ".join((row["content"] or "")[: 4 * _FIRST_WORDS].split())
     short = words if len(words) <= _FIRST_WORDS else words[:_FIRST_WORDS].rsplit(" ", 1)[0] + " …"
-    return title or short or row["source"] or row["memory_id"]
+    shown = [text for text in (title, short) if text not in ("", HIDDEN)]
+    return shown[0] if shown else row["source"] or row["memory_id"]
+
+
+def labels_in_reports(space: Workspace, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the label of each quarantined note as a report may show it."""
+    names = [row["quarantine_id"] for row in rows]
+    stored = space.store.read_by("quarantine", "quarantine_id", names)
+    labels = {row["quarantine_id"]: label_of(row) for row in redacted(space, stored).iter_rows(named=True)}
+    return [labels[name] for name in names]
 
 
 def file_of(row: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from slowwave.journal import Entry, Journal
 from slowwave.journal.kinds.note import text_in
 from slowwave.notes.model import Note
 from slowwave.vaults.known_notes import KnownNotes
-from slowwave.vaults.moves import SAME_NOTE, Located, pair_edited, pair_equal, similarity, words_of
+from slowwave.vaults.moves import SAME_NOTE, Located, pair_edited, pair_equal, similarity, word_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class MoveFinder:
         return [
             note.place
             for note in changed
-            if similarity(words_of(texts.get(edited[note.place], "")), words_of(note.note.content))
+            if similarity(word_pairs(texts.get(edited[note.place], "")), word_pairs(note.note.content))
             < SAME_NOTE
         ]
 
@@ -120,9 +120,10 @@ class MoveFinder:
                 continue
             texts = self._texts(names)
             old = [
-                Located(name, self._known.places[name], words=words_of(text)) for name, text in texts.items()
+                Located(name, self._known.places[name], words=word_pairs(text))
+                for name, text in texts.items()
             ]
-            new = [Located(note.place, note.place, words=words_of(note.note.content)) for note in notes]
+            new = [Located(at.place, at.place, words=word_pairs(at.note.content)) for at in notes]
             pairs = pair_edited(old, new)
             if wait:
                 self.seen.update(pairs.values())

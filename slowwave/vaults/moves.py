@@ -10,11 +10,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
-SAME_NOTE: Final = 0.6
-"""Share of common words from which two texts are versions of one note (Dice coefficient, 0 to 1)."""
+SAME_NOTE: Final = 0.5
+"""Share of common pairs of words from which two texts are versions of one note (Dice coefficient, 0 to 1).
+
+Single words do not tell two notes apart that were written after one template.
+"""
 MAX_COMPARED: Final = 200_000
 """Pairs of edited texts that are compared (count); of more, only those with the same file name are."""
 
@@ -29,26 +33,26 @@ class Located:
         name: Subject of a known note, or the place of a new one.
         place: Path with the vault's name.
         content_hash: Of the normalised text; empty if unknown.
-        words: Counts of its words; needed for edited texts only.
+        words: Counts of its pairs of words; needed for edited texts only.
     """
 
     name: str
     place: str
     content_hash: str = ""
-    words: Mapping[str, int] | None = None
+    words: Mapping[tuple[str, str], int] | None = None
 
 
-def words_of(text: str) -> Counter[str]:
-    """Count the words and marks of a text, without case."""
-    return Counter(_WORD.findall(text.casefold()))
+def word_pairs(text: str) -> Counter[tuple[str, str]]:
+    """Count the pairs of adjacent words and marks of a text, without case; the first has no predecessor."""
+    return Counter(pairwise(["", *_WORD.findall(text.casefold())]))
 
 
-def similarity(first: Mapping[str, int], second: Mapping[str, int]) -> float:
-    """Return the Dice coefficient of two bags of words: 1 for equal ones, 0 without a common word."""
+def similarity(first: Mapping[tuple[str, str], int], second: Mapping[tuple[str, str], int]) -> float:
+    """Return the Dice coefficient of two bags of pairs: 1 for equal ones, 0 without a common pair."""
     total = sum(first.values()) + sum(second.values())
     if not total:
         return 0.0
-    return 2 * sum(min(count, second.get(word, 0)) for word, count in first.items()) / total
+    return 2 * sum(min(count, second.get(pair, 0)) for pair, count in first.items()) / total
 
 
 def pair_equal(left: Iterable[Located], appeared: Iterable[Located]) -> dict[str, str]:

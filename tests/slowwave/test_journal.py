@@ -472,7 +472,7 @@ def test_a_source_needs_an_aware_time_a_namespace_and_a_uri(journal: Journal) ->
         ({"namespace": ""}, "entry 'e1' has an empty namespace"),
         (
             {"kind": "saved"},
-            "unknown kind 'saved'; use one of save, forget, unreadable, undo, accept, search",
+            "unknown kind 'saved'; use one of save, forget, unreadable, undo, accept, discard, search",
         ),
         ({"occurred_at": NOON.replace(tzinfo=None)}, r"datetime\(2026, 3, 1, 12, 0\) without a time zone"),
         ({"subject": "caf\udce9.md"}, r"subject 'caf\\udce9.md', which is not valid Unicode \(character 3\)"),
