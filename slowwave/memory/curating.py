@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import deprecated
 
 from slowwave.common import ids
-from slowwave.common.error_translation import api_call, api_calls
+from slowwave.common.error_translation import api_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.settings import load, require_home, require_named_home
 
 if TYPE_CHECKING:
     import polars as pl
@@ -375,34 +373,3 @@ class Memory(SearchingMemory):
     def count(self) -> int:
         """Count the live memories of this namespace."""
         return self.store.count("memories", self.tenant.mine("status = 'live'"))
-
-
-@api_call
-def open_memory(
-    path: Path | str | None = None,
-    *,
-    namespace: str,
-    principal: str = "application",
-    create: bool | None = None,
-    **settings: Any,  # noqa: ANN401 - groups of settings
-) -> Memory:
-    """Open a memory; a missing home that `path` or the variable names is created.
-
-    Args:
-        path: home folder; default: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards, else the
-            default home that ``slowwave init`` remembered.
-        namespace: the tenant, always required.
-        principal: user recorded with every event.
-        create: True: create a missing home, also a ``.slowwave`` in the current folder; False: require one.
-        **settings: groups of settings to override, for instance ``embedding={"model": "wordllama-256"}``.
-
-    Raises:
-        SettingsError: a setting has an invalid value, or there is no home to open.
-        ModelError: the home belongs to another embedding model.
-    """
-    loaded = load(path, **settings)
-    if create is False:
-        require_home(loaded)
-    elif create is None and path is None:
-        require_named_home(loaded)
-    return Memory(loaded, namespace=namespace, principal=principal)
