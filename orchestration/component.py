@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.common.home_discovery import find_home
+from slowwave.common.home_discovery import locate_home
 from slowwave.settings.groups import NAMESPACE
 
 _LAST_HOUR = 23
@@ -77,7 +77,7 @@ class SlowwaveMemory(dg.Component, dg.Model, dg.Resolvable):
         from slowwave.orchestration.definitions import definitions
 
         folder = context.project_root
-        home = _in(folder, self.home) if self.home else find_home(folder)
+        home = _in(folder, self.home) if self.home else locate_home(folder, default=False).home
         resource = SlowwaveResource(
             home=str(home),
             namespace=self.namespace,

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.common.home_discovery import DAGSTER_FOLDER, ENV_PREFIX, find_home
+from slowwave.common.home_discovery import DAGSTER_FOLDER, ENV_PREFIX, locate_home
 from slowwave.errors import SettingsError, SlowwaveError
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _home_without_variable(folder: Path) -> Path:
     """Return the home of `folder` without SLOWWAVE_HOME: the file outlives the shell that sets it."""
     named = os.environ.pop(_HOME_VARIABLE, None)
     try:
-        return find_home(folder)
+        return locate_home(folder, default=False).home
     finally:
         if named is not None:
             os.environ[_HOME_VARIABLE] = named

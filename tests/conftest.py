@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -39,6 +40,9 @@ settings.register_profile("ci", deadline=None, derandomize=True, suppress_health
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+_NO_CONFIGURATION = Path(tempfile.gettempdir()) / f"slowwave-tests-{os.getpid()}" / "configuration"
+os.environ["XDG_CONFIG_HOME"] = str(_NO_CONFIGURATION)  # also for processes that get no SLOWWAVE_ variable
+os.environ.pop("SLOWWAVE_CONFIG_DIR", None)
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # ranx is asked once: to compile it takes half a minute
 MEMORY_FOLDER = Path("/dev/shm")
 ENOUGH_MEMORY = 4 * 2**30  # bytes; a whole run keeps about 0.3 GiB
@@ -138,6 +142,13 @@ def home(tmp_path: Path) -> Path:
 def fast_embedder() -> Any:
     """The bundled fast model, loaded once."""
     return load_embedder(EmbeddingSettings(model=FAST_MODEL))
+
+
+@pytest.fixture(autouse=True)
+def _no_default_home() -> Iterator[None]:
+    """No test has the default home of the person who runs it, or that of another test."""
+    yield
+    shutil.rmtree(_NO_CONFIGURATION, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,7 @@ from slowwave.cli import admin, memories  # noqa: F401 - their commands join the
 from slowwave.cli import (  # noqa: F401
     api,
     backup,
+    browse,  # after exchange: a command of its group
     connect,
     curation,
     erase,

@@ -1,4 +1,4 @@
-"""Administration commands: settings, doctor, reembed, checkpoint."""
+"""Administration commands: where, settings, doctor, reembed, checkpoint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import app, home_settings, open_home
+from slowwave.cli.app import Namespace, app, home_settings, open_home
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
@@ -18,6 +18,32 @@ if TYPE_CHECKING:
 
 checkpoints = typer.Typer(no_args_is_help=True, help="Named, restorable states of every table.")
 app.add_typer(checkpoints, name="checkpoint")
+
+
+@app.command()
+@prints_output
+def where(namespace: Namespace = "") -> Output:
+    """Show which home is in use and why, with its namespace, size and counts."""
+    from slowwave.home.place import REASONS, place_of
+
+    place = place_of(home_settings(), namespace)
+
+    def show() -> None:
+        from slowwave.common.sizes import size
+        from slowwave.views.tables import print_card
+
+        rows: list[tuple[str, object]] = [("home", place.home), ("because", REASONS[place.origin])]
+        if place.exists:
+            counts = ", ".join(f"{count:,} {state}" for state, count in place.counts.items())
+            rows += [
+                ("namespace", place.namespace), ("memories", counts or "none"),
+                ("quarantined", f"{place.quarantined:,}"), ("size", size(place.bytes)),
+            ]  # fmt: skip
+        else:
+            rows.append(("exists", "no: `slowwave init` creates it"))
+        print_card(rows)
+
+    return Output(place, show)
 
 
 @app.command()

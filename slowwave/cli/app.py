@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -52,7 +53,7 @@ def common(
     context: typer.Context,
     home: Annotated[
         Path | None,
-        typer.Option(help="Home folder; default: SLOWWAVE_HOME, else the nearest .slowwave upwards."),
+        typer.Option(help="Home folder; default: see slowwave help homes."),
     ] = None,
     version: Annotated[
         bool,
@@ -100,6 +101,32 @@ def required_settings() -> Settings:
     return require_home(home_settings())
 
 
+def creatable_settings(settings: Settings | None = None) -> Settings:
+    """Return the settings of a home that exists or that the user named. At a terminal, ask about another.
+
+    Raises:
+        SettingsError: there is no home, and none was named.
+    """
+    from slowwave.errors import SettingsError
+    from slowwave.settings import require_named_home
+    from slowwave.views.captured_console import is_asked
+    from slowwave.views.terminal import is_data
+
+    settings = settings or home_settings()
+    try:
+        return require_named_home(settings)
+    except SettingsError:
+        if is_asked() or is_data() or not _is_terminal():
+            raise
+        if not typer.confirm(f"There is no home yet. Create {settings.home}?", err=True):
+            raise
+        return settings
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 @contextmanager
 def open_home() -> Iterator[Workspace]:
     """Open the home, which has to exist, for commands without a namespace."""
@@ -117,14 +144,12 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
 
     Args:
         namespace: empty is the setting `namespace`.
-        create: create the home if it is missing.
+        create: create a missing home if the user named it; see `creatable_settings`.
         known: refuse a namespace without memories if other namespaces have some.
     """
     from slowwave.settings import require_home
 
-    settings = home_settings()
-    if not create:
-        require_home(settings)
+    settings = creatable_settings() if create else require_home(home_settings())
     memory = opened(settings, namespace)
     if known:
         from slowwave.errors import SlowwaveError

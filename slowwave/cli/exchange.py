@@ -82,16 +82,37 @@ def import_jsonl(
 @app.command()
 @reports_errors
 def export(
-    file: Annotated[str, typer.Argument(help="Output file; '-' is standard output.")] = "-",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]|memories TARGET",
+            help="Output file ('-': standard output); or `memories` and a file or folder.",
+        ),
+    ] = None,
     namespace: Namespace = "",
     since: Annotated[str, typer.Option("--from", help="First day (YYYY-MM-DD, UTC).")] = "",
     until: Annotated[str, typer.Option("--to", help="Last day.")] = "",
-    form: Annotated[str, typer.Option("--format", help="jsonl or ubi.")] = "jsonl",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="jsonl or ubi; of memories markdown, jsonl, parquet, memory-server or mem0.",
+        ),
+    ] = "",
     secret: Annotated[
-        bool, typer.Option("--secret", help="Include searches that asked for or returned secret memories.")
+        bool, typer.Option("--secret", help="Include secret memories, and searches that returned them.")
     ] = False,
 ) -> None:
-    """Export searches and feedback of a namespace as lines, for other tools or another home."""
+    """Export searches and feedback of a namespace as lines, or its memories whole (`memories TARGET`)."""
+    file, *more = words or ["-"]
+    if file == "memories" and len(more) == 1:
+        if since or until:
+            raise ArgumentError("--from and --to are for searches and feedback; memories are exported whole.")
+        _export_memories(more[0], namespace, form or "markdown", secret=secret)
+        return
+    if more or file == "memories":
+        raise ArgumentError("Give one file, or `memories` and a file or folder.")
+    form = form or "jsonl"
     from slowwave.evaluation import exchange
     from slowwave.home.visibility import closed_ids
 
@@ -118,6 +139,27 @@ def export(
         warn(
             f"{counted(report.left_out, 'event has', 'events have')} no form in {form} (ignored results, "
             f"outcomes). --format jsonl exports everything."
+        )
+
+
+def _export_memories(target: str, namespace: str, form: str, *, secret: bool) -> None:
+    """Export memories to a file or folder; print the counts."""
+    from slowwave.imports.own.collect import collect
+    from slowwave.imports.own.model import EVENTS
+    from slowwave.imports.own.writing import write_export
+
+    with open_namespace(namespace, known=True) as memory, bars():
+        collected = collect(memory, secret=secret)
+        write_export(collected.contents, Path(target), form)
+    frames = collected.contents.frames
+    err.print(
+        f"[bold]{escape(target)}[/]: {counted(frames['memories'].height, 'memory', 'memories')}, "
+        f"{counted(frames[EVENTS].height, 'event')}, {counted(frames['quarantine'].height, 'refused note')}."
+    )
+    if collected.withheld:
+        warn(
+            f"{counted(collected.withheld, 'secret memory', 'secret memories')} and their searches were left "
+            f"out; --secret includes them."
         )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import MemoryId, Namespace, app, open_namespace, reference
+from slowwave.cli.app import MemoryId, Namespace, app, creatable_settings, open_namespace, reference
 from slowwave.common.pluralize import counted
 from slowwave.views.terminal import (
     PLAIN,
@@ -38,15 +38,19 @@ QUARANTINED = 3  # exit code of a save that the gate refused
 def init(
     path: Annotated[Path | None, typer.Argument(help="Home folder to create; default: ./.slowwave")] = None,
     model: Annotated[str, typer.Option(help="Embedding model of this home.")] = "",
+    default: Annotated[
+        bool, typer.Option("--default", help="Use this home wherever no other is named or near.")
+    ] = False,
 ) -> Output:
-    """Create a home: tables, journal and settings file."""
+    """Create a home: tables, journal and settings file. The first one becomes the default home."""
     from slowwave.home.embedding_model import chosen
     from slowwave.home.workspace import Workspace
     from slowwave.settings import CONFIG_FILE, load
     from slowwave.settings.first_file import write_first
-    from slowwave.settings.home_discovery import HOME_FOLDER, find_home
+    from slowwave.settings.home_discovery import default_home, locate_home, remember_default
 
-    home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
+    located = locate_home(default=False)
+    home = (path or located.home).expanduser().resolve()
     exists = (home / CONFIG_FILE).exists()
     settings = load(home, **({"embedding": {"model": model}} if model else {}))
     space = Workspace(settings)
@@ -54,13 +58,20 @@ def init(
     report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
     write_first(home, model=chosen(settings))  # a home of an earlier version may have none
     journal.close()
+    first = default_home() is None and (located.origin != "variable" or path is not None)
+    if default or first:
+        remembered = remember_default(home)
+        if default and not remembered:
+            warn("the default home was not remembered: the configuration folder cannot be written.")
+    report["default"] = default_home() == home
+    note = "\nIt is the default home: commands elsewhere use it, too." if report["default"] else ""
 
     name, uses = f"[bold]{escape(str(home))}[/]", f"model {escape(store.identity.model)}"
     if exists:
-        return Output(report, f"This home exists already: {name} ({uses})")
+        return Output(report, f"This home exists already: {name} ({uses}){note}")
     return Output(
         report,
-        f"Home ready: {name} ({len(store.specs)} tables, {uses})\n"
+        f"Home ready: {name} ({len(store.specs)} tables, {uses}){note}\n"
         f"Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]",
     )
 
@@ -87,7 +98,7 @@ def ingest(
     from slowwave.settings import load
     from slowwave.vaults import vault
 
-    settings = load(None, **({"embedding": {"model": model}} if model else {}))
+    settings = creatable_settings(load(None, **({"embedding": {"model": model}} if model else {})))
     space = Workspace(settings, namespace=namespace)
     now = datetime.now(UTC)
     source = vault.watch(

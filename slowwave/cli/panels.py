@@ -9,10 +9,10 @@ from typer.core import TyperGroup
 
 PANELS: Final[Mapping[str, str]] = {
     "Every day": "init ingest save search show explain wakeup get feedback observe outcome",
-    "Look and correct": "page history decisions quarantine undo forget unforget erase stats gate "
+    "Look and correct": "list page history decisions quarantine undo forget unforget erase stats gate "
     "reconsolidate",
     "Learning and evaluation": "learning judge eval report tune calibrate warehouse",
-    "Operation": "night up ui health connect capture recall mcp api doctor settings checkpoint backup "
+    "Operation": "night up ui health connect capture recall mcp api where doctor settings checkpoint backup "
     "backups verify restore move upgrade rebuild reembed import export help",
 }
 """Commands by heading. A command under no heading gets the last one."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from slowwave.common.home_discovery import ENV_PREFIX, find_home
+from slowwave.common.home_discovery import CONFIG_DIR, ENV_PREFIX, find_home
 from slowwave.common.version import VERSION
 
 ASK: Final = f"{ENV_PREFIX}ASK"
@@ -28,7 +28,7 @@ LOOKS: Final = (
     "COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
 )  # fmt: skip
 """Variables that control the appearance of output."""
-_NOT_COMPARED: Final = frozenset({f"{ENV_PREFIX}HOME", ASK})
+_NOT_COMPARED: Final = frozenset({f"{ENV_PREFIX}HOME", ASK, CONFIG_DIR})
 _DUMB: Final = ("dumb", "unknown")  # terminals with a fixed size
 
 

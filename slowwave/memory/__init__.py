@@ -1,4 +1,4 @@
-"""Python API of the memory: save, search, get, forget. save, search, get, forget.
+"""Python API of the memory: save, search, get, forget.
 
 ```python
 import slowwave
@@ -12,6 +12,7 @@ for result in memory.search("when do we deploy?"):
 The class has layers, a file per concern. Each call delegates to the package that does the work.
 """
 
-from slowwave.memory.curating import Memory, open_memory
+from slowwave.memory.curating import Memory
+from slowwave.memory.opening import open_memory
 
 __all__ = ["Memory", "open_memory"]

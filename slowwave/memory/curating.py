@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import deprecated
 
 from slowwave.common import ids
-from slowwave.common.error_translation import api_call, api_calls
+from slowwave.common.error_translation import api_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.settings import load
 
 if TYPE_CHECKING:
     import polars as pl
@@ -375,26 +373,3 @@ class Memory(SearchingMemory):
     def count(self) -> int:
         """Count the live memories of this namespace."""
         return self.store.count("memories", self.tenant.mine("status = 'live'"))
-
-
-@api_call
-def open_memory(
-    path: Path | str | None = None,
-    *,
-    namespace: str,
-    principal: str = "application",
-    **settings: Any,  # noqa: ANN401 - groups of settings
-) -> Memory:
-    """Open a memory; a missing home is created.
-
-    Args:
-        path: home folder; default: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards.
-        namespace: the tenant, always required.
-        principal: user recorded with every event.
-        **settings: groups of settings to override, for instance ``embedding={"model": "wordllama-256"}``.
-
-    Raises:
-        SettingsError: a setting has an invalid value.
-        ModelError: the home belongs to another embedding model.
-    """
-    return Memory(load(path, **settings), namespace=namespace, principal=principal)

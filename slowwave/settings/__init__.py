@@ -13,12 +13,12 @@ from slowwave.settings.groups import (
     OAuthSettings,
     Rights,
 )
-from slowwave.settings.loading import has_home, load, require_home
+from slowwave.settings.loading import has_home, load, require_home, require_named_home
 from slowwave.settings.rules import EvaluationSettings, JudgeSettings
 from slowwave.settings.tree import CONFIG_FILE, Settings
 
 __all__ = [
     "CONFIG_FILE", "EmbeddingSettings", "EvaluationSettings", "InForce", "JudgeSettings", "McpToken",
     "NotesSettings", "OAuthGrant", "OAuthSettings", "Rights", "Settings", "has_home", "in_force", "load",
-    "require_home",
+    "require_home", "require_named_home",
 ]  # fmt: skip

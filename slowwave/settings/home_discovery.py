@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from slowwave.common.home_discovery import ENV_PREFIX, HOME_FOLDER, find_home, is_home
+from slowwave.common.home_discovery import (
+    CONFIG_DIR,
+    ENV_PREFIX,
+    HOME_FOLDER,
+    LocatedHome,
+    default_home,
+    find_home,
+    is_home,
+    locate_home,
+    remember_default,
+)
 
-__all__ = ["ENV_PREFIX", "HOME_FOLDER", "find_home", "is_home"]
+__all__ = [
+    "CONFIG_DIR",
+    "ENV_PREFIX",
+    "HOME_FOLDER",
+    "LocatedHome",
+    "default_home",
+    "find_home",
+    "is_home",
+    "locate_home",
+    "remember_default",
+]

@@ -15,11 +15,11 @@ from slowwave.common.arguments import shown
 from slowwave.errors import SettingsError
 from slowwave.settings.display import covered, variable_of
 from slowwave.settings.groups import Group
-from slowwave.settings.home_discovery import ENV_PREFIX, find_home, is_home
+from slowwave.settings.home_discovery import CONFIG_DIR, ENV_PREFIX, find_home, is_home, locate_home
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
 _NO_SETTINGS = frozenset(
-    {f"{ENV_PREFIX}DEBUG", f"{ENV_PREFIX}ASK"}
+    {f"{ENV_PREFIX}DEBUG", f"{ENV_PREFIX}ASK", CONFIG_DIR}
 )  # variables that are read but are not settings
 
 
@@ -104,10 +104,20 @@ def require_home(settings: Settings) -> Settings:
     """
     if not has_home(settings):
         raise SettingsError(
-            f"There is no home at {settings.home}. Create it with `slowwave init` or "
-            f"`slowwave ingest FOLDER`, or name another with `slowwave --home FOLDER`."
+            f"There is no home at {settings.home}. Create it with `slowwave init`, or name another with "
+            f"`slowwave --home FOLDER` or the variable {ENV_PREFIX}HOME."
         )
     return settings
+
+
+def require_named_home(settings: Settings) -> Settings:
+    """Return the settings, if their home exists or was named: nothing creates a home by accident.
+
+    Raises:
+        SettingsError: It is missing, and neither a variable nor an argument names it.
+    """
+    found = locate_home()
+    return require_home(settings) if found.origin == "none" and found.home == settings.home else settings
 
 
 def _explain(error: ValidationError) -> str:

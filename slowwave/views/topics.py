@@ -19,7 +19,6 @@ TOPICS: Final[Mapping[str, Topic]] = {
         "The first 15 minutes",
         """\
   slowwave init ~/assistant             create a home: tables, journal, settings
-  export SLOWWAVE_HOME=~/assistant      later commands use this home
   slowwave save "We deploy on Thursday since 2 March; Friday is for repairs."
   slowwave search "when do we deploy?"
   slowwave feedback last 1 helpful      rate that search's first result
@@ -41,6 +40,13 @@ command uses the first of these that is given:
   1. --home FOLDER before the command:  slowwave --home ~/assistant search ...
   2. the variable SLOWWAVE_HOME
   3. the nearest folder .slowwave, from the current folder upwards
+  4. the default home: the first that `slowwave init` made, or the one of
+     `slowwave init FOLDER --default`. Its path is in the file default-home of
+     the configuration folder (~/.config/slowwave; SLOWWAVE_CONFIG_DIR names
+     another)
+
+`slowwave where` says which one it is, and why. No command makes a home in a
+folder that nobody named: run `slowwave init` there first.
 
 A namespace is a tenant within a home: every search and every command uses
 exactly one. -n NAME selects it; the default is the setting `namespace`

@@ -98,7 +98,7 @@ def test_help_lists_every_command():
 
 def test_a_home_is_made_with_its_settings_file(home):
     report = json.loads(run("init", str(home), "--model", "wordllama-256", "--json").stdout)
-    assert report == {"home": str(home.resolve()), "tables": 33, "model": "wordllama-256"}
+    assert report == {"home": str(home.resolve()), "tables": 33, "model": "wordllama-256", "default": True}
     assert 'model = "wordllama-256"' in (home / "slowwave.toml").read_text()
     assert (home / "journal.db").is_file()
     assert (home / "lance").is_dir()

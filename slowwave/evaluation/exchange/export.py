@@ -95,11 +95,11 @@ def export(
             searches = _searches(journal, page) if first or form == "ubi" or closed is not None else {}
             for entry in page:
                 search = searches.get(entry.subject)
-                if closed is not None and _withheld(search or entry, closed):
+                if closed is not None and is_withheld(search or entry, closed):
                     report.withheld += entry.kind == "search"
                     continue
                 if closed is not None and entry.kind == "outcome":
-                    projects = projects or [_withheld_projects(journal, namespace, closed)]
+                    projects = projects or [withheld_projects(journal, namespace, closed)]
                     if entry.subject in projects[0]:
                         continue
                 older = [search] if search is not None and day_of(search.occurred_at) < first else []
@@ -114,7 +114,7 @@ def export(
     return report
 
 
-def _withheld(search: Entry, closed: Collection[str]) -> bool:
+def is_withheld(search: Entry, closed: Collection[str]) -> bool:
     """Return whether a search asked for secret memories or had one as a candidate."""
     labels = search.payload.get("filters", {}).get("sensitivity", ())
     result_ids = {row["memory_id"] for row in results_in(search.payload)}
@@ -123,12 +123,12 @@ def _withheld(search: Entry, closed: Collection[str]) -> bool:
     return not all(map(is_open, labels)) or not result_ids.isdisjoint(closed)
 
 
-def _withheld_projects(journal: Journal, namespace: str, closed: Collection[str]) -> set[str]:
+def withheld_projects(journal: Journal, namespace: str, closed: Collection[str]) -> set[str]:
     """Return the projects whose searches are all withheld."""
     withheld: dict[str, bool] = {}
     days = journal.days(["search"]).filter(pl.col("namespace") == namespace)["day"].to_list()
     for entry in (item for page in _pages(journal, namespace, days, kinds=("search",)) for item in page):
-        withheld[entry.origin] = withheld.get(entry.origin, True) and _withheld(entry, closed)
+        withheld[entry.origin] = withheld.get(entry.origin, True) and is_withheld(entry, closed)
     return {project for project, every in withheld.items() if every}
 
 

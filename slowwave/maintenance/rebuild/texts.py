@@ -21,21 +21,22 @@ MEMORIES_AT_ONCE = 10_000
 def chunks_of(space: Workspace, memories: pl.DataFrame) -> pl.DataFrame:
     """Return rows of ``chunks`` of these memories, except absorbed ones."""
     shown = memories.filter((pl.col("status") != MERGED) & (pl.col("chunk_count") > 0))
-    parts = [labelled(_embedded(space, part), part) for part in shown.iter_slices(MEMORIES_AT_ONCE)]
-    return pl.concat(parts) if parts else labelled(_embedded(space, shown), shown)
+    parts = [labelled(embedded(space, part), part) for part in shown.iter_slices(MEMORIES_AT_ONCE)]
+    return pl.concat(parts) if parts else labelled(embedded(space, shown), shown)
 
 
 def vectors_of(space: Workspace, memories: pl.DataFrame) -> pl.DataFrame:
     """Return the memories with their vectors."""
     parts = []
     for part in memories.iter_slices(MEMORIES_AT_ONCE):
-        chunks = _embedded(space, part.filter(pl.col("content_hash").is_not_null()))
+        chunks = embedded(space, part.filter(pl.col("content_hash").is_not_null()))
         vectors = mean_vectors(chunks, space.embedder.dimension)
         parts.append(part.join(vectors, on="memory_id", how="left", maintain_order="left"))
     return pl.concat(parts) if parts else memories
 
 
-def _embedded(space: Workspace, notes: pl.DataFrame) -> pl.DataFrame:
+def embedded(space: Workspace, notes: pl.DataFrame) -> pl.DataFrame:
+    """Return the chunks of these notes with their vectors; equal texts are embedded once."""
     chunks = ingest_pipeline.cut(notes, space.chunker, space.embedder.name)
     distinct = chunks.unique("embedding_hash", maintain_order=True)
     with progress.task("embedding chunks", distinct.height) as advance:

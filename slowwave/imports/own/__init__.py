@@ -1,0 +1,1 @@
+"""Export and lossless import of a namespace's memories."""
