@@ -1,4 +1,4 @@
-"""What says the same as a memory that is forgotten or erased is named, with title and status."""
+"""Memories that say the same as one that is forgotten or erased are named, with title and status."""
 
 from __future__ import annotations
 
