@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -184,7 +184,7 @@ def _searched(
             found.append(searcher_in(space).find(names[place], text, CANDIDATES, now=now).candidates)
             vectors.append(space.embedder.embed_query(text))
             advance(1)
-    variant = Variant("all", replace(space.policy, abstention_floor=0.0))
+    variant = Variant("all", space.policy.complete)
     rows = (
         replay(Batch.of((one, now, CANDIDATES) for one in found), [variant], depth=2 * CANDIDATES)
         .with_columns(memory=pl.col("memory_id").replace_strict(number, return_dtype=pl.Int64))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +101,7 @@ def _signals(
 
 
 def _best(candidates: Candidates, policy: RankingPolicy) -> float:
-    ranking = rank(candidates, replace(policy, abstention_floor=0.0), as_of=AS_OF, limit=1)
+    ranking = rank(candidates, policy.complete, as_of=AS_OF, limit=1)
     return ranking.results[0].semantic if ranking.results else 0.0
 
 

@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
     """What is measured beside the full ranking; none abstains, so every query gets its list."""
-    full = replace(present, abstention_floor=0.0)
+    full = present.complete
     plain = replace(full, trigger_weight=0.0, **baselines_and_ablations.off(baselines_and_ablations.OF_TEXT))
     return {
         "full": full,
@@ -84,7 +84,7 @@ def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
         },
         "no feedback share": replace(full, **baselines_and_ablations.off(["no effectiveness"])),
         "mpab as in the seeds": replace(full, mpab_coefficient=0.3, mpab_cap=math.inf),
-        "seeds": replace(baselines_and_ablations.seeds(full), abstention_floor=0.0),
+        "seeds": baselines_and_ablations.seeds(full).complete,
     }
 
 

@@ -131,7 +131,7 @@ def _padding(random: np.random.Generator, place: str, most: int) -> list[str]:
 
 
 def _measure(memory: slowwave.Memory, questions: list[Question], limit: int) -> list[dict[str, Any]]:
-    present = replace(memory.policy, abstention_floor=0.0)
+    present = memory.policy.complete
     seeds = replace(
         SEEDS, vector_weight=present.vector_weight, cosine_floor=present.cosine_floor,
         sparse_distance=present.sparse_distance, abstention_floor=0.0,

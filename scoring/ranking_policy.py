@@ -142,6 +142,10 @@ class RankingPolicy:
         "Minimum signal of a search. Below it the search abstains and returns no results. 0: never abstain",
         0, 1, rule="3.9", of_model=True, stage="abstention",
     )] = 0.0
+    cut_share: Annotated[float, Parameter(
+        "Minimum fit of a result, as a share of the best fit of the search; weaker ones are not returned. "
+        "0: no cut", 0, 1, rule="3.9", before=0.0, of_model=True,
+    )] = 0.0
     rerank_weight: Annotated[float, Parameter(
         "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",
     )] = 0.0
@@ -173,6 +177,16 @@ class RankingPolicy:
             )
         values: dict[str, Any] = {name: inf if value is None else value for name, value in data.items()}
         return cls(**values) if base is None else replace(base, **values)
+
+    @property
+    def complete(self) -> RankingPolicy:
+        """Return the policy without abstention and cut: every search gets its complete order."""
+        return replace(self.uncut, abstention_floor=0.0)
+
+    @property
+    def uncut(self) -> RankingPolicy:
+        """Return the policy without the cut of weak results: metrics of an order need the whole order."""
+        return replace(self, cut_share=0.0) if self.cut_share else self
 
     @classmethod
     def logged(cls, data: Mapping[str, Any]) -> RankingPolicy:

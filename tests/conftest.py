@@ -126,6 +126,7 @@ def _own_environment() -> Iterator[None]:
         "SLOWWAVE_GATE__MODE": "enforce",
         "SLOWWAVE_GATE__MIN_QUALITY": "0",
         "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
+        "SLOWWAVE_RANKING__CUT_SHARE": "0",
     }
     yield
     os.environ.clear()

@@ -174,6 +174,7 @@ policies = st.builds(
     soft_from=st.floats(0.5, 1) | st.just(1.0),
     bm25_reach=st.floats(1, 9) | st.just(float("inf")),
     abstention_floor=st.floats(0, 1) | st.just(0.0),
+    cut_share=st.floats(0, 1) | st.just(0.0),
     rerank_weight=st.floats(0, 1) | st.just(0.0),
     rerank_top=st.integers(0, 30),
 )

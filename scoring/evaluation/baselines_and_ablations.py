@@ -59,7 +59,7 @@ def without_channels(policy: RankingPolicy, *, keys: bool = False) -> tuple[Vari
         policy: complete policy.
         keys: whether search keys are a channel of it.
     """
-    sure = replace(policy, abstention_floor=0.0)
+    sure = policy.complete
     channels = (VECTOR, BM25, TRIGGER, LEARNED, *([KEYS] if keys else []))
     return tuple(Variant(f"without {name}", sure, frozenset({name})) for name in channels)
 

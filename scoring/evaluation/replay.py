@@ -59,7 +59,7 @@ def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20)
     """Return the results of each search under each variant.
 
     They equal those of `scoring.ranking.rank` for the candidates, including abstention, recall of short
-    memories and ties.
+    memories and ties. A `depth` asks for the order, so weak results are not cut.
 
     Args:
         batch: n searches.
@@ -89,8 +89,9 @@ def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20)
         columns = reduced[variant.without]
         if not len(columns.count):
             continue
-        scored = ScoredMemories(columns, variant.policy)
-        shown = CutList(scored, columns, variant.policy, limit).memories
+        policy = variant.policy if depth is None else variant.policy.uncut
+        scored = ScoredMemories(columns, policy)
+        shown = CutList(scored, columns, policy, limit).memories
         search = columns.search[shown]
         before = np.searchsorted(search, np.arange(len(batch)))  # results of earlier searches
         found_by = np.bitwise_or.reduceat(columns.found_by, columns.first[:-1])

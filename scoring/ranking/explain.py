@@ -15,7 +15,7 @@ from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.scoring.ranking_policy import RankingPolicy
 
 _TERMS = (
-    "score", "best", "semantic", "served", "data_points", "combined", "learned", "key", "trusted",
+    "score", "best", "semantic", "fit", "served", "data_points", "combined", "learned", "key", "trusted",
     "multiplier", "penalty", "clamp",
 )  # fmt: skip
 
@@ -79,6 +79,7 @@ class ScoreExplainer:
             combined=term["combined"],
             feedback_count=state.feedback_count,
             multiplier=term["multiplier"],
+            fit=term["fit"],
         )
 
     def _breakdown(self, at: int, term: Mapping[str, float], chunks: int) -> tuple[Contribution, ...]:

@@ -1,8 +1,8 @@
 """Ranking pipeline from candidate chunks to memories, deterministic on every machine (rule 3).
 
 fusion → MPAB → neighbours → cross-encoder → effectiveness → learned → search keys → confidence → negative
-multiplier → squeeze into [0, 1] → order → cut → recall of short memories; a search whose signal is below the
-floor abstains.
+multiplier → squeeze into [0, 1] → order → cut of weak results → limit → recall of short memories; a search
+whose signal is below the floor abstains.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     columns, names = columns_of(candidates, as_of)
     scored = ScoredMemories(columns, policy)
     shown = CutList(scored, columns, policy, np.array([limit]))
-    scores = scored.score.tolist()
-    ordered = tuple((names[at], scores[at]) for at in shown.order.tolist())
+    scores, weak = scored.score.tolist(), shown.weak.tolist()
+    ordered = tuple((names[at], scores[at], weak[at]) for at in shown.order.tolist())
     injections = _injections(shown.recalled, candidates, columns, names)
     results = ScoreExplainer(candidates, names, columns, scored, policy).results(
         shown.memories.tolist(), injections

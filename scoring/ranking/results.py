@@ -13,6 +13,8 @@ from slowwave.scoring.ranking.breakdown import Contribution
 from slowwave.scoring.ranking.confidence import Confidence
 from slowwave.scoring.ranking.sparse_recall import Injection
 
+STRONG_FIT, FAIR_FIT = 0.28, 0.14
+"""Fits from which a result is called strong or fair; half of the strong ones are relevant in short lists."""
 HIGHLY_EFFECTIVE = "highly_effective"
 RECALL_INJECTED = "recall_injected"
 
@@ -34,6 +36,7 @@ class RankedMemory:
         combined: text score and effectiveness together.
         feedback_count: data points (count).
         multiplier: from not-useful votes, 1 without any.
+        fit: part of the score that the query adds; the cut compares it.
     """
 
     rank: int
@@ -49,6 +52,12 @@ class RankedMemory:
     combined: float
     feedback_count: int
     multiplier: float
+    fit: float
+
+    @property
+    def fit_label(self) -> str:
+        """Return how well it fits the query: strong, fair or weak."""
+        return "strong" if self.fit >= STRONG_FIT else "fair" if self.fit >= FAIR_FIT else "weak"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +66,7 @@ class OmittedResult:
 
     Attributes:
         place: rank among all candidates, from 1.
-        reason: cut, displaced or abstained.
+        reason: weak (the cut), limit, displaced or abstained.
     """
 
     memory_id: str
@@ -81,7 +90,7 @@ class Ranking:
     signal: float
     abstained: bool
     injections: tuple[Injection, ...]
-    _ordered: tuple[tuple[str, float], ...]
+    _ordered: tuple[tuple[str, float, bool], ...]
 
     @cached_property
     def unshown(self) -> tuple[OmittedResult, ...]:
@@ -89,11 +98,16 @@ class Ranking:
         shown = {item.memory_id for item in self.results}
         displaced = {item.displaced for item in self.injections}
         omitted = []
-        for place, (memory, score) in enumerate(self._ordered, start=1):
+        for place, (memory, score, weak) in enumerate(self._ordered, start=1):
             if memory not in shown:
-                why = "abstained" if self.abstained else "displaced" if memory in displaced else "cut"
+                why = self._reason(weak=weak, displaced=memory in displaced)
                 omitted.append(OmittedResult(memory, score, place, why))
         return tuple(omitted)
+
+    def _reason(self, *, weak: bool, displaced: bool) -> str:
+        if self.abstained:
+            return "abstained"
+        return "weak" if weak else "displaced" if displaced else "limit"
 
 
 EMPTY_RANKING = Ranking((), 0.0, abstained=False, injections=(), _ordered=())

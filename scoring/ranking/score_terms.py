@@ -6,12 +6,12 @@ from functools import reduce
 
 import numpy as np
 
-from slowwave.scoring.arrays import Floats, Integers, bounded, finite
+from slowwave.scoring.arrays import Flags, Floats, Integers, bounded, finite, places
 from slowwave.scoring.days import DAY_S
 from slowwave.scoring.ranking import effectiveness as served
 from slowwave.scoring.ranking.abstention import signals
 from slowwave.scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR
-from slowwave.scoring.ranking.columns import Columns, first_of_each
+from slowwave.scoring.ranking.columns import Columns, first_of_each, greatest
 from slowwave.scoring.ranking.fusion import FUSIONS
 from slowwave.scoring.ranking.mpab import bonus
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
@@ -38,6 +38,8 @@ class ScoredMemories:
         combined: (m,) text score and effectiveness together.
         learned: (m,) boost of learned terms.
         key: (m,) query boost of search keys beyond the gain by effectiveness: both rest on the same evidence.
+        fit: (m,) part of the score that the query adds: its text, learned terms, search keys and ratings of
+            similar queries. The cut of weak results compares it.
         trusted: (m,) confidence term.
         multiplier: (m,) from not-useful votes.
         penalty: (m,) loss by the multiplier, 0 or less.
@@ -66,6 +68,7 @@ class ScoredMemories:
         # Only the greater is added; in this order, rounding keeps the order of effectiveness.
         plain = served.combined(self.semantic, calm, weight) + self.learned
         raised = plain + np.maximum(key, gained) + self.trusted
+        self.fit = (1.0 - weight) * self.semantic + self.learned + np.maximum(key, gained)
         self.multiplier = self._penalties()
         # A penalty is never a gain: a score below zero is not multiplied.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
@@ -162,6 +165,7 @@ class CutList:
         signal: (n,) abstention signal.
         abstained: (n,) whether the search abstains.
         order: (m,) as `ScoredMemories.order`.
+        weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
         recalled: short memories that were given a place.
         memories: (s,) returned memories, search by search, best first.
     """
@@ -172,9 +176,10 @@ class CutList:
         self.signal = signals(columns, policy.key_weight)
         self.abstained = self.signal < policy.abstention_floor
         self.order = scored.order()
+        self.weak = _weak(scored.fit, columns, policy.cut_share)
         room = np.where(self.abstained, 0, limit)
-        place = np.arange(len(self.order)) - columns.starts[columns.search]
-        shown = self.order[place < room[columns.search]]
+        strong = self.order[~self.weak[self.order]]
+        shown = strong[places(columns.search[strong]) < room[columns.search[strong]]]
         barred = columns.superseded | (scored.multiplier < BLOCKED_BELOW)
         self.recalled: Recalled = recall(columns, policy, shown, room, barred)
         if len(self.recalled.memory):
@@ -183,3 +188,11 @@ class CutList:
             shown = np.concatenate([shown[stays[shown]], self.recalled.memory])
             shown = shown[np.argsort(columns.search[shown], kind="stable")]
         self.memories = shown
+
+
+def _weak(fit: Floats, columns: Columns, share: float) -> Flags:
+    """Mark memories that fit less than `share` of the best one of their search, or not at all, (m,)."""
+    if not share:
+        return np.zeros(len(fit), dtype=np.bool_)
+    best = greatest(fit, columns.starts)
+    return (fit < share * best[columns.search]) | (fit <= 0.0)

@@ -32,6 +32,7 @@ NOTHING_YET = (
     "There are no memories yet. `slowwave save` adds a note, `slowwave ingest` and `slowwave night` a folder "
     "of notes. Secret memories need --secret."
 )
+SHORT = 8  # shown of a memory's id (characters)
 BAR = 48  # width of a score of 1 (characters)
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
@@ -184,7 +185,8 @@ def _print_result(result: Result) -> None:
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     title = _line(f"{result.rank}. {result.title}")
     out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
-    details = Text(f"{where}  (confidence {result.confidence}{flags})", style="dim")
+    facts = f"{result.memory_type} of {result.created_at:%F} · {where} · {result.memory_id[:SHORT]}"
+    details = Text(f"{facts}\nfit {result.fit} · confidence in it {result.confidence}{flags}", style="dim")
     out.print(Padding(details, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))

@@ -234,6 +234,22 @@ def parsed_day(name: str, text: str) -> date:
     return day
 
 
+def parsed_moment(name: str, text: str) -> datetime:
+    """Parse a day or a time as a moment; a day begins at midnight, and a time without a zone is UTC.
+
+    Raises:
+        ArgumentError: It is neither, or its year is before 1000 or after 9998.
+    """
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        given = text if text.isprintable() and len(text) <= _SHOWN else shown(text)
+        raise ArgumentError(
+            f"{name} {given}: give a day as YYYY-MM-DD, or a time as YYYY-MM-DDTHH:MM:SSZ."
+        ) from None
+    return moment(name, value if value.tzinfo else value.replace(tzinfo=UTC))
+
+
 @lru_cache(maxsize=256)
 def _kinds(call: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
     """Return the allowed kinds of each parameter: the parts of its annotation."""

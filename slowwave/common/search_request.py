@@ -88,6 +88,7 @@ class SearchRequest(SearchFilters):
     Attributes:
         as_of: A past day (UTC): results as of its end.
         project: Project that the search is for.
+        include_weak: Return also results that fit the query much less than the best one.
     """
 
     as_of: Annotated[
@@ -104,6 +105,14 @@ class SearchRequest(SearchFilters):
             option="Project that the search is for; report its end with `slowwave outcome`.", flag="--project"
         ),
     ] = ""
+    include_weak: Annotated[
+        bool,
+        FilterWords(
+            "Also return results much weaker than the best.",
+            "Also return results much weaker than the best.",
+            "--include-weak",
+        ),
+    ] = False
 
 
 class SearchArgument(NamedTuple):

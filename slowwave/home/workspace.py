@@ -169,6 +169,7 @@ class Workspace(OpenHome):
             cosine_floor=model.cosine_floor,
             sparse_distance=model.recall_distance,
             abstention_floor=model.abstention_floor,
+            cut_share=model.cut_share,
         )
 
     def policy_of(self, file: Path) -> RankingPolicy:

@@ -39,6 +39,7 @@ class SearchingMemory(SavingMemory):
         superseded: bool = False,
         as_of: date | None = None,
         project: str = "",
+        include_weak: bool = False,
         explain: bool = False,
         log: bool = True,
     ) -> SearchResponse:
@@ -60,6 +61,8 @@ class SearchingMemory(SavingMemory):
             superseded: include superseded memories.
             as_of: a past day (UTC): search the state at its end. Not logged.
             project: of the search: the project's outcome will credit its results.
+            include_weak: return also results that fit the query much less than the best one; by default at
+                most `limit` results are returned, and only those near the best.
             explain: add an explanation of every score, and the candidates not returned.
             log: record the search in the journal; without, its results get no feedback.
 
@@ -82,7 +85,7 @@ class SearchingMemory(SavingMemory):
             response = search(
                 self._space, self.namespace, query,
                 limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
-                project=project, log=log,
+                project=project, include_weak=include_weak, log=log,
             )  # fmt: skip
             tell(
                 search_id=response.search_id, results=len(response.results), abstained=response.abstained,
@@ -105,6 +108,7 @@ class SearchingMemory(SavingMemory):
         superseded: bool = False,
         as_of: date | None = None,
         project: str = "",
+        include_weak: bool = False,
     ) -> SearchResponse:
         """Search with an explanation of every score; `str(result.explanation)` has it in lines.
 
@@ -122,7 +126,7 @@ class SearchingMemory(SavingMemory):
         return self.search(
             query, limit=limit, memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity,
             source=source, since=since, until=until, superseded=superseded, as_of=as_of, project=project,
-            explain=True,
+            include_weak=include_weak, explain=True,
         )  # fmt: skip
 
     def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:

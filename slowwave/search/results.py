@@ -70,8 +70,10 @@ class Result:
 
     Attributes:
         score: In [0, 1].
-        confidence: In the memory: high, medium or low.
+        confidence: In the memory itself, whatever the query: high, medium or low.
+        fit: To the query: strong, fair or weak.
         flags: highly_effective, recall_injected, superseded.
+        chunk_id: Of the best passage.
         text: Best passage; `passages` are all that were found, in document order.
         explanation: Explanation of the score, if requested.
         team: In an interleaved list, a label of the result's policy, meaningless beyond this search; else
@@ -80,11 +82,13 @@ class Result:
 
     rank: int
     memory_id: str
+    chunk_id: str
     title: str
     text: str
     source: str
     score: float
     confidence: str
+    fit: str
     flags: tuple[str, ...]
     headings: tuple[str, ...]
     memory_type: str
@@ -99,7 +103,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class NotShown:
-    """Candidate that was not returned, with the reason: cut, displaced or abstained."""
+    """Candidate that was not returned, with the reason: weak, limit, displaced or abstained."""
 
     memory_id: str
     title: str
@@ -185,11 +189,13 @@ def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str)
     return Result(
         rank=memory.rank,
         memory_id=memory.memory_id,
+        chunk_id=best["chunk_id"],
         title=best["title"],
         text=best["text"],
         source=best["source"],
         score=memory.score,
         confidence=memory.confidence.tier,
+        fit=memory.fit_label,
         flags=memory.flags + outdated,
         headings=tuple(best["headings"] or ()),
         memory_type=best["memory_type"],

@@ -55,6 +55,7 @@ def search(
     explain: bool,
     principal: str,
     project: str = "",
+    include_weak: bool = False,
     log: bool = True,
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
@@ -62,13 +63,15 @@ def search(
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
-    policy = space.policy
+    policy = space.policy.uncut if include_weak else space.policy
     start = time.perf_counter()
     with space.store.explaining("chunks"), space.store.one_look():
         candidates = searcher.find(namespace, query, depth(space, limit), filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
     other = _other(space, candidates, search_id) if log and as_of is None else None
+    if other is not None and include_weak:
+        other = other.uncut
     candidates = read_by_cross_encoder(space, candidates, _reader(policy, other), query, moment)
     candidates = _with_questions(space, namespace, candidates) if explain else candidates
     with span("slowwave.search.rank", candidates=len(candidates.candidates)):
@@ -231,7 +234,7 @@ def read_by_cross_encoder(
     if not policy.rerank_weight or not policy.rerank_top or not len(retrieved.candidates):
         return retrieved
     first = rank(
-        retrieved.candidates, replace(policy, abstention_floor=0.0, sparse_recall=False),
+        retrieved.candidates, replace(policy.complete, sparse_recall=False),
         as_of=moment, limit=policy.rerank_top,
     )  # fmt: skip
     best = [memory.best for memory in first.results]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +146,7 @@ def _ask(space: Workspace, namespace: str, row: dict[str, Any], questions: Seque
     alone, among = Filters(source=row["source"]), Filters()
     shares = []
     for filters in (alone, among):
-        policy = space.policy if filters is among else replace(space.policy, abstention_floor=0.0)
+        policy = space.policy if filters is among else space.policy.complete
         hits = 0
         for question in questions:
             candidates = searcher_in(space).find(

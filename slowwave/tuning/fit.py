@@ -145,7 +145,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     """
     halves = [item.halves() for item in collections]
     fitting, judging = [half[0] for half in halves], [half[1] for half in halves]
-    start = replace(present, name=name, abstention_floor=0.0)
+    start = replace(present.complete, name=name)
     cached: dict[str, np.ndarray] = {}
 
     def quality(policy: RankingPolicy) -> np.ndarray:
@@ -171,7 +171,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     floor = present.abstention_floor
     if any(item.unanswerable for item in fitting):
         floor = highest_floor(fitting)
-    best = replace(best, abstention_floor=floor)
+    best = replace(best, abstention_floor=floor, cut_share=present.cut_share)
     policies = {
         "present": present,
         "fitted": best,
@@ -183,9 +183,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
         },
     }
     lines = tuple(
-        line
-        for half in judging
-        for line in judge(half, {item: replace(p, abstention_floor=0.0) for item, p in policies.items()})
+        line for half in judging for line in judge(half, {item: p.complete for item, p in policies.items()})
     )
     return Fitted(
         best,

@@ -117,10 +117,14 @@ def next_step(
 
 def _result(result: FoundMemory) -> Iterable[str]:
     flags = f", {', '.join(result.flags)}" if result.flags else ""
-    yield f"[{result.rank}] memory_id: {result.memory_id}"
-    yield (f"of {result.created_at:%F} · score {result.score:.2f} · confidence {result.confidence}{flags}")
+    yield f"[{result.rank}] memory_id: {result.memory_id} chunk_id: {result.chunk_id}"
+    yield (
+        f"of {result.created_at:%F} · fit {result.fit} · score {result.score:.2f} · "
+        f"confidence in it {result.confidence}{flags}"
+    )
     yield f"> title: {one_line(result.title)}"
     yield _labels(result.memory_type, result.tags)
+    yield f"> source: {one_line(result.source)}"
     yield quoted(result.text)
     if result.explanation is not None:
         yield f"score: {result.explanation['formula']}"

@@ -166,7 +166,7 @@ def test_a_past_day_is_asked_for(made):
 @pytest.mark.slow
 def test_a_search_as_text(made):
     told = process("search", "the blue ferry", "--limit", "1", SLOWWAVE_HOME=str(made))
-    assert re.match(r"1\. Ferry \[blue\]  0\.\d{3}\n   plain  \(confidence medium\)\n", told)
+    assert re.match(r"1\. Ferry \[blue\]  0\.\d{3}\n   note of \d{4}-\d\d-\d\d · plain · [0-9a-z]{8}\n", told)
     assert "2. " not in told
     assert re.search(r"search \S+ · \d+ ms \(embedding \d+\)", told)
     assert "No results were requested: limit = 0." in shown("search", "ferry", "-k", "0", home=made)
@@ -267,7 +267,7 @@ def test_an_account_as_text(made):
     assert re.search(r"0\.7 · \d\.\d{3} \+ 0\.3 · 0\.500", told)
     assert "found by " in told
     assert "Candidates not returned" in told
-    assert re.search(r"│ +4 │ Board +│ \d\.\d{3} │ cut", told)
+    assert re.search(r"│ +4 │ Board +│ \d\.\d{3} │ limit", told)
     assert re.search(r"signal 1\.000; the policy abstains below \d\.\d{3}", told)
 
 

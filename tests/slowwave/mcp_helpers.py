@@ -116,6 +116,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "SLOWWAVE_GATE__MODE": "enforce",
         "SLOWWAVE_GATE__MIN_QUALITY": "0",
         "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
+        "SLOWWAVE_RANKING__CUT_SHARE": "0",
         "SLOWWAVE_RECONSOLIDATION__POLICY": "guarded",
         **more,
     }

@@ -37,6 +37,7 @@ MINE = "# Mine, by hand.\n[gate]\nmode = 'off'  # we trust it\n"
 def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs a command on `home`, as a person without settings of their own."""
     monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR", raising=False)
+    monkeypatch.delenv("SLOWWAVE_RANKING__CUT_SHARE", raising=False)
 
     def run_(*words: str, **variables: str) -> str:
         done = CliRunner().invoke(app, ["--home", str(home), *words], env=variables)

@@ -172,7 +172,7 @@ def test_an_account_changes_nothing_of_the_ranking(memory, three):
 def test_an_account_tells_what_was_cut(memory, three):
     response = memory.search("deploy day", limit=1, explain=True)
     assert {one.memory_id for one in response.not_shown} == set(three.values()) - set(found(response))
-    assert {one.reason for one in response.not_shown} <= {"cut", "displaced"}
+    assert {one.reason for one in response.not_shown} <= {"limit", "displaced"}
     assert [one.score for one in response.not_shown] == sorted(
         (one.score for one in response.not_shown), reverse=True
     )
@@ -700,7 +700,7 @@ def test_below_the_floor_a_search_says_that_it_knows_nothing(open_memory):
 def test_a_limit_of_nothing_is_no_abstention(memory, three):
     response = memory.search("deploy day", limit=0, explain=True)
     assert (response.results, response.abstained) == ((), False)
-    assert {one.reason for one in response.not_shown} == {"cut"}
+    assert {one.reason for one in response.not_shown} == {"limit"}
     assert len(response.not_shown) == 4
 
 
@@ -727,13 +727,15 @@ def test_settings_of_the_ranking_reach_the_policy(open_memory, tmp_path, monkeyp
              "sparse_recall": False, "abstention_floor": 0.12, "rerank_weight": 0.13}  # fmt: skip
     policy = open_memory(path=tmp_path / "h", ranking=given).policy
     assert {name: getattr(policy, name) for name in given} == given
-    monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")  # which the tests have for one another
+    for name in ("ABSTENTION_FLOOR", "CUT_SHARE"):  # which the tests have for one another
+        monkeypatch.delenv(f"SLOWWAVE_RANKING__{name}")
     model = profile("wordllama-256")
     assert model.abstention_floor > 0
+    assert model.cut_share > 0
     plain = open_memory(path=tmp_path / "p").policy
-    assert (plain.vector_weight, plain.cosine_floor, plain.sparse_distance, plain.abstention_floor) == (
-        model.vector_weight, model.cosine_floor, model.recall_distance, model.abstention_floor,
-    )  # fmt: skip
+    of_model = ("vector_weight", "cosine_floor", "abstention_floor", "cut_share")
+    assert [getattr(plain, name) for name in of_model] == [getattr(model, name) for name in of_model]
+    assert plain.sparse_distance == model.recall_distance
 
 
 def test_a_policy_file_is_in_force_and_settings_win_over_it(open_memory, tmp_path):

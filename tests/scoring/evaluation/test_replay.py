@@ -75,7 +75,8 @@ def one_by_one(asked, variants, depth) -> list[tuple]:
     for variant in variants:
         for at, (found, as_of, limit) in enumerate(asked):
             less = taken(found, variant.without)
-            ranking = rank(less, variant.policy, as_of=as_of, limit=limit if depth is None else depth)
+            policy = variant.policy if depth is None else variant.policy.uncut
+            ranking = rank(less, policy, as_of=as_of, limit=limit if depth is None else depth)
             rows += [
                 (
                     at,

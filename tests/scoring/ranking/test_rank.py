@@ -143,7 +143,7 @@ def test_a_negative_limit_is_refused():
 def test_what_is_cut_is_told_with_its_place():
     ranking = ranked(build(near(a=0.9, b=0.8, c=0.7)), PLAIN, limit=1)
     told = [(one.memory_id, one.score, one.place, one.reason) for one in ranking.unshown]
-    assert told == [("b", 0.8, 2, "cut"), ("c", 0.7, 3, "cut")]
+    assert told == [("b", 0.8, 2, "limit"), ("c", 0.7, 3, "limit")]
 
 
 # -- the sum, the bounds, the order ----------------------------------------------------------------
@@ -447,7 +447,7 @@ def place(ranking, name: str) -> int:
 
 
 def everything_scored(found, policy) -> dict[str, float]:
-    ranking = ranked(found, replace(policy, sparse_recall=False, abstention_floor=0.0), limit=100)
+    ranking = ranked(found, replace(policy.complete, sparse_recall=False), limit=100)
     return scores(ranking)
 
 

@@ -44,7 +44,7 @@ def test_on_a_full_list_it_takes_the_place_of_the_lowest():
     assert ranking.results[-1].flags == ("recall_injected",)
     assert ranking.results[-1].rank == 3
     assert [(one.memory_id, one.place, one.reason) for one in ranking.unshown] == [
-        ("l2", 3, "displaced"), ("l3", 4, "cut"),
+        ("l2", 3, "displaced"), ("l3", 4, "limit"),
     ]  # fmt: skip
 
 

@@ -1,0 +1,102 @@
+"""Cut of weak results: a limit is a maximum, not a quota (rule 3.9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, worlds
+
+from slowwave.scoring.ranking import MemoryState, RankingPolicy, rank
+
+CUT = replace(PLAIN, cut_share=0.65)
+
+
+def returned(found, policy=CUT, limit=10):
+    return [result.memory_id for result in rank(found, policy, as_of=NOW, limit=limit).results]
+
+
+def left_out(found, policy=CUT, limit=10):
+    unshown = rank(found, policy, as_of=NOW, limit=limit).unshown
+    return [(memory.memory_id, memory.reason) for memory in unshown]
+
+
+@pytest.mark.parametrize(
+    ("cosines", "expected"),
+    [
+        ({"a": 0.8, "b": 0.53, "c": 0.52, "d": 0.51}, ["a", "b", "c"]),  # .65 of .8 is .52
+        ({"a": 0.8, "b": 0.1}, ["a"]),
+        ({"a": 0.1, "b": 0.1}, ["a", "b"]),
+        ({"a": 0.0, "b": -0.5}, []),  # the question adds nothing to either
+    ],
+)
+def test_results_below_the_share_of_the_best_fit_are_not_returned(cosines, expected):
+    assert returned(build(near(**cosines))) == expected
+    assert returned(build(near(**cosines)), PLAIN) == sorted(cosines)
+
+
+def test_weak_results_are_named_apart_from_those_beyond_the_limit():
+    found = build(near(a=0.9, b=0.8, c=0.2))
+    assert left_out(found, limit=1) == [("b", "limit"), ("c", "weak")]
+    assert left_out(found, replace(CUT, abstention_floor=1.0)) == [
+        ("a", "abstained"), ("b", "abstained"), ("c", "abstained"),
+    ]  # fmt: skip
+
+
+def test_neutral_effectiveness_and_confidence_make_no_fit():
+    policy = RankingPolicy(cut_share=0.65, sparse_recall=False)
+    found = build([("a", 0.9, NAN, 1, 0), ("b", 0.5, NAN, 2, 0)])  # the floor of cosines is .5
+    assert returned(found, policy) == ["a"]
+    (best, second) = rank(found, policy.uncut, as_of=NOW, limit=10).results
+    assert second.score == pytest.approx(0.3 * 0.5)
+    assert second.fit == 0.0
+    assert best.fit == pytest.approx(0.7 * best.semantic)
+    assert (best.fit_label, second.fit_label) == ("strong", "weak")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        MemoryState(key=0.3),
+        MemoryState(learned=0.15),
+        MemoryState(question_effectiveness=1.0, question_count=3),
+    ],
+    ids=["search key", "learned terms", "rated for the question"],
+)
+def test_what_use_adds_for_the_query_counts_as_fit(state):
+    policy = RankingPolicy(cut_share=0.5, sparse_recall=False)
+    rows = [("a", 0.7, NAN, 1, 0), ("b", 0.55, NAN, 2, 0)]
+    assert returned(build(rows), policy) == ["a"]
+    assert "b" in returned(build(rows, states={"b": state}), policy)
+
+
+def test_unhelpful_ratings_lower_the_place_and_leave_the_fit():
+    disliked = MemoryState(
+        question_count=3, question_effectiveness=0.0, question_not_useful=((NOW, 1.0),) * 3
+    )
+    policy = RankingPolicy(cut_share=0.65, sparse_recall=False)
+    found = build(near(a=0.9, b=0.88), states={"a": disliked})
+    assert returned(found, policy) == ["b", "a"]
+
+
+@given(worlds(), policies, st.integers(0, 6))
+def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
+    policy = replace(policy, sparse_recall=False)
+    everything = returned(found, policy.uncut, limit=100)
+    kept = returned(found, policy, limit=100)
+    assert [name for name in everything if name in kept] == kept
+    assert returned(found, policy, limit=limit) == kept[:limit]
+    assert returned(found, policy.uncut, limit=limit) == everything[:limit]
+    if policy.cut_share:
+        fits = {one.memory_id: one.fit for one in rank(found, policy.uncut, as_of=NOW, limit=100).results}
+        bar = policy.cut_share * max([*fits.values(), 0.0])
+        assert set(kept) == {name for name, fit in fits.items() if fit > 0 and fit >= bar}
+
+
+def test_a_policy_without_a_cut_keeps_the_version_it_had():
+    assert RankingPolicy(cut_share=0.0).version == RankingPolicy().version
+    assert RankingPolicy(cut_share=0.5).version != RankingPolicy().version
+    assert RankingPolicy.logged({}).cut_share == 0.0
+    assert RankingPolicy(cut_share=0.5, abstention_floor=0.5).complete == RankingPolicy()
