@@ -146,6 +146,10 @@ class RankingPolicy:
         "Minimum fit of a result, as a share of the best fit of the search; weaker ones are not returned. "
         "0: no cut", 0, 1, rule="3.9", before=0.0, of_model=True,
     )] = 0.0
+    collapse_duplicates: Annotated[bool, Parameter(
+        "Return one of several memories with the same words, and name the others",
+        rule="3.9", before=False,
+    )] = True
     rerank_weight: Annotated[float, Parameter(
         "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",
     )] = 0.0
@@ -185,8 +189,8 @@ class RankingPolicy:
 
     @property
     def uncut(self) -> RankingPolicy:
-        """Return the policy without the cut of weak results: metrics of an order need the whole order."""
-        return replace(self, cut_share=0.0) if self.cut_share else self
+        """Return the policy that leaves out neither weak results nor duplicates, for metrics of an order."""
+        return replace(self, cut_share=0.0, collapse_duplicates=False)
 
     @classmethod
     def logged(cls, data: Mapping[str, Any]) -> RankingPolicy:

@@ -122,6 +122,11 @@ confidences = st.sampled_from(
 )  # fmt: skip
 
 
+def grouped(pairs: dict[str, str]) -> dict[str, str]:
+    """Duplicates as a search groups them: each with the first one of its group."""
+    return {name: other for name, other in pairs.items() if other < name and other not in pairs}
+
+
 @st.composite
 def worlds(draw, min_size: int = 0, **without) -> Candidates:
     """Random candidates with everything that may be known of their memories."""
@@ -134,6 +139,7 @@ def worlds(draw, min_size: int = 0, **without) -> Candidates:
         "superseded": st.frozensets(names),
         "bm25_bound": st.floats(0, 60) | st.just(NAN),
     }
+    known["same_as"] = st.dictionaries(names, names).map(grouped)
     if "follows" in {part.name for part in dataclasses.fields(Candidates)}:
         known["follows"] = st.dictionaries(names, names)
     drawn = {name: without[name] if name in without else draw(one) for name, one in known.items()}
@@ -175,6 +181,7 @@ policies = st.builds(
     bm25_reach=st.floats(1, 9) | st.just(float("inf")),
     abstention_floor=st.floats(0, 1) | st.just(0.0),
     cut_share=st.floats(0, 1) | st.just(0.0),
+    collapse_duplicates=st.booleans(),
     rerank_weight=st.floats(0, 1) | st.just(0.0),
     rerank_top=st.integers(0, 30),
 )

@@ -36,6 +36,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     **_LISTS,
     "triggers": pl.Map(pl.String, pl.List(pl.String)),
     "follows": pl.Map(pl.String, pl.String),
+    "same_as": pl.Map(pl.String, pl.String),
     "states": pl.Map(pl.String, _STATE),
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
     "superseded": pl.List(pl.String),
@@ -117,7 +118,8 @@ class Batch:
             **states.states(),
             points=states.points(),
             superseded=states.superseded(),
-            **states.follows(),
+            **states.pairs("follows", "follower", "followed"),
+            **states.pairs("same_as", "duplicate", "original"),
         )
         return cls(
             columns, searches["limit"].to_numpy().astype(np.int64), ids.gather(memories % max(len(ids), 1))
@@ -210,11 +212,11 @@ class _MemoryLookup:
             "voted_at": _seconds(votes["at"]),
         }
 
-    def follows(self) -> dict[str, Any]:
-        rows, after = self._entries("follows")
-        before = self._places(rows, "value")
-        both = (after >= 0) & (before >= 0)
-        return {"follower": after[both], "followed": before[both]}
+    def pairs(self, name: str, key: str, value: str) -> dict[str, Any]:
+        rows, first = self._entries(name)
+        second = self._places(rows, "value")
+        both = (first >= 0) & (second >= 0)
+        return {key: first[both], value: second[both]}
 
 
 def moments(texts: pl.Series) -> pl.Series:

@@ -140,6 +140,7 @@ class Candidates:
         rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it did not read the chunk.
         triggers: triggered phrase of each memory, and its strength in (0, 1].
         follows: the memory before a memory, as turns of a chat follow each other.
+        same_as: the memory with the same words that a duplicate is grouped with, by memory.
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.
@@ -163,6 +164,7 @@ class Candidates:
     rerank: Floats = field(default_factory=lambda: np.zeros(0))
     triggers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     follows: Mapping[str, str] = field(default_factory=dict)
+    same_as: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
@@ -225,6 +227,7 @@ class Candidates:
             **{name: self._kept(name) for name in KINDS},
             "triggers": {memory: list(trigger) for memory, trigger in self.triggers.items()},
             "follows": dict(self.follows),
+            "same_as": dict(self.same_as),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(confidence) for memory, confidence in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
@@ -251,6 +254,7 @@ class Candidates:
             **columns,
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
+            same_as=data.get("same_as") or {},
             states={memory: _state(entry) for memory, entry in data["states"].items()},
             confidence={memory: Confidence(*entry) for memory, entry in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),

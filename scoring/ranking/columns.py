@@ -49,6 +49,8 @@ class Columns:
         doubted_near: (d,) nearness of that question, in (0, 1].
         follower: (f,) a memory that follows another one of the same search.
         followed: (f,) the memory before it.
+        duplicate: (d,) a memory with the same words as another one of the same search.
+        original: (d,) the memory that its group is named by.
     """
 
     starts: Integers
@@ -83,6 +85,8 @@ class Columns:
     doubted_near: Floats
     follower: Integers
     followed: Integers
+    duplicate: Integers
+    original: Integers
 
     def __len__(self) -> int:
         """Number of searches."""
@@ -162,7 +166,8 @@ class Columns:
         present = count > 0
         new_place = np.cumsum(present) - 1
         votes, doubts = present[self.voted], present[self.doubted]
-        pairs = present[self.follower] & present[self.followed]
+        turns = present[self.follower] & present[self.followed]
+        alike = present[self.duplicate] & present[self.original]
         return replace(
             self,
             starts=np.concatenate([[0], np.cumsum(present)])[self.starts],
@@ -174,8 +179,10 @@ class Columns:
             doubted=new_place[self.doubted[doubts]],
             doubted_at=self.doubted_at[doubts],
             doubted_near=self.doubted_near[doubts],
-            follower=new_place[self.follower[pairs]],
-            followed=new_place[self.followed[pairs]],
+            follower=new_place[self.follower[turns]],
+            followed=new_place[self.followed[turns]],
+            duplicate=new_place[self.duplicate[alike]],
+            original=new_place[self.original[alike]],
         )
 
 
@@ -199,7 +206,7 @@ _UNRATED = {
     "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
 }  # fmt: skip
 _UNKNOWN = {**_UNRATED, "trigger": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
-_POINTERS = ("voted", "doubted", "follower", "followed")
+_POINTERS = ("voted", "doubted", "follower", "followed", "duplicate", "original")
 
 
 def _kind(column: str) -> type[np.generic]:
@@ -236,12 +243,8 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
                 filled[column][at] = getattr(state, column)
             doubts += [(at, when.timestamp(), near) for when, near in state.question_not_useful]
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
-    pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
-    turns = [
-        (after_row, before_row)
-        for after_row, before_row in pairs
-        if after_row is not None and before_row is not None
-    ]
+    follower, followed = _pairs(candidates.follows, place)
+    duplicate, original = _pairs(candidates.same_as, place)
     position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
@@ -260,10 +263,19 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         doubted=np.array([at for at, _, _ in doubts], dtype=np.int64),
         doubted_at=np.array([when for _, when, _ in doubts], dtype=np.float64),
         doubted_near=np.array([near for _, _, near in doubts], dtype=np.float64),
-        follower=np.array([after_row for after_row, _ in turns], dtype=np.int64),
-        followed=np.array([before_row for _, before_row in turns], dtype=np.int64),
+        follower=follower,
+        followed=followed,
+        duplicate=duplicate,
+        original=original,
     )
     return columns, names
+
+
+def _pairs(by_memory: Mapping[str, str], place: Mapping[str, int]) -> tuple[Integers, Integers]:
+    """Return the places of the pairs of which both memories are candidates."""
+    both = [(place[name], place[other]) for name, other in by_memory.items() if {name, other} <= place.keys()]
+    first, second = zip(*both, strict=True) if both else ((), ())
+    return np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
 
 
 def concatenated(batches: Sequence[Columns]) -> Columns:

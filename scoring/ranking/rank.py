@@ -7,7 +7,9 @@ whose signal is below the floor abstains.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from slowwave.scoring.ranking.candidates import Candidates
 from slowwave.scoring.ranking.columns import Columns, columns_of
 from slowwave.scoring.ranking.explain import ScoreExplainer
-from slowwave.scoring.ranking.results import EMPTY_RANKING, Ranking
+from slowwave.scoring.ranking.results import EMPTY_RANKING, RankedMemory, Ranking
 from slowwave.scoring.ranking.score_terms import CutList, ScoredMemories
 from slowwave.scoring.ranking.sparse_recall import Injection, Recalled, distance
 from slowwave.scoring.ranking_policy import RankingPolicy
@@ -40,14 +42,30 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     columns, names = columns_of(candidates, as_of)
     scored = ScoredMemories(columns, policy)
     shown = CutList(scored, columns, policy, np.array([limit]))
-    scores, weak = scored.score.tolist(), shown.weak.tolist()
-    ordered = tuple((names[at], scores[at], weak[at]) for at in shown.order.tolist())
+    scores = scored.score.tolist()
+    left_out = np.where(shown.weak, "weak", np.where(shown.repeated, "duplicate", "")).tolist()
+    ordered = tuple((names[at], scores[at], left_out[at]) for at in shown.order.tolist())
     injections = _injections(shown.recalled, candidates, columns, names)
     results = ScoreExplainer(candidates, names, columns, scored, policy).results(
         shown.memories.tolist(), injections
     )
+    if shown.repeated.any():
+        results = _with_duplicates(results, names, shown)
     signal, abstained = float(shown.signal[0]), bool(shown.abstained[0])
     return Ranking(results, signal, abstained, injections=injections, _ordered=ordered)
+
+
+def _with_duplicates(
+    results: Sequence[RankedMemory], names: Sequence[str], shown: CutList
+) -> tuple[RankedMemory, ...]:
+    """Name the memories that each result is returned for."""
+    label = dict(zip(names, shown.label.tolist(), strict=True))
+    groups = defaultdict(list)
+    for at in np.flatnonzero(shown.repeated).tolist():
+        groups[label[names[at]]].append(names[at])
+    return tuple(
+        replace(result, duplicates=tuple(groups.get(label[result.memory_id], ()))) for result in results
+    )
 
 
 def _injections(

@@ -37,6 +37,7 @@ class RankedMemory:
         feedback_count: data points (count).
         multiplier: from not-useful votes, 1 without any.
         fit: part of the score that the query adds; the cut compares it.
+        duplicates: memories with the same words that are not returned for it.
     """
 
     rank: int
@@ -53,6 +54,7 @@ class RankedMemory:
     feedback_count: int
     multiplier: float
     fit: float
+    duplicates: tuple[str, ...] = ()
 
     @property
     def fit_label(self) -> str:
@@ -66,7 +68,7 @@ class OmittedResult:
 
     Attributes:
         place: rank among all candidates, from 1.
-        reason: weak (the cut), limit, displaced or abstained.
+        reason: weak (the cut), duplicate, limit, displaced or abstained.
     """
 
     memory_id: str
@@ -90,7 +92,7 @@ class Ranking:
     signal: float
     abstained: bool
     injections: tuple[Injection, ...]
-    _ordered: tuple[tuple[str, float, bool], ...]
+    _ordered: tuple[tuple[str, float, str], ...]
 
     @cached_property
     def unshown(self) -> tuple[OmittedResult, ...]:
@@ -98,16 +100,11 @@ class Ranking:
         shown = {item.memory_id for item in self.results}
         displaced = {item.displaced for item in self.injections}
         omitted = []
-        for place, (memory, score, weak) in enumerate(self._ordered, start=1):
+        for place, (memory, score, reason) in enumerate(self._ordered, start=1):
             if memory not in shown:
-                why = self._reason(weak=weak, displaced=memory in displaced)
-                omitted.append(OmittedResult(memory, score, place, why))
+                why = reason or ("displaced" if memory in displaced else "limit")
+                omitted.append(OmittedResult(memory, score, place, "abstained" if self.abstained else why))
         return tuple(omitted)
-
-    def _reason(self, *, weak: bool, displaced: bool) -> str:
-        if self.abstained:
-            return "abstained"
-        return "weak" if weak else "displaced" if displaced else "limit"
 
 
 EMPTY_RANKING = Ranking((), 0.0, abstained=False, injections=(), _ordered=())

@@ -166,6 +166,8 @@ class CutList:
         abstained: (n,) whether the search abstains.
         order: (m,) as `ScoredMemories.order`.
         weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
+        label: (m,) group of a memory with all its duplicates, or the memory itself.
+        repeated: (m,) whether a better duplicate is returned instead.
         recalled: short memories that were given a place.
         memories: (s,) returned memories, search by search, best first.
     """
@@ -178,9 +180,13 @@ class CutList:
         self.order = scored.order()
         self.weak = _weak(scored.fit, columns, policy.cut_share)
         room = np.where(self.abstained, 0, limit)
-        strong = self.order[~self.weak[self.order]]
+        self.label = np.arange(len(self.order))
+        if policy.collapse_duplicates:
+            self.label[columns.duplicate] = columns.original
+        self.repeated = _repeated(self.order[~self.weak[self.order]], self.label)
+        strong = self.order[~(self.weak | self.repeated)[self.order]]
         shown = strong[places(columns.search[strong]) < room[columns.search[strong]]]
-        barred = columns.superseded | (scored.multiplier < BLOCKED_BELOW)
+        barred = columns.superseded | self.repeated | (scored.multiplier < BLOCKED_BELOW)
         self.recalled: Recalled = recall(columns, policy, shown, room, barred)
         if len(self.recalled.memory):
             stays = np.ones(len(self.order), dtype=np.bool_)
@@ -196,3 +202,13 @@ def _weak(fit: Floats, columns: Columns, share: float) -> Flags:
         return np.zeros(len(fit), dtype=np.bool_)
     best = greatest(fit, columns.starts)
     return (fit < share * best[columns.search]) | (fit <= 0.0)
+
+
+def _repeated(ordered: Integers, label: Integers) -> Flags:
+    """Mark memories of which a duplicate comes earlier in the order, (m,)."""
+    repeated = np.zeros(len(label), dtype=np.bool_)
+    if (label == np.arange(len(label))).all():
+        return repeated
+    _, first = np.unique(label[ordered], return_index=True)
+    repeated[np.delete(ordered, first)] = True
+    return repeated

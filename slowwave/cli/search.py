@@ -181,11 +181,14 @@ def _print_result(result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
+    from slowwave.views.mcp_text import others_say_it
+
     where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     title = _line(f"{result.rank}. {result.title}")
     out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
     facts = f"{result.memory_type} of {result.created_at:%F} · {where} · {result.memory_id[:SHORT]}"
+    flags += f" · {others_say_it(len(result.duplicates))}" if result.duplicates else ""
     details = Text(f"{facts}\nfit {result.fit} · confidence in it {result.confidence}{flags}", style="dim")
     out.print(Padding(details, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())

@@ -76,6 +76,7 @@ class Result:
         chunk_id: Of the best passage.
         text: Best passage; `passages` are all that were found, in document order.
         explanation: Explanation of the score, if requested.
+        duplicates: Memories with the same words that are not returned for it.
         team: In an interleaved list, a label of the result's policy, meaningless beyond this search; else
             empty.
     """
@@ -98,12 +99,13 @@ class Result:
     updated_at: datetime
     passages: tuple[Passage, ...]
     explanation: Explanation | None = None
+    duplicates: tuple[str, ...] = ()
     team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NotShown:
-    """Candidate that was not returned, with the reason: weak, limit, displaced or abstained."""
+    """Candidate that was not returned, with the reason: weak, duplicate, limit, displaced or abstained."""
 
     memory_id: str
     title: str
@@ -207,6 +209,7 @@ def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str)
             Passage(rows[at]["chunk_id"], rows[at]["text"], tuple(rows[at]["headings"] or ()))
             for at in memory.chunks
         ),
+        duplicates=memory.duplicates,
         team=team,
     )
 

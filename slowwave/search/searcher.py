@@ -35,6 +35,7 @@ from slowwave.quality.admission.types import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
+from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
@@ -166,6 +167,12 @@ class Searcher:
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
+            same_as=duplicates(
+                ids,
+                shown.column("ordinal").to_pylist(),
+                shown.column("chunk_count").to_pylist(),
+                shown.column("text").to_pylist(),
+            ),
             triggers=phrases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
             confidence=confidence_of(shown),

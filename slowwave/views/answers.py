@@ -47,6 +47,7 @@ class FoundMemory(_Answer):
     tags: Labels
     created_at: datetime
     updated_at: datetime
+    duplicates: list[str] = Field([], description="Memories that say the same in the same words.")
     explanation: dict[str, Any] | None = Field(None, description="Of the score; only with debug.")
 
 

@@ -125,12 +125,19 @@ def _result(result: FoundMemory) -> Iterable[str]:
     yield f"> title: {one_line(result.title)}"
     yield _labels(result.memory_type, result.tags)
     yield f"> source: {one_line(result.source)}"
+    if result.duplicates:
+        yield f"{others_say_it(len(result.duplicates))}: {', '.join(result.duplicates)}"
     yield quoted(result.text)
     if result.explanation is not None:
         yield f"score: {result.explanation['formula']}"
         for row in result.explanation["contributions"]:
             term = f" {one_line(row['term'])}" if row["term"] else ""
             yield f"> {row['value']:+.4f} {row['source']} {row['field']}{term}".rstrip()
+
+
+def others_say_it(count: int) -> str:
+    """Return how many memories say the same as a result."""
+    return f"{counted(count, 'other says', 'others say')} the same"
 
 
 def _labels(memory_type: str, tags: Iterable[str]) -> str:

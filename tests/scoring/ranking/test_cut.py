@@ -83,7 +83,7 @@ def test_unhelpful_ratings_lower_the_place_and_leave_the_fit():
 
 @given(worlds(), policies, st.integers(0, 6))
 def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
-    policy = replace(policy, sparse_recall=False)
+    policy = replace(policy, sparse_recall=False, collapse_duplicates=False)
     everything = returned(found, policy.uncut, limit=100)
     kept = returned(found, policy, limit=100)
     assert [name for name in everything if name in kept] == kept
@@ -95,8 +95,11 @@ def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
         assert set(kept) == {name for name, fit in fits.items() if fit > 0 and fit >= bar}
 
 
-def test_a_policy_without_a_cut_keeps_the_version_it_had():
-    assert RankingPolicy(cut_share=0.0).version == RankingPolicy().version
-    assert RankingPolicy(cut_share=0.5).version != RankingPolicy().version
-    assert RankingPolicy.logged({}).cut_share == 0.0
-    assert RankingPolicy(cut_share=0.5, abstention_floor=0.5).complete == RankingPolicy()
+def test_logged_policies_without_a_cut_are_replayed_without_it():
+    earlier = RankingPolicy.logged({})
+    assert (earlier.cut_share, earlier.collapse_duplicates) == (0.0, False)
+    assert earlier.uncut == earlier
+    cut = RankingPolicy(cut_share=0.5, abstention_floor=0.5)
+    assert cut.version != replace(cut, cut_share=0.0).version
+    assert (cut.complete.cut_share, cut.complete.abstention_floor) == (0.0, 0.0)
+    assert cut.uncut.abstention_floor == 0.5

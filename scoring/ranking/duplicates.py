@@ -1,0 +1,43 @@
+"""Duplicates among the candidates of a search: memories with the same words in the same order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+
+_FIRST = 16  # characters that are compared first, because they are cheap
+
+
+def duplicates(
+    memory_ids: Sequence[str], ordinals: Sequence[int], chunk_counts: Sequence[int], texts: Sequence[str]
+) -> dict[str, str]:
+    """Return each duplicate with the memory that its group is named by: the first one by id.
+
+    Two memories are duplicates if their found chunks are the same ones and have the same words in the same
+    order, whatever their case and the punctuation behind a word.
+
+    Args:
+        memory_ids: memory of each of n chunks.
+        ordinals: place of the chunk in its memory, (n,).
+        chunk_counts: chunks that its memory has, (n,).
+        texts: text of the chunk, (n,).
+    """
+    begins = defaultdict(list)
+    for at, text in enumerate(texts):
+        begins[chunk_counts[at], ordinals[at], text.lstrip()[:_FIRST].casefold()].append(at)
+    alike = {memory_ids[at] for group in begins.values() if len(group) > 1 for at in group}
+    if not alike:
+        return {}
+    said: defaultdict[str, set[Hashable]] = defaultdict(set)
+    for at, memory in enumerate(memory_ids):
+        if memory in alike:
+            said[memory].add((chunk_counts[at], ordinals[at], _words(texts[at])))
+    groups = defaultdict(list)
+    for memory in sorted(said):
+        groups[frozenset(said[memory])].append(memory)
+    return {memory: group[0] for group in groups.values() for memory in group[1:]}
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of a text with their signs, because C is not C++ and 5 is not -5."""
+    return tuple(word.rstrip(".,;:!?") for word in text.casefold().split())
