@@ -184,12 +184,12 @@ class RankingPolicy:
 
     @property
     def complete(self) -> RankingPolicy:
-        """Return the policy without abstention and cut: every search gets its complete order."""
+        """Return the policy without abstention and cut, for the complete order of a search."""
         return replace(self.uncut, abstention_floor=0.0)
 
     @property
     def uncut(self) -> RankingPolicy:
-        """Return the policy that leaves out neither weak results nor duplicates, for metrics of an order."""
+        """Return the policy without cut and collapsed duplicates, for metrics of an order."""
         return replace(self, cut_share=0.0, collapse_duplicates=False)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Duplicates among the candidates of a search: memories with the same words in the same order."""
+"""Duplicates among candidates: memories with the same words in the same order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ _FIRST = 16  # characters that are compared first, because they are cheap
 def duplicates(
     memory_ids: Sequence[str], ordinals: Sequence[int], chunk_counts: Sequence[int], texts: Sequence[str]
 ) -> dict[str, str]:
-    """Return each duplicate with the memory that its group is named by: the first one by id.
-
-    Two memories are duplicates if their found chunks are the same ones and have the same words in the same
-    order, whatever their case and the punctuation behind a word.
-
     Args:
         memory_ids: memory of each of n chunks.
         ordinals: place of the chunk in its memory, (n,).
@@ -39,5 +34,5 @@ def duplicates(
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Return the words of a text with their signs, because C is not C++ and 5 is not -5."""
+    """Return the words of a text with their signs: C is not C++, and 5 is not -5."""
     return tuple(word.rstrip(".,;:!?") for word in text.casefold().split())

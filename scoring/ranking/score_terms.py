@@ -197,7 +197,7 @@ class CutList:
 
 
 def _weak(fit: Floats, columns: Columns, share: float) -> Flags:
-    """Mark memories that fit less than `share` of the best one of their search, or not at all, (m,)."""
+    """Mark memories that fit less than a share of the best of their search, (m,)."""
     if not share:
         return np.zeros(len(fit), dtype=np.bool_)
     best = greatest(fit, columns.starts)
