@@ -53,6 +53,26 @@ def harbour(folder: Path, things: Sequence[str] = THINGS, **more: Any) -> Path:
     return collection(folder, documents, queries, [(row["_id"], row["_id"][:-2], 1) for row in queries])
 
 
+def cases(folder: Path) -> Path:
+    """Two people with memories, and questions of which a case says what belongs to the answer."""
+    documents = [
+        {"_id": "k8s", "namespace": "ada", "title": "Cluster", "text": "The cluster runs in Oslo.",
+         "aliases": ["k8s"], "tags": ["code"]},
+        {"_id": "pin", "namespace": "ada", "text": "Ada wants short answers.", "pinned": True},
+        {"_id": "bob", "namespace": "bob", "text": "Bob sails on Sundays."},
+    ]  # fmt: skip
+    asked = [
+        {"namespace": "ada", "text": "where is k8s?", "tags": ["code"], "only": ["k8s"]},
+        {"namespace": "bob", "text": "when does Bob sail?", "only": ["bob"]},
+        {"namespace": "ada", "text": "which colour has the moon?", "only": []},
+        {"namespace": "nobody", "text": "who are you?", "only": []},
+        {"namespace": "ada", "text": "  ", "only": []},
+    ]
+    lines(folder / "corpus.jsonl", documents)
+    lines(folder / "cases.jsonl", asked)
+    return folder
+
+
 def one_row(folder: Path) -> Path:
     """A single document with a single question, in two scripts, and a judgment of what is not there."""
     document = {"_id": "only", "title": "", "text": "Die Pumpe steht still. 泵停了。 [/bold] [x]"}

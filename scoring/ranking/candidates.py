@@ -139,6 +139,7 @@ class Candidates:
             channel only, else 0.
         rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it did not read the chunk.
         triggers: triggered phrase of each memory, and its strength in (0, 1].
+        aliases: alias that the title share of a memory comes from; shown only, not in `to_dict`.
         follows: the memory before a memory, as turns of a chat follow each other.
         same_as: the memory with the same words that a duplicate is grouped with, by memory.
         states: feedback state by memory; absent is neutral.
@@ -163,6 +164,7 @@ class Candidates:
     coverage: Floats = field(default_factory=lambda: np.zeros(0))
     rerank: Floats = field(default_factory=lambda: np.zeros(0))
     triggers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
     follows: Mapping[str, str] = field(default_factory=dict)
     same_as: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
@@ -220,7 +222,7 @@ class Candidates:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON data that `from_dict` restores exactly; without `led` and `rated`."""
+        """Return plain JSON data that `from_dict` restores exactly; without `aliases`, `led`, `rated`."""
         return {
             "chunk_id": list(self.chunk_ids),
             "memory_id": list(self.memory_ids),

@@ -11,6 +11,11 @@ _FIRST = 16  # characters that are compared first, because they are cheap
 def duplicates(
     memory_ids: Sequence[str], ordinals: Sequence[int], chunk_counts: Sequence[int], texts: Sequence[str]
 ) -> dict[str, str]:
+    """Return each duplicate with the memory that its group is named by, the first by id.
+
+    Two memories are duplicates if their found chunks are the same ones and have the same words in the same
+    order, whatever their case and the punctuation behind a word.
+
     Args:
         memory_ids: memory of each of n chunks.
         ordinals: place of the chunk in its memory, (n,).

@@ -88,11 +88,12 @@ class ScoreExplainer:
         trusted = self._candidates.confidence.get(name, MEDIUM)
         weight = self._policy.effectiveness_weight
         phrase, _ = self._candidates.triggers.get(name, ("", 0.0))
+        alias = self._candidates.aliases.get(name, "")
         labels: Mapping[str, tuple[str, str]] = {
             VECTOR: ("text", self._meaning),
             BM25: ("text", "words"),
-            TITLE: ("title", "words of the query"),
-            TRIGGER: ("trigger_phrases", phrase),
+            TITLE: ("alias", alias) if alias else ("title", "words of the query"),
+            TRIGGER: ("alias" if alias and phrase == alias else "trigger_phrases", phrase),
             "mpab": ("chunks", f"{chunks - 1} more"),
             "neighbour": ("follows", "before or after"),
             "rerank": ("text", "cross-encoder"),

@@ -90,7 +90,7 @@ class NamedModel:
 MODELS: Final = {
     "bge-small-en-v1.5": NamedModel(
         "bundled.BundledEmbedder",
-        ModelProfile(vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5, cut_share=0.64),
+        ModelProfile(vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5, cut_share=0.6),
     ),
     "wordllama-256": NamedModel(
         "static.WordLlamaEmbedder",

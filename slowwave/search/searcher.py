@@ -9,7 +9,7 @@ key contributes its nearest chunk.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -34,6 +34,7 @@ from slowwave.learning.search_keys import LedTo
 from slowwave.quality.admission.types import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
+from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
@@ -120,6 +121,7 @@ class Searcher:
         ask = self._beside if chunks.waits else _at_once
         text = ask(_full_text, chunks, query, where, size)
         triggered = ask(self._knowledge.triggered, namespace, query)
+        names = ask(self._knowledge.named, namespace, query)
         learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         share_future = ask(knows, self._embedder, query)
         with span("slowwave.search.embed"):
@@ -129,11 +131,14 @@ class Searcher:
         led = {} if now is None else self._knowledge.led(namespace, question, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
-        phrases = triggered.result()
+        named = names.result()
+        phrases = with_aliases(triggered.result(), named)
         learned = {} if learned_future is None else learned_future.result()
         others: list[Hits] = []
-        found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
-        if missing := set(phrases).difference(*found_ids):
+        taught_or_named = phrases or named or learned or led
+        found_ids = [nearest.memory_ids, text.result().memory_ids] if taught_or_named else []
+        in_part = _strongest({name: match.share for name, match in named.items()}, [*chain(*found_ids)])
+        if missing := set(phrases).difference(*found_ids).union(in_part):
             others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
             found_ids.append(others[-1].memory_ids)
         taught = (
@@ -148,6 +153,7 @@ class Searcher:
         channels |= _words(query, channels, shown)
         channels["title"] = self._without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
+        channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
         candidate_ids = set(ids)
         phrases, learned, led = (
             _only(phrases, candidate_ids),
@@ -174,6 +180,7 @@ class Searcher:
                 shown.column("text").to_pylist(),
             ),
             triggers=phrases,
+            aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
             confidence=confidence_of(shown),
             superseded=_superseded(shown),
@@ -304,6 +311,18 @@ def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, n
     covered[looked] = coverage(query_stems, shown.column("text").take(pa.array(looked)).to_pylist())
     title = title_share(text_stems(query), shown.column("title").to_pylist())
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
+
+
+def _with_alias_shares(
+    share: np.ndarray, memory_ids: Sequence[str], named: Mapping[str, AliasMatch]
+) -> tuple[np.ndarray, dict[str, str]]:
+    """Return the greater of title and alias share of each chunk, and the alias where it decides."""
+    if not named:
+        return share, {}
+    of_alias = np.array([named[memory].share if memory in named else 0.0 for memory in memory_ids])
+    decides = (of_alias > 0) & (of_alias >= share)
+    deciding = {memory for memory, by_alias in zip(memory_ids, decides.tolist(), strict=True) if by_alias}
+    return np.round(np.maximum(share, of_alias), DIGITS), {name: named[name].alias for name in deciding}
 
 
 def _follows(rows: pa.Table) -> dict[str, str]:

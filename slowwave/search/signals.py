@@ -6,7 +6,7 @@ millisecond.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +22,7 @@ from slowwave.learning.search_keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
 from slowwave.quality.admission.types import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
+from slowwave.scoring.ranking.aliases import AliasIndex, AliasMatch
 from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
@@ -31,18 +32,30 @@ from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
 
 HEIR = ("memory_id", "source", "path", "replaced_by")
 
 
-class _Triggers(NamedTuple):
-    """Trigger phrases of a namespace, at a version of its memories."""
+class _Names(NamedTuple):
+    """Trigger phrases and aliases of a namespace, at a version of its memories."""
 
     version: int
-    phrases: dict[str, list[str]]
-    matching: TriggerIndex
+    of_memory: dict[str, tuple[Sequence[str] | None, Sequence[str] | None]]
+    triggers: TriggerIndex
+    aliases: AliasIndex
+
+
+def indexed_names(
+    of_memory: Mapping[str, tuple[Sequence[str] | None, Sequence[str] | None]],
+) -> tuple[TriggerIndex, AliasIndex]:
+    """Index the trigger phrases and the aliases of memories."""
+    phrases = {name: both[0] for name, both in of_memory.items() if both[0]}
+    aliases = {name: both[1] for name, both in of_memory.items() if both[1]}
+    return TriggerIndex(phrases), AliasIndex(aliases)
 
 
 class StoredSignals:
@@ -68,12 +81,17 @@ class StoredSignals:
     ) -> None:
         self._store, self._taught, self._context, self._switch = store, taught, context, switch
         self._learned, self._keys = learned, keys
-        self._triggers = TableCache(lambda _: store.mark("memories"), self._read_triggers)
+        self._names = TableCache(lambda _: store.mark("memories"), self._read_names)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """Return memories whose trigger phrase the query contains: phrase and strength in (0, 1]."""
-        matching = self._triggers.of(namespace).matching
-        return matching.match(query) if len(matching) else {}
+        triggers = self._names.of(namespace).triggers
+        return triggers.match(query) if len(triggers) else {}
+
+    def named(self, namespace: str, query: str) -> Mapping[str, AliasMatch]:
+        """Return memories with an alias that shares a word with the query."""
+        aliases = self._names.of(namespace).aliases
+        return aliases.match(query) if len(aliases) else {}
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return the feedback states of these memories; unused ones are absent."""
@@ -111,19 +129,25 @@ class StoredSignals:
         warnings = [source.doubts(namespace) for source in (self._learned, self._keys) if source]
         return tuple(dict.fromkeys(doubt for some in warnings for doubt in some))
 
-    def _read_triggers(
-        self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: _Triggers | None
-    ) -> _Triggers:
-        condition = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
-        where, columns = within(namespace, condition), ["memory_id", "trigger_phrases"]
+    def _read_names(self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: _Names | None) -> _Names:
+        condition = (
+            f"{one_of('status', [LIVE, SUPERSEDED])} "
+            "AND (array_length(trigger_phrases) > 0 OR array_length(aliases) > 0)"
+        )
+        where, columns = within(namespace, condition), ["memory_id", "trigger_phrases", "aliases"]
         if cached is None or cached.version != mark[0]:
-            phrases = dict(self._store.read("memories", where, columns=columns).iter_rows())
-            return _Triggers(mark[0], phrases, TriggerIndex(phrases))
-        new = dict(self._store.read_logged("memories", where, columns).iter_rows())
-        if new.items() <= cached.phrases.items():
+            of_memory = by_memory(self._store.read("memories", where, columns=columns))
+            return _Names(mark[0], of_memory, *indexed_names(of_memory))
+        new = by_memory(self._store.read_logged("memories", where, columns))
+        if new.items() <= cached.of_memory.items():
             return cached
-        phrases = cached.phrases | new
-        return _Triggers(mark[0], phrases, TriggerIndex(phrases))
+        of_memory = cached.of_memory | new
+        return _Names(mark[0], of_memory, *indexed_names(of_memory))
+
+
+def by_memory(rows: pl.DataFrame) -> dict[str, tuple[Sequence[str] | None, Sequence[str] | None]]:
+    """Return trigger phrases and aliases of each row (memory_id, trigger_phrases, aliases)."""
+    return {name: (phrases, aliases) for name, phrases, aliases in rows.iter_rows()}
 
 
 def signals_in(space: Workspace) -> StoredSignals:

@@ -26,9 +26,10 @@ from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.quality.admission.types import MERGED
 from slowwave.scoring.days import day_end
+from slowwave.scoring.ranking.aliases import AliasIndex, AliasMatch
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.searcher import Searcher
-from slowwave.search.signals import HEIR, StoredSignals
+from slowwave.search.signals import HEIR, StoredSignals, by_memory, indexed_names
 from slowwave.store.frames import to_schema
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
@@ -59,19 +60,23 @@ class PastSignals(StoredSignals):
             learned_triggers(space, day),
             search_keys(space, day),
         )
-        self._memories, self._phrases = memories, cache(self._read_phrases)
+        self._memories, self._indexed = memories, cache(self._read_indexed)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `StoredSignals`."""
-        return self._phrases(namespace).match(query)
+        return self._indexed(namespace)[0].match(query)
+
+    def named(self, namespace: str, query: str) -> Mapping[str, AliasMatch]:
+        """See `StoredSignals`."""
+        return self._indexed(namespace)[1].match(query)
 
     def heirs(self, namespace: str, source: str) -> list[str]:
         """See `StoredSignals`."""
         return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
-    def _read_phrases(self, namespace: str) -> TriggerIndex:
-        phrases = _present(self._memories(namespace)).select("memory_id", "trigger_phrases")
-        return TriggerIndex(dict(phrases.iter_rows()))
+    def _read_indexed(self, namespace: str) -> tuple[TriggerIndex, AliasIndex]:
+        rows = _present(self._memories(namespace)).select("memory_id", "trigger_phrases", "aliases")
+        return indexed_names(by_memory(rows))
 
 
 def searcher_as_of(space: Workspace, day: date) -> Searcher:

@@ -40,6 +40,7 @@ SMOKE: dict[str, Argv] = {
     "evaluate": lambda at: ("--queries", 4, "--candidates", 5, "--repeat", 1),
     "factions": lambda _: ("--sides", "1:3"),
     "feedback": lambda at: ("--days", 2, "--events", 20, "--no-daily"),
+    "handed": lambda at: ("--data", made.cases(at / "cases"), "--retrieval", made.harbour(at / "harbour"), *FAST),
     "gate": lambda at: (
         "--vault", made.vault(at / "vault"), "--data", made.shared(at / "shared"), "--each", 1, "--repeat", 2
     ),
