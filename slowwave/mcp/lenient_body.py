@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse
 
 from slowwave.mcp.messages import Message, read_messages
 
@@ -18,7 +20,7 @@ _ONE_FOR_ALL = (401, 403, 413, 421, 429, 503)
 class LenientBody:
     """Middleware that passes each message of a body on as a request of its own.
 
-    Only an authenticated client's body is read. A body that is not JSON passes unchanged.
+    Only an authenticated client's body is read.
 
     Args:
         app: the application behind authentication.
@@ -38,10 +40,13 @@ class LenientBody:
             return
         events, body = await self._whole(receive)
         read = None if body is None else read_messages(body)
-        if read is None or (not read.batch and len(read.messages) != 1):
+        if read is None:
             await self._app(scope, _replayed(events, receive), send)
-        elif not read.batch:
-            await self._one(scope, read.messages[0], receive, send)
+        elif not read.batch and len(read.messages) + len(read.errors) == 1:
+            if read.errors:
+                await JSONResponse(read.errors[0], 400)(scope, receive, send)
+            else:
+                await self._one(scope, read.messages[0], receive, send)
         else:
             await self._batch(scope, read.messages, list(read.errors), receive, send)
 
@@ -89,22 +94,10 @@ class LenientBody:
             body = b"".join(event.get("body", b"") for event in caught)
             if "id" in message and body:
                 answers.append(json.loads(body))
-        await _array(answers, first, send)
-
-
-async def _array(answers: list[Message], first: list[Event], send: Send) -> None:
-    """Send the answers; of a batch without requests, the answer to its first message (202)."""
-    if not answers:
-        for event in first:
+        if answers:
+            await JSONResponse(answers)(scope, receive, send)
+        for event in () if answers else first:  # without requests, that of the first message (202)
             await send(event)
-        return
-    data = json.dumps(answers).encode()
-    headers: list[Any] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(data)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": data})
 
 
 def _length(scope: Scope) -> int:

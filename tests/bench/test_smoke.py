@@ -67,6 +67,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "mcp_load": lambda at: ("--saves", 2, "--bytes", 2_000, "--searches", 2),
     "month": lambda at: ("--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 2, *FAST),
+    "odd_calls": lambda at: ("--calls", 25, *FAST),
     "one_person": lambda at: (
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--needs", 3, "--questions", 4,
         "--rest", "text", "--measure", "1,2", "--nightly", "--what", "keys", *FAST,
@@ -99,7 +100,7 @@ SMOKE: dict[str, Argv] = {
 SLOW = {
     "abstention", "attack", "distributed", "embedding", "engines", "evaluate", "factions", "feedback", "gate",
     "ingest", "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month",
-    "one_person", "page", "peers", "server", "soak", "up_killed", "updates", "watched",
+    "odd_calls", "one_person", "page", "peers", "server", "soak", "up_killed", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 
