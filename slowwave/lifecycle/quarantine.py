@@ -73,7 +73,7 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bo
 
 def _settle_moved(store: Store, rows: pl.DataFrame) -> None:
     """Resolve earlier rows of notes that are held again with their text: their file moved."""
-    earlier = store.read_by("quarantine", "memory_id", rows["memory_id"].to_list(), also=f"status = '{HELD}'")
+    earlier = store.read_by("quarantine", "memory_id", rows["memory_id"].to_list(), also=REFUSED)
     now = rows.select("memory_id", "content", by="revision")
     settled = earlier.join(now, on=["memory_id", "content"], how="inner").filter(
         pl.col("revision") < pl.col("by")
@@ -144,18 +144,9 @@ def held_files(
         vault: Only of this vault.
         limit: Maximum number of files; one more line counts the others.
     """
-    folders = [
-        (one.namespace, f"{one.name}/")
-        for one in space.journal.sources()
-        if namespace in ("", one.namespace) and vault in ("", one.name)
-    ]
-    if not folders:
-        return []
     where = f"status = {quote(HELD)}"
     columns = ["quarantine_id", "namespace", "memory_id", "revision", "source", "reasons", "occurred_at"]
-    is_file = pl.any_horizontal(
-        (pl.col("namespace") == owner) & pl.col("source").str.starts_with(folder) for owner, folder in folders
-    )
+    is_file = of_vaults(space, namespace=namespace, vault=vault)
     rows = _newest_first(space.store.read("quarantine", where, columns=columns).filter(is_file))
     lines = [
         f"{row['source']}: {', '.join(row['reasons'])} (slowwave quarantine show {row['memory_id'][:8]} "
@@ -163,6 +154,19 @@ def held_files(
         for row in redacted(space, rows.head(limit)).iter_rows(named=True)
     ]
     return [*lines, f"and {rows.height - limit:,} more"] if rows.height > limit else lines
+
+
+def of_vaults(space: Workspace, *, namespace: str = "", vault: str = "") -> pl.Expr:
+    """Return the condition that a note is a file of a watched vault; empty arguments are all."""
+    folders = [
+        (watched.namespace, f"{watched.name}/")
+        for watched in space.journal.sources()
+        if namespace in ("", watched.namespace) and vault in ("", watched.name)
+    ]
+    return pl.any_horizontal(
+        pl.lit(False),
+        *((pl.col("namespace") == owner) & pl.col("source").str.starts_with(name) for owner, name in folders),
+    )
 
 
 def label_of(row: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from slowwave.journal import Journal
 from slowwave.journal.entry_builders import MOVED
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import admit_batch
+from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.quarantine import held as quarantined
 from slowwave.lifecycle.quarantine import held_files, hold, release_entry
 from slowwave.lifecycle.recent_memories import recent_memories
@@ -406,6 +407,32 @@ def test_reports_name_the_present_place_of_a_moved_note(open_memory, folder):
     (line,) = (line for line in held_files(space) if "later.md" in line)
     assert line.startswith("vault/later.md: ")
     assert not any("thanks.md" in line for line in held_files(space))
+
+
+def test_a_discarded_note_stays_discarded_when_its_file_moves(open_memory, folder):
+    memory = open_memory()
+    space, nights = memory._space, Nights(memory._space)
+    put(folder, "thanks.md", "ok thanks")
+    put(folder, "hello.md", "hello there")
+    look(space.journal, folder)
+    nights.night()
+    discarded = ids.memory_id("ada", "vault/thanks.md")
+    memory.discard(discarded)
+    (folder / "thanks.md").rename(folder / "later.md")
+    look(space.journal, folder, at=NOON + DAY)
+    nights.night()
+    assert apply_discards(space) == 1
+    assert apply_discards(space) == 0
+    assert [row["source"] for row in memory.quarantine()] == ["vault/hello.md"]
+    (row,) = memory.quarantine(status="discarded")
+    assert (row["memory_id"], row["source"]) == (discarded, "vault/later.md")
+    memory.restore_discarded(discarded)
+    assert {row["source"] for row in memory.quarantine()} == {"vault/hello.md", "vault/later.md"}
+    (folder / "later.md").rename(folder / "last.md")
+    look(space.journal, folder, at=NOON + 2 * DAY)
+    nights.night()
+    assert apply_discards(space) == 0
+    assert {row["source"] for row in memory.quarantine()} == {"vault/hello.md", "vault/last.md"}
 
 
 def test_a_thousand_moves_keep_ratings_and_ranks(make_space):
