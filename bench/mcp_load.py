@@ -129,8 +129,13 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 @contextmanager
-def serving(home: Path, model: str) -> Iterator[tuple[str, dict[str, str]]]:
+def serving(home: Path, model: str, **variables: str) -> Iterator[tuple[str, dict[str, str]]]:
     """A server on an empty home: its address, and a token for each of two tenants.
+
+    Args:
+        home: a folder that does not exist.
+        model: of the embedding.
+        **variables: of its environment.
 
     Raises:
         UnusableError: it does not start; its error is above.
@@ -141,7 +146,9 @@ def serving(home: Path, model: str) -> Iterator[tuple[str, dict[str, str]]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {**os.environ, "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": model}
+    environment = {
+        **os.environ, **variables, "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": model
+    }  # fmt: skip
     command = [sys.executable, "-c", MAIN, "mcp", "--http", "--port", str(port)]
     server = subprocess.Popen(command, env=environment)
     try:

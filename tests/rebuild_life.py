@@ -83,6 +83,8 @@ def lived(home: Path, folder: Path, embedder: Any) -> Settings:
         clock.moment = march.at(2, 9)
         memory.forget(gone.memory_id)
         (vault / "gone.md").unlink()
+        (vault / "quays").mkdir()
+        (vault / "piers.md").rename(vault / "quays" / "letters.md")
         _scan(life, vault, march.at(2, 10))
         undoable = [
             one for one in memory.decisions(outcome="any") if one["other_memory"] and one["undone_at"] is None

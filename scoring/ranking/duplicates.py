@@ -11,7 +11,7 @@ _FIRST = 16  # characters that are compared first, because they are cheap
 def duplicates(
     memory_ids: Sequence[str], ordinals: Sequence[int], chunk_counts: Sequence[int], texts: Sequence[str]
 ) -> dict[str, str]:
-    """Return each duplicate with the memory that its group is named by, the first by id.
+    """Return each duplicate with the first memory of its group by id.
 
     Two memories are duplicates if their found chunks are the same ones and have the same words in the same
     order, whatever their case and the punctuation behind a word.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slowwave.cli.panels import EPILOG, Panels
-from slowwave.views.terminal import reports_errors
+from slowwave.views.terminal import Output, reports_errors, say
 
 if TYPE_CHECKING:
     from slowwave.home.id_resolution import Kind
@@ -28,6 +28,8 @@ app = typer.Typer(
     cls=Panels,
     epilog=EPILOG,
 )
+
+_LINES = 20  # under a title (count)
 
 Namespace = Annotated[
     str, typer.Option("--namespace", "-n", help="Namespace (tenant); default: the setting `namespace`.")
@@ -178,3 +180,38 @@ def reference(memory: Memory, kind: Kind, text: str) -> str:
     from slowwave.home.id_resolution import resolve_id
 
     return resolve_id(memory.tenant, kind, text)
+
+
+def settle(
+    kind: Kind, names: Sequence[str], namespace: str, act: Callable[[Memory, list[str]], list[Any]],
+    line: Callable[[Any], str], *, title: str = "", undo: str = "",
+) -> Output:  # fmt: skip
+    """Settle things that wait for a person, and print a line for each.
+
+    Args:
+        kind: of the things.
+        names: ids, prefixes or `last`; an unknown one settles none.
+        namespace: of the things.
+        act: settles them by their whole ids.
+        line: of a settled one.
+        title: printed first, with their count; then only the first lines follow.
+        undo: command that takes back what was done, without ids.
+    """
+    from slowwave.common.pluralize import counted
+
+    with open_namespace(namespace) as memory:
+        rows = act(memory, [reference(memory, kind, name) for name in names])
+
+    def show() -> None:
+        lines = [line(row) for row in rows]
+        if title:
+            say(f"{title}: {counted(len(rows), 'note')}")
+        for text in lines[:_LINES] if title else lines:
+            say(text)
+        if title and len(rows) > _LINES:
+            say(f"  and {len(rows) - _LINES:,} more", "dim")
+        if undo:
+            more = " …" if len(rows) > _LINES else ""
+            say(f"Undo: {undo} {' '.join(row['memory_id'] for row in rows[:_LINES])}{more}", "dim")
+
+    return Output(rows, show)

@@ -10,6 +10,8 @@ import typer
 from slowwave.cli.app import Namespace, app, opened, required_settings
 from slowwave.views.terminal import Output, out, prints_output, reports_errors, say, warn
 
+_NAMED = 3  # lines of a transcript in a remark (count)
+
 if TYPE_CHECKING:
     from slowwave.connect.clients import Client
     from slowwave.connect.entries import HomeConnection
@@ -128,11 +130,11 @@ def capture(
             f"Session {session.id}: {done.messages:,} messages, {len(done.saved):,} statements for the gate "
             f"({refused:,} quarantined), {done.known:,} already saved."
         )
-        if done.broken or done.replaced:
-            say(
-                f"Of the transcript, {counted(done.broken, 'line')} cannot be read and were left out; "
-                f"{counted(done.replaced, 'character')} that are no Unicode text were replaced."
-            )
+        for remarks, kind in ((done.broken, "left out"), (done.replaced, "mended")):
+            if remarks:
+                more = f" and {len(remarks) - _NAMED:,} more" if len(remarks) > _NAMED else ""
+                named = "; ".join(remarks[:_NAMED])
+                say(f"Transcript, {kind} {counted(len(remarks), 'part')}: {named}{more}.")
 
     return Output(done, show)
 

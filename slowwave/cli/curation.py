@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Limit, MemoryId, Namespace, app, open_home, open_namespace, reference
+from slowwave.cli.app import Limit, MemoryId, Namespace, app, open_home, open_namespace, reference, settle
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since
 from slowwave.views.section import Table
@@ -118,20 +118,17 @@ _WORDS = ("accept", "decline")
 def _settle(word: str, decision_ids: list[str], namespace: str) -> Output:
     if not decision_ids:
         fail(f"Missing ID. slowwave decisions --waiting lists the ids to {word}.", code=2)
-    with open_namespace(namespace) as memory:
-        named = [reference(memory, "decision", decision_id) for decision_id in decision_ids]
-        done = [getattr(memory, word)(decision_id) for decision_id in named]
 
-    def show() -> None:
-        for row in done:
-            pair = f"{row['memory_id']} and {row['other_memory']}"
-            if word == "accept":
-                done_as, back = row["outcome"], f"slowwave undo {row['decision_id']}"
-                out.print(f"Done: {done_as} of {pair}. Undo: {back}", markup=False)
-            else:
-                out.print(f"Declined: {pair} stay unchanged, and you are not asked again.", markup=False)
+    def line(row: dict[str, Any]) -> str:
+        pair = f"{row['memory_id']} and {row['other_memory']}"
+        if word == "accept":
+            return f"Done: {row['outcome']} of {pair}. Undo: slowwave undo {row['decision_id']}"
+        return f"Declined: {pair} stay unchanged, and you are not asked again."
 
-    return Output(done, show)
+    return settle(
+        "decision", decision_ids, namespace,
+        lambda memory, names: [getattr(memory, word)(name) for name in names], line,
+    )  # fmt: skip
 
 
 def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:

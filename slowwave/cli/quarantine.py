@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Limit, Namespace, Reason, app, open_namespace, reference
+from slowwave.cli.app import Limit, Namespace, Reason, app, open_namespace, reference, settle
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, out, prints_output, say
 
+if TYPE_CHECKING:
+    from slowwave.home.tenant import Saved
+    from slowwave.memory import Memory
+
 quarantines = typer.Typer(no_args_is_help=True, help="List, show, release and discard refused notes.")
 app.add_typer(quarantines, name="quarantine")
-
-_SHOWN = 20
 
 
 @quarantines.command("list")
@@ -102,17 +104,18 @@ def quarantine_release(
     """Release refused notes unchanged. The journal records who did it."""
     from slowwave.lifecycle.quarantine import held, labels_in_reports
 
-    with open_namespace(namespace) as memory:
-        named = [reference(memory, "quarantine", item) for item in quarantine_ids]
-        rows = [held(memory.store, memory.namespace, item) for item in named]
-        labels = labels_in_reports(memory.tenant.space, rows)
-        released = [memory.release(item) for item in named]
+    labels: dict[str, str] = {}
 
-    def show() -> None:
-        for item, label in zip(released, labels, strict=True):
-            say(f"Released: {label}  [{item.memory_id}]: {item.status}")
+    def release(memory: Memory, names: list[str]) -> list[Saved]:
+        rows = [held(memory.store, memory.namespace, name) for name in names]
+        memory_ids = [row["memory_id"] for row in rows]
+        labels.update(zip(memory_ids, labels_in_reports(memory.tenant.space, rows), strict=True))
+        return [memory.release(name) for name in names]
 
-    return Output(released, show)
+    def line(saved: Saved) -> str:
+        return f"Released: {labels[saved.memory_id]}  [{saved.memory_id}]: {saved.status}"
+
+    return settle("quarantine", quarantine_ids, namespace, release, line)
 
 
 @quarantines.command("discard")
@@ -123,16 +126,11 @@ def quarantine_discard(
     namespace: Namespace = "",
 ) -> Output:
     """Discard refused notes: they are listed and counted no more. `quarantine restore` undoes it."""
-    with open_namespace(namespace) as memory:
-        named = [reference(memory, "quarantine", item) for item in quarantine_ids or ()]
-        rows = memory.discard(*named, reason=reason)
-
-    def show() -> None:
-        _print_changed("Discarded", rows)
-        undo = " ".join(row["memory_id"] for row in rows[:_SHOWN])
-        say(f"Undo: slowwave quarantine restore {undo}{' …' * (len(rows) > _SHOWN)}", "dim")
-
-    return Output(rows, show)
+    return settle(
+        "quarantine", quarantine_ids or (), namespace,
+        lambda memory, names: memory.discard(*names, reason=reason), _line,
+        title="Discarded", undo="slowwave quarantine restore",
+    )  # fmt: skip
 
 
 @quarantines.command("restore")
@@ -142,15 +140,11 @@ def quarantine_restore(
     namespace: Namespace = "",
 ) -> Output:
     """Undo the discard of refused notes: they are in quarantine again."""
-    with open_namespace(namespace) as memory:
-        named = [reference(memory, "quarantine", item) for item in quarantine_ids]
-        rows = memory.restore_discarded(*named)
-    return Output(rows, lambda: _print_changed("In quarantine again", rows))
+    return settle(
+        "quarantine", quarantine_ids, namespace,
+        lambda memory, names: memory.restore_discarded(*names), _line, title="In quarantine again",
+    )  # fmt: skip
 
 
-def _print_changed(what: str, rows: list[dict[str, Any]]) -> None:
-    say(f"{what}: {counted(len(rows), 'note')}")
-    for row in rows[:_SHOWN]:
-        say(f"  {row['label']}  [{row['memory_id']}]")
-    if len(rows) > _SHOWN:
-        say(f"  and {len(rows) - _SHOWN:,} more", "dim")
+def _line(row: dict[str, Any]) -> str:
+    return f"  {row['label']}  [{row['memory_id']}]"

@@ -11,13 +11,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from slowwave.common.pluralize import counted
+
 REPLACEMENT: Final = "\ufffd"
 """Character in the place of one that is not Unicode."""
 MAX_ATTEMPTS: Final = 1_000
 """Maximum places at which a broken text is searched for a record (count)."""
 
 _DECODER: Final = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
-_BETWEEN: Final = " \t\r\n,\0"
+_BETWEEN: Final = " \t\r\n,\0\ufeff"
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 _BEGINNING: Final = re.compile(r'\{\s*"(?:[^"\\]|\\.){0,100}"\s*:')
 
 
@@ -32,6 +35,11 @@ class Damaged(NamedTuple):
     """Part of a text that is not JSON, with the reason."""
 
     why: str
+
+
+def replaced_characters(count: int) -> str:
+    """Return the remark about replaced characters, for a person."""
+    return f"{counted(count, 'character')} without a Unicode value, replaced by {REPLACEMENT}"
 
 
 def replace_invalid_text(text: str) -> Parsed:
@@ -64,9 +72,12 @@ def parse(data: bytes | str) -> Parsed:
     """
     text, replaced = _decoded(data)
     try:
-        value, more = replace_invalid(json.loads(text, strict=False, parse_constant=lambda _: None))
+        value = json.loads(text, strict=False, parse_constant=lambda _: None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    if _SURROGATE.search(text) is None:
+        return Parsed(value, replaced)
+    value, more = replace_invalid(value)
     return Parsed(value, replaced + more)
 
 
@@ -74,6 +85,8 @@ def records(line: bytes | str) -> Iterator[Parsed | Damaged]:
     """Yield the records of a line: one, several without a line break, or the one after a half record."""
     try:
         whole = parse(line)
+    except json.JSONDecodeError as error:
+        why = f"{error.msg} at character {error.pos + 1:,}"
     except ValueError as error:
         why = str(error)
     else:

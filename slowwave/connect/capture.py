@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slowwave.common.json_repair import parse
 from slowwave.connect.statements import statements
 from slowwave.connect.transcript import Losses, Message, messages
 from slowwave.errors import SlowwaveError
@@ -44,15 +44,15 @@ class Captured:
         messages: of the user (count).
         known: statements that an earlier capture of this session has saved (count).
         saved: outcomes of the others.
-        broken: lines of the transcript that cannot be read (count).
-        replaced: characters that are not Unicode (count).
+        broken: remarks on lines of the transcript that cannot be read.
+        replaced: remarks on messages with characters that are not Unicode.
     """
 
     messages: int
     known: int
     saved: tuple[Saved, ...]
-    broken: int = 0
-    replaced: int = 0
+    broken: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 def session_of(document: str) -> CapturedSession:
@@ -62,7 +62,7 @@ def session_of(document: str) -> CapturedSession:
         SlowwaveError: invalid JSON, or without session and transcript.
     """
     try:
-        payload = json.loads(document)
+        payload = parse(document).value
     except ValueError as error:
         raise SlowwaveError(
             f"Standard input is not a hook's JSON ({error}). `slowwave capture` is for "
@@ -111,7 +111,8 @@ def capture(memory: Memory, session: CapturedSession) -> Captured:
     notes = notes_of(session, written)
     new = _new(memory, notes)
     saved = memory.save_many(new) if new else []
-    return Captured(len(written), len(notes) - len(new), tuple(saved), losses.broken, losses.replaced)
+    known = len(notes) - len(new)
+    return Captured(len(written), known, tuple(saved), tuple(losses.broken), tuple(losses.replaced))
 
 
 def _new(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

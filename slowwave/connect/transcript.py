@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from slowwave.common.json_repair import REPLACEMENT, Damaged, records
+from slowwave.common.json_repair import REPLACEMENT, Damaged, records, replaced_characters
 
 MAX_CHARACTERS = 4_000
 """Maximum length of a message; a longer one counts as pasted."""
@@ -39,15 +39,15 @@ class Message:
 
 @dataclass(slots=True)
 class Losses:
-    """Counts of what could not be read in a session file.
+    """Remarks on what could not be read in a session file, with its line.
 
     Attributes:
-        broken: lines, or parts of lines, that are not JSON.
-        replaced: characters of the user that are not Unicode.
+        broken: on lines, or parts of lines, that are not JSON.
+        replaced: on messages of the user with characters that are not Unicode.
     """
 
-    broken: int = 0
-    replaced: int = 0
+    broken: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
 
 
 def messages(lines: Iterable[str], losses: Losses | None = None) -> Iterator[Message]:
@@ -55,7 +55,7 @@ def messages(lines: Iterable[str], losses: Losses | None = None) -> Iterator[Mes
 
     Args:
         lines: of the file.
-        losses: counts what could not be read.
+        losses: gets what could not be read.
     """
     losses = losses or Losses()
     for place, entry, replaced in _entries(lines, losses):
@@ -66,7 +66,8 @@ def messages(lines: Iterable[str], losses: Losses | None = None) -> Iterator[Mes
             continue
         text = _REMINDER.sub("", _text(message.get("content"))).strip()
         if text and len(text) <= MAX_CHARACTERS and not _MARKUP.match(text):
-            losses.replaced += replaced + text.count("\0")
+            if count := replaced + text.count("\0"):
+                losses.replaced.append(f"line {place.partition('.')[0]}: {replaced_characters(count)}")
             name = entry.get("uuid")
             text = text.replace("\0", REPLACEMENT)
             yield Message(name if isinstance(name, str) and name else place, text, _moment(entry))
@@ -78,7 +79,7 @@ def _entries(lines: Iterable[str], losses: Losses) -> Iterator[tuple[str, Mappin
         part = 0
         for record in records(line) if line.strip() else ():
             if isinstance(record, Damaged):
-                losses.broken += 1
+                losses.broken.append(f"line {number}: {record.why}")
             elif isinstance(record.value, Mapping):
                 yield f"{number}.{part}" if part else str(number), record.value, record.replaced
                 part += 1

@@ -17,7 +17,7 @@ import polars as pl
 
 from slowwave.common import ids, progress
 from slowwave.common.batches import gathered
-from slowwave.common.json_repair import REPLACEMENT
+from slowwave.common.json_repair import replaced_characters
 from slowwave.common.pluralize import counted
 from slowwave.imports.gate_preview import PreviewedNotes, prepare_notes, preview_gate, text_mark
 from slowwave.imports.model import (
@@ -331,12 +331,9 @@ class _ImportProcess:
 
 def _replaced(repaired: Sequence[Repaired]) -> str:
     """Return the remark about replaced characters, with the places of the first records."""
-    count = sum(record.characters for record in repaired)
+    remark = replaced_characters(sum(record.characters for record in repaired))
     places = "; ".join(record.place for record in repaired[:3])
-    return (
-        f"{counted(count, 'character')} in {counted(len(repaired), 'record')} are no Unicode text, and were "
-        f"replaced by {REPLACEMENT}. The first: {places}."
-    )
+    return f"In {counted(len(repaired), 'record')}: {remark}. The first: {places}."
 
 
 def _gate(memory: Memory, now: datetime) -> str:

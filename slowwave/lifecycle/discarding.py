@@ -14,7 +14,7 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.journal import payload_of
 from slowwave.journal.entry import DISCARD
 from slowwave.journal.entry_builders import discard_entry
-from slowwave.lifecycle.quarantine import DISCARDED, HELD, held, label_of, listed, redacted
+from slowwave.lifecycle.quarantine import DISCARDED, HELD, held, label_of, listed, of_vaults, redacted
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant
@@ -83,7 +83,8 @@ def _change(tenant: Tenant, names: Sequence[str], before: str, after: str) -> li
 def apply_discards(space: Workspace, namespace: str | None = None) -> int:
     """Apply the journal's discards to quarantined notes; return the count of changes.
 
-    Idempotent. It also applies the discards that a killed command, an older checkpoint or lost tables miss.
+    Idempotent. It also applies the discards that a killed command, an older checkpoint or lost tables miss. A
+    file of a vault that moved is held under another id with the same text, so it stays discarded.
     """
     events = space.journal.read(kinds=(DISCARD,), namespace=namespace).sort("seq")
     if events.is_empty():
@@ -95,9 +96,11 @@ def apply_discards(space: Workspace, namespace: str | None = None) -> int:
         ),
     )
     store = space.store
-    rows = store.read_by("quarantine", "quarantine_id", last["quarantine_id"].to_list()).join(
-        last, on="quarantine_id", how="inner"
-    )
+    memories = last["quarantine_id"].str.split(":").list.first().unique().to_list()
+    rows = store.read_by("quarantine", "memory_id", memories).join(last, on="quarantine_id", how="left")
+    same_text = pl.col("wanted").forward_fill().over("memory_id", "content")
+    is_moved = of_vaults(space) & pl.col("content").is_not_null()
+    rows = rows.sort("revision").with_columns(wanted=pl.coalesce("wanted", pl.when(is_moved).then(same_text)))
     # A settled note stays settled.
     changed = rows.filter(pl.col("status").is_in([HELD, DISCARDED]) & (pl.col("status") != pl.col("wanted")))
     if not changed.is_empty():

@@ -10,6 +10,7 @@ import polars as pl
 
 from slowwave.home.visibility import label, open_rows, redact
 from slowwave.lifecycle.gate_notes import judged_notes
+from slowwave.lifecycle.places import with_places
 from slowwave.quality.gate import PASS
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.intervals import wilson
@@ -60,9 +61,10 @@ def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime)
     space.look_at_gate()
     policy, first = space.gate_policy, first_day(days, as_of)
     notes = judged_notes(space, namespace, first, as_of)
-    exploded = notes.with_columns(source=pl.when(open_rows()).then("source")).explode("reasons")
+    faulty = with_places(space.store, notes.filter(pl.col("reasons").list.len() > 0))
     counted = (
-        exploded.drop_nulls("reasons")
+        faulty.with_columns(source=pl.when(open_rows()).then("source"))
+        .explode("reasons")
         .group_by(reason="reasons")
         .agg(
             notes=pl.len(),
@@ -103,7 +105,7 @@ def gate_preview(
     rows = judged_notes(space, namespace, first, as_of).filter("would")
     if reason:
         rows = rows.filter(pl.col("reasons").list.contains(reason))
-    rows = redact(rows, ~open_rows(), "title", "source").sort(
+    rows = redact(with_places(space.store, rows), ~open_rows(), "title", "source").sort(
         "occurred_at", "memory_id", descending=[True, False]
     )
     return rows.select("memory_id", "day", "title", "source", "reasons", "score")

@@ -12,6 +12,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, redact, sensitivities
 from slowwave.journal.entry_builders import KEYLESS
+from slowwave.lifecycle.places import with_places
 from slowwave.store import Store, one_of, quote
 from slowwave.store.tenancy import within
 
@@ -66,7 +67,19 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bo
         is_discarded = pl.col("quarantine_id").is_in(discarded["quarantine_id"].to_list())
         rows = rows.with_columns(status=pl.when(is_discarded).then(pl.lit(DISCARDED)).otherwise("status"))
     store.upsert("quarantine", rows, insert_only=not again)
+    _settle_moved(store, rows)
     return rows.height
+
+
+def _settle_moved(store: Store, rows: pl.DataFrame) -> None:
+    """Resolve earlier rows of notes that are held again with their text: their file moved."""
+    earlier = store.read_by("quarantine", "memory_id", rows["memory_id"].to_list(), also=REFUSED)
+    now = rows.select("memory_id", "content", by="revision")
+    settled = earlier.join(now, on=["memory_id", "content"], how="inner").filter(
+        pl.col("revision") < pl.col("by")
+    )
+    if not settled.is_empty():
+        store.upsert("quarantine", settled.drop("by").with_columns(status=pl.lit(RESOLVED)))
 
 
 def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> None:
@@ -109,14 +122,14 @@ def listed(
 
 
 def redacted(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return quarantined notes with the texts hidden that a report may not show."""
+    """Return quarantined notes as a report may show them, at their present places."""
     sensitivity = sensitivities(space.journal, rows["revision"])
     labels = [sensitivity.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series(
         [not may_see(Viewer.REPORT, label, let_in=False) for label in labels], dtype=pl.Boolean
     )
     secret = closed & pl.Series([label != UNKNOWN for label in labels], dtype=pl.Boolean)
-    rows = redact(rows, pl.lit(secret), "source")
+    rows = redact(with_places(space.store, rows), pl.lit(secret), "source")
     return redact(rows, pl.lit(closed), "title", "content", "details")
 
 
@@ -131,18 +144,9 @@ def held_files(
         vault: Only of this vault.
         limit: Maximum number of files; one more line counts the others.
     """
-    folders = [
-        (one.namespace, f"{one.name}/")
-        for one in space.journal.sources()
-        if namespace in ("", one.namespace) and vault in ("", one.name)
-    ]
-    if not folders:
-        return []
     where = f"status = {quote(HELD)}"
     columns = ["quarantine_id", "namespace", "memory_id", "revision", "source", "reasons", "occurred_at"]
-    is_file = pl.any_horizontal(
-        (pl.col("namespace") == owner) & pl.col("source").str.starts_with(folder) for owner, folder in folders
-    )
+    is_file = of_vaults(space, namespace=namespace, vault=vault)
     rows = _newest_first(space.store.read("quarantine", where, columns=columns).filter(is_file))
     lines = [
         f"{row['source']}: {', '.join(row['reasons'])} (slowwave quarantine show {row['memory_id'][:8]} "
@@ -150,6 +154,19 @@ def held_files(
         for row in redacted(space, rows.head(limit)).iter_rows(named=True)
     ]
     return [*lines, f"and {rows.height - limit:,} more"] if rows.height > limit else lines
+
+
+def of_vaults(space: Workspace, *, namespace: str = "", vault: str = "") -> pl.Expr:
+    """Return the condition that a note is a file of a watched vault; empty arguments are all."""
+    folders = [
+        (watched.namespace, f"{watched.name}/")
+        for watched in space.journal.sources()
+        if namespace in ("", watched.namespace) and vault in ("", watched.name)
+    ]
+    return pl.any_horizontal(
+        pl.lit(False),
+        *((pl.col("namespace") == owner) & pl.col("source").str.starts_with(name) for owner, name in folders),
+    )
 
 
 def label_of(row: Mapping[str, Any]) -> str:
@@ -185,6 +202,8 @@ def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
 def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
     """Return one quarantine row by its id, or the newest by its memory's id.
 
+    Its source is the present place of the note.
+
     Raises:
         NotFoundError: This namespace has no such row.
     """
@@ -196,7 +215,7 @@ def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
             f"Namespace {namespace!r} has no note {quarantine_id!r} in quarantine. "
             f"`slowwave quarantine list` lists them."
         )
-    return rows.row(-1, named=True)
+    return with_places(store, rows.tail(1)).row(0, named=True)
 
 
 def lost_originals(store: Store, *, until: str) -> pl.DataFrame:

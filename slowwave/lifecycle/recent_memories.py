@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ORDER = ["memory_id", "updated_at", "principal", "source_kind", "sensitivity", "status"]
 _SHOWN = [
     "memory_id", "title", "content", "updated_at", "principal", "source_kind", "status", "memory_type",
-    "tags", "origin", "source", "sensitivity",
+    "tags", "origin", "source", "path", "sensitivity",
 ]  # fmt: skip
 _BEGINNING = 240  # characters of a text that are shown
 
@@ -61,7 +61,8 @@ def recent_memories(
         rows = rows.filter(pl.col("source_kind") == source_kind)
     names = _newest_first(rows).slice(skip, limit)["memory_id"].to_list()
     page = tenant.store.read_by("memories", "memory_id", names, columns=_SHOWN, also=tenant.mine("true"))
-    page = page.with_columns(beginning=_beginning()).drop("content")
+    page = page.with_columns(beginning=_beginning(), source=pl.coalesce("path", "source"))
+    page = page.drop("content", "path")
     page = redact(_newest_first(page), ~open_rows(), "title", "beginning", "tags", "source")
     return RecentMemories(page.drop("sensitivity").to_dicts(), rows.height, principals, kinds)
 

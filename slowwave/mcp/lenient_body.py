@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from starlette.responses import JSONResponse
 
 from slowwave.mcp.messages import Message, read_messages
 
@@ -18,51 +21,43 @@ _ONE_FOR_ALL = (401, 403, 413, 421, 429, 503)
 class LenientBody:
     """Middleware that passes each message of a body on as a request of its own.
 
-    Only an authenticated client's body is read. A body that is not JSON passes unchanged.
+    Only an authenticated client's body is read.
 
     Args:
         app: the application behind authentication.
         path: of the MCP server.
-        max_bytes: of a body; a larger one passes unchanged and is refused there.
+        max_bytes: of a body; a larger one is refused (413).
     """
 
     def __init__(self, app: ASGIApp, path: str, max_bytes: int) -> None:
-        self._app, self._path, self._max_bytes = app, path, max_bytes
+        self._app, self._path = app, path
+        self._whole = RequestBodyLimitMiddleware(self._answer, max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         http = scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == self._path
         known = http and getattr(scope.get("user"), "is_authenticated", False)
-        if not known or _length(scope) > self._max_bytes:
-            await self._app(scope, receive, send)
-            return
-        events, body = await self._whole(receive)
-        read = None if body is None else read_messages(body)
-        if read is None or (not read.batch and len(read.messages) != 1):
-            await self._app(scope, _replayed(events, receive), send)
-        elif not read.batch:
-            await self._one(scope, read.messages[0], receive, send)
-        else:
-            await self._batch(scope, read.messages, list(read.errors), receive, send)
+        await (self._whole if known else self._app)(scope, receive, send)
 
-    async def _whole(self, receive: Receive) -> tuple[list[Event], bytes | None]:
-        """Read the body; None if it is too large or the client has gone."""
-        events, body = [], bytearray()
-        while True:
-            event = await receive()
-            events.append(event)
-            body += event.get("body", b"")
-            if event["type"] != "http.request" or len(body) > self._max_bytes:
-                return events, None
-            if not event.get("more_body"):
-                return events, bytes(body)
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request whose body is here."""
+        event = await receive()
+        if event["type"] != "http.request" or event.get("more_body"):  # the client has gone
+            return
+        read = read_messages(event["body"])
+        if read.batch or len(read.messages) + len(read.errors) > 1:
+            await self._batch(scope, read.messages, list(read.errors), receive, send)
+        elif read.errors:
+            await JSONResponse(read.errors[0], 400)(scope, receive, send)
+        else:
+            await self._one(scope, read.messages[0], receive, send)
 
     async def _one(self, scope: Scope, message: Message, receive: Receive, send: Send) -> None:
         data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
         headers = [header for header in scope["headers"] if header[0] != b"content-length"]
         headers.append((b"content-length", str(len(data)).encode()))
         event = {"type": "http.request", "body": data, "more_body": False}
-        await self._app({**scope, "headers": headers}, _replayed([event], receive), send)
+        await self._app({**scope, "headers": headers}, _replayed(event, receive), send)
 
     async def _batch(
         self,
@@ -89,35 +84,17 @@ class LenientBody:
             body = b"".join(event.get("body", b"") for event in caught)
             if "id" in message and body:
                 answers.append(json.loads(body))
-        await _array(answers, first, send)
-
-
-async def _array(answers: list[Message], first: list[Event], send: Send) -> None:
-    """Send the answers; of a batch without requests, the answer to its first message (202)."""
-    if not answers:
-        for event in first:
+        if answers:
+            await JSONResponse(answers)(scope, receive, send)
+        for event in () if answers else first:  # without requests, that of the first message (202)
             await send(event)
-        return
-    data = json.dumps(answers).encode()
-    headers: list[Any] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(data)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": data})
 
 
-def _length(scope: Scope) -> int:
-    """Return the length of the body that a request announces (bytes); 0: none."""
-    given = dict(scope["headers"]).get(b"content-length", b"")
-    return int(given) if given.isdigit() else 0
-
-
-def _replayed(events: list[Event], receive: Receive) -> Receive:
-    """Return a receiver of the events that were read already, and then of the others."""
-    waiting = list(events)
+def _replayed(event: Event, receive: Receive) -> Receive:
+    """Return a receiver of an event, and then of the others."""
+    waiting = [event]
 
     async def replay() -> Event:
-        return waiting.pop(0) if waiting else await receive()
+        return waiting.pop() if waiting else await receive()
 
     return replay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from slowwave.common.arguments import shown
-from slowwave.common.json_repair import Parsed, parse, records
+from slowwave.common.json_repair import Damaged, Parsed, parse, records
 
 MAX_BATCH: Final = 100
 """Maximum messages of a batch (count)."""
@@ -49,19 +50,20 @@ class Incoming:
 
 def read_messages(data: bytes | str) -> Incoming:
     """Read a line or a body: one message, several in a row, or a batch."""
-    try:
-        values = [parse(data).value]
-    except ValueError as error:
-        values = [record.value for record in records(data) if isinstance(record, Parsed)]
-        if not values:
-            return Incoming(errors=(error_answer(None, PARSE_ERROR, f"This is not JSON: {error}."),))
-    batch = isinstance(values[0], list)
+    read = list(records(data)) or [Damaged("it is empty")]
+    errors = [
+        error_answer(None, PARSE_ERROR, f"This is not JSON: {part.why}. Nothing was done.")
+        for part in read
+        if isinstance(part, Damaged)
+    ]
+    values = [part.value for part in read if isinstance(part, Parsed)]
+    batch = len(read) == 1 and bool(values) and isinstance(values[0], list)
     if batch:
         values = values[0]
         if not 0 < len(values) <= MAX_BATCH:
             why = f"A batch has 1 to {MAX_BATCH} messages, not {len(values):,}. Nothing was done."
             return Incoming(errors=(error_answer(None, INVALID_REQUEST, why),))
-    messages, errors = [], []
+    messages = []
     for value in values:
         try:
             messages.append(_message(value))
@@ -93,9 +95,13 @@ def _message(value: object) -> Message:
     if message.get("method") == "tools/call" and isinstance(message.get("params"), dict):
         message["params"] = _call(message["params"])
     try:
-        jsonrpc_message_adapter.validate_python(message, by_name=False)
+        jsonrpc_message_adapter.validate_json(json.dumps(message), by_name=False)  # as the SDK will
+    except RecursionError:
+        raise _InvalidMessageError("The message is nested too deeply.") from None
     except ValidationError as error:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            raise _InvalidMessageError("The message is nested too deeply.") from None
         where = ".".join(str(part) for part in first["loc"][1:]) or "message"
         raise _InvalidMessageError(f"{where} = {shown(first['input'])}: {first['msg']}.") from None
     return message

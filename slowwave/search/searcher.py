@@ -316,7 +316,7 @@ def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, n
 def _with_alias_shares(
     share: np.ndarray, memory_ids: Sequence[str], named: Mapping[str, AliasMatch]
 ) -> tuple[np.ndarray, dict[str, str]]:
-    """Return the greater of title and alias share of each chunk, and the alias where it decides."""
+    """Return the title share of each chunk with aliases, and the alias where one decides."""
     if not named:
         return share, {}
     of_alias = np.array([named[memory].share if memory in named else 0.0 for memory in memory_ids])

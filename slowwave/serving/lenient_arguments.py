@@ -15,17 +15,22 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from slowwave.common.arguments import shown
-from slowwave.common.json_repair import REPLACEMENT, parse, replace_invalid
-from slowwave.common.pluralize import counted
+from slowwave.common.json_repair import REPLACEMENT, parse, replace_invalid, replaced_characters
 from slowwave.errors import ArgumentError
 
 ENVELOPES: Final = frozenset({"arguments", "args", "input", "parameters", "params", "kwargs"})
 """Names under which a client nests all arguments."""
 NEVER_IGNORED: Final = frozenset({
-    "namespace", "tenant", "principal", "user", "userid", "owner", "token", "rights", "sensitivity",
-    "visibility", "private", "secret", "confidential", "labels", "dryrun", "preview", "simulate",
+    "namespace", "tenant", "principal", "user", "owner", "account", "organization", "organisation", "org",
+    "workspace", "role", "right", "scope", "permission", "token", "admin", "onbehalfof", "sensitivity",
+    "visibility", "private", "public", "secret", "confidential", "label", "dryrun", "preview", "simulate",
 })  # fmt: skip
-"""Names that say who sees a note, whose it is, or whether anything is done: validation refuses them."""
+"""Names that say who sees a note, whose it is, or whether anything is done: validation refuses them.
+
+Also with an ending: `user_id`, `tenantName`, `roles`. A guess about rights or about whose a note is would be
+silent and could not be undone, so none is made.
+"""
+_ENDING: Final = re.compile("(?:ids?|names?|s)$")
 MAX_NAMED: Final = 5  # ignored arguments in a remark (count)
 _WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}(?:\.0+)?")
@@ -112,7 +117,7 @@ def _named(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> tuple[d
         field = _field_of(fields, name)
         if field and field not in named:
             named[field] = value
-        elif _plain(name) in NEVER_IGNORED and value is not None:
+        elif _may_not_be_ignored(name) and value not in (None, ""):
             named[name] = value
         else:
             ignored.append(name)
@@ -123,6 +128,11 @@ def _field_of(fields: Mapping[str, FieldInfo], name: str) -> str:
     """Return the argument of a name in another spelling (searchId), or an empty text."""
     plain = _plain(name)
     return next((field for field in fields if _plain(field) == plain), "")
+
+
+def _may_not_be_ignored(name: str) -> bool:
+    plain = _plain(name)
+    return plain in NEVER_IGNORED or _ENDING.sub("", plain) in NEVER_IGNORED
 
 
 def _plain(name: str) -> str:
@@ -237,8 +247,4 @@ def _remarks(ignored: list[str], replaced: Mapping[str, int]) -> list[str]:
         more = f" and {len(ignored) - MAX_NAMED:,} more" if len(ignored) > MAX_NAMED else ""
         names = ", ".join(f"{name[:80]!a}" for name in ignored[:MAX_NAMED])
         remarks.append(f"Unknown arguments were ignored: {names}{more}.")
-    remarks += [
-        f"{name}: {counted(count, 'character')} without a Unicode value, replaced by {REPLACEMENT}."
-        for name, count in replaced.items()
-    ]
-    return remarks
+    return remarks + [f"{name}: {replaced_characters(count)}." for name, count in replaced.items()]

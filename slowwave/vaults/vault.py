@@ -53,12 +53,12 @@ def watch(
     name = name or _name_of(journal, namespace, folder)
     for known in journal.sources():
         if (known.namespace, known.name) == (namespace, name) and known.uri != str(folder):
-            if is_there(known.uri):
+            if is_there(known.uri) and not _is_at(known, folder):
                 raise SlowwaveError(
                     f"Namespace {namespace!r} watches a vault {name!r} at {known.uri} already. Give this "
                     f"one another name: slowwave ingest {folder} --name OTHER"
                 )
-            journal.remove_source(namespace, known.name)  # it has moved
+            journal.remove_source(namespace, known.name)  # it has moved, or is spelled in other letters
     journal.add_source(namespace, name, str(folder), added_at=as_of, principal=principal)
     return next(vault for vault in journal.sources() if (vault.namespace, vault.name) == (namespace, name))
 
@@ -68,7 +68,7 @@ def _name_of(journal: Journal, namespace: str, folder: Path) -> str:
     vaults = [vault for vault in journal.sources() if vault.namespace == namespace]
     if any(vault.name == folder.name for vault in vaults):
         return folder.name
-    if here := [vault.name for vault in vaults if vault.uri == str(folder)]:
+    if here := [vault.name for vault in vaults if _is_at(vault, folder)]:
         return here[0]
     gone = [vault.name for vault in vaults if not is_there(vault.uri)]
     present = _texts_in(folder) if gone else Counter[str]()
@@ -78,6 +78,11 @@ def _name_of(journal: Journal, namespace: str, folder: Path) -> str:
         if known and (present & known).total() >= SAME_VAULT * known.total():
             return name
     return folder.name
+
+
+def _is_at(vault: WatchedVault, folder: Path) -> bool:
+    """Whether a folder is a vault's, also if the case of its path differs."""
+    return vault.uri == str(folder) or (is_there(vault.uri) and folder.samefile(vault.uri))
 
 
 def _texts_in(folder: Path) -> Counter[str]:

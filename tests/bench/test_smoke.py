@@ -40,7 +40,9 @@ SMOKE: dict[str, Argv] = {
     "evaluate": lambda at: ("--queries", 4, "--candidates", 5, "--repeat", 1),
     "factions": lambda _: ("--sides", "1:3"),
     "feedback": lambda at: ("--days", 2, "--events", 20, "--no-daily"),
-    "handed": lambda at: ("--data", made.cases(at / "cases"), "--retrieval", made.harbour(at / "harbour"), *FAST),
+    "handed": lambda at: (
+        "--data", made.cases(at / "cases"), "--retrieval", made.harbour(at / "harbour"), *FAST
+    ),
     "gate": lambda at: (
         "--vault", made.vault(at / "vault"), "--data", made.shared(at / "shared"), "--each", 1, "--repeat", 2
     ),
@@ -68,6 +70,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "mcp_load": lambda at: ("--saves", 2, "--bytes", 2_000, "--searches", 2),
     "month": lambda at: ("--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 2, *FAST),
+    "odd_calls": lambda at: ("--calls", 25, *FAST),
     "one_person": lambda at: (
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--needs", 3, "--questions", 4,
         "--rest", "text", "--measure", "1,2", "--nightly", "--what", "keys", *FAST,
@@ -100,7 +103,7 @@ SMOKE: dict[str, Argv] = {
 SLOW = {
     "abstention", "attack", "distributed", "embedding", "engines", "evaluate", "factions", "feedback", "gate",
     "ingest", "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month",
-    "one_person", "page", "peers", "server", "soak", "up_killed", "updates", "watched",
+    "odd_calls", "one_person", "page", "peers", "server", "soak", "up_killed", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 

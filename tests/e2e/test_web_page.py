@@ -273,6 +273,30 @@ def test_a_note_is_let_in(visitor, served, memory):
     assert page.get_by_role("link", name="Quarantine", exact=True).is_visible()
 
 
+def test_refused_notes_are_discarded_and_come_back(visitor, served, memory):
+    texts = {"ok thanks", "hello there", "yes please"}
+    for text in sorted(texts):
+        assert memory.save(text).reasons == ("no_statement",)
+    page = visitor()
+    page.goto(f"{served.url}/quarantine")
+    page.get_by_role("listitem").filter(has_text="hello there").get_by_role("button", name="Discard").click()
+    page.get_by_role("status").filter(has_text="Discarded: hello there").wait_for()
+    assert {row["content"] for row in memory.quarantine(status="discarded")} == {"hello there"}
+    page.get_by_role("button", name=re.compile("^Discard all .*: no statement")).click()
+    page.get_by_role("status").filter(has_text=re.compile("Discarded: . notes")).wait_for()
+    assert {row["content"] for row in memory.quarantine()}.isdisjoint(texts)
+    keep(page, "discarded")
+    page.get_by_role("link", name=re.compile("^Discarded: ")).click()
+    page.get_by_role("heading", name="Discarded", level=1).wait_for()
+    page.get_by_role("listitem").filter(has_text="ok thanks").get_by_role("button", name="Restore").click()
+    page.get_by_role("status").filter(has_text="In quarantine again: ok thanks").wait_for()
+    assert {row["content"] for row in memory.quarantine()} & texts == {"ok thanks"}
+    page.get_by_role("link", name="ok thanks").click()
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("status").filter(has_text="Discarded: ok thanks").wait_for()
+    assert {row["content"] for row in memory.quarantine(status="discarded")} >= texts
+
+
 def test_two_people_decide_the_same_at_once(visitor, served, memory):
     ida, claude = visitor(), visitor("claude")
     second = visitor()

@@ -16,6 +16,7 @@ from slowwave.common.json_repair import (
     records,
     replace_invalid_text,
 )
+from slowwave.connect.capture import capture, session_of
 from slowwave.connect.transcript import Losses, messages
 from slowwave.imports.model import ImportFailedError
 from slowwave.imports.registry import SOURCES
@@ -78,7 +79,25 @@ def test_of_a_session_file_the_sound_messages_are_read():
     assert [(one.id, one.text) for one in read] == [
         ("u1", "one"), ("u3", "three"), ("u4", f"fo{REPLACEMENT}u{REPLACEMENT}r")
     ]  # fmt: skip
-    assert losses == Losses(broken=2, replaced=2)
+    assert [remark.partition(":")[0] for remark in losses.broken] == ["line 2", "line 4"]
+    assert losses.replaced == [f"line 2: 2 characters without a Unicode value, replaced by {REPLACEMENT}"]
+
+
+def test_a_captured_message_loses_one_character_and_the_broken_lines_are_named(memory, tmp_path):
+    text = "We decided to keep the anchor chain in the north shed \ud83d because the barge is full."
+    lines = [
+        json.dumps({"type": "user", "uuid": "u1", "message": {"content": text}}),
+        '{"type": "user", "uuid": "u2", "mess',
+    ]
+    file = tmp_path / "s1.jsonl"
+    file.write_text("\n".join(lines))
+    hook = {"session_id": "s1", "transcript_path": str(file), "cwd": "/shed \ud83d"}
+    done = capture(memory, session_of(json.dumps(hook)))
+    (saved,) = done.saved
+    assert memory.get(saved.memory_id).content == text.replace("\ud83d", REPLACEMENT)
+    assert done.replaced == (f"line 1: 1 character without a Unicode value, replaced by {REPLACEMENT}",)
+    (broken,) = done.broken
+    assert broken.startswith("line 2: Unterminated string")
 
 
 # -- exports ---------------------------------------------------------------------------------------
@@ -143,10 +162,8 @@ def test_half_an_emoji_costs_one_character_and_is_named(memory, tmp_path, name, 
     report = imported(memory, tmp_path, name, "conversations.json", json.dumps(chats).encode())
     assert report.found["message"] == len(TEXTS)
     assert report.unread == 0
-    assert (
-        f"4 characters in 4 records are no Unicode text, and were replaced by {REPLACEMENT}"
-        in report.notes[0]
-    )
+    remark = f"4 characters without a Unicode value, replaced by {REPLACEMENT}"
+    assert report.notes[0].startswith(f"In 4 records: {remark}. The first: ")
     assert "conversations.json, record 1;" in report.notes[0]
 
 

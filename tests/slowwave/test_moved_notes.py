@@ -22,7 +22,11 @@ from slowwave.journal import Journal
 from slowwave.journal.entry_builders import MOVED
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import admit_batch
-from slowwave.lifecycle.quarantine import release_entry
+from slowwave.lifecycle.discarding import apply_discards
+from slowwave.lifecycle.quarantine import held as quarantined
+from slowwave.lifecycle.quarantine import held_files, hold, release_entry
+from slowwave.lifecycle.recent_memories import recent_memories
+from slowwave.memory import Memory
 from slowwave.quality.gate import SERVED_SCHEMA, judge
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.search.signals import signals_in
@@ -32,7 +36,7 @@ from slowwave.vaults import vault
 from slowwave.vaults.known_notes import KnownNotes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LIMITS = NotesSettings()
 KINDS = ["save", "forget", "unreadable"]
 SLUICE = "The sluice of the upper pond is opened by Henrike on the first dry Monday of April, never before."
@@ -131,6 +135,57 @@ def test_a_name_in_other_letters_is_the_same_note(journal, folder):
     assert found(journal)["vault/SLUICE.md"] == "vault/sluice.md"
 
 
+def test_a_move_and_a_heavy_edit_is_another_note(journal, folder):
+    look(journal, folder)
+    (folder / "sluice.md").unlink()
+    put(folder, "upper.md", GRAIN.replace("grain", "sluice"))
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"new": 1, "deleted": 1}
+    assert found(journal)["vault/upper.md"] == "vault/upper.md"
+
+
+def test_a_move_with_half_of_the_sentences_written_again_is_the_same_note(journal, folder):
+    put(folder, "ponds.md", f"{SLUICE} {WHARF}")
+    look(journal, folder)
+    (folder / "ponds.md").unlink()
+    put(folder, "water/rules.md", f"{SLUICE} It is oiled in autumn. {WHARF[:40]}.")
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 1}
+    assert found(journal)["vault/water/rules.md"] == "vault/ponds.md"
+
+
+@pytest.mark.parametrize("moving", ["sluice.md", "twin.md"])
+def test_of_two_equal_notes_the_one_that_moves_keeps_its_subject(journal, folder, moving):
+    put(folder, "twin.md", SLUICE)
+    look(journal, folder)
+    (staying,) = {"sluice.md", "twin.md"} - {moving}
+    (folder / "deep").mkdir()
+    (folder / moving).rename(folder / "deep" / "elsewhere.md")
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 1}
+    assert found(journal)["vault/deep/elsewhere.md"] == f"vault/{moving}"
+    assert found(journal)[f"vault/{staying}"] == f"vault/{staying}"
+
+
+def test_names_that_change_places_with_edits_on_the_way_keep_their_subjects(journal, folder):
+    look(journal, folder)
+    put(folder, "sluice.md", WHARF.replace("twice", "once"))
+    put(folder, "wharf.md", SLUICE + " Sander has the key.")
+    put(folder, "grain.md", GRAIN)
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 2, "new": 1}
+    assert found(journal)["vault/wharf.md"] == "vault/sluice.md"
+    assert found(journal)["vault/sluice.md"] == "vault/wharf.md"
+
+
+def test_a_vault_in_other_letters_on_a_case_insensitive_file_system_is_the_same(
+    journal, folder, tmp_path, monkeypatch
+):
+    look(journal, folder)
+    other = tmp_path / "VAULT"
+    shutil.copytree(folder, other)  # as far as this file system can show one folder under two spellings
+    monkeypatch.setattr(Path, "samefile", lambda one, path: str(one).casefold() == str(path).casefold())
+    scan = look(journal, other, at=NOON + DAY)
+    assert (scan.vault, scan.acts) == ("vault", 0)
+    assert [source.uri for source in journal.sources()] == [str(other)]
+
+
 def test_lines_of_a_renamed_file_keep_their_subjects_and_what_they_follow(journal, folder):
     put(
         folder,
@@ -197,6 +252,9 @@ class Nights:
         self.done = space.journal.last_seq()
         rows = staging.stage(entries)
         verdicts = judge(rows, GatePolicy(mode="enforce", min_quality=0), served)
+        space.store.upsert("staged_notes", rows)
+        refused = verdicts.filter(verdict="refuse").select("memory_id", "reasons")
+        hold(space.store, rows, rows.select("memory_id", "revision").join(refused, on="memory_id"))
         let_in = rows.join(verdicts.filter(pl.col("verdict") != "refuse"), on="memory_id", how="semi")
 
         def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
@@ -325,6 +383,93 @@ def test_the_same_events_again_give_the_same_tables(nights, make_space, folder):
     assert len(live) == 3
 
 
+def test_reports_name_the_present_place_of_a_moved_note(open_memory, folder):
+    memory = open_memory()
+    space, nights = memory._space, Nights(memory._space)
+    put(folder, "twin.md", SLUICE)
+    put(folder, "thanks.md", "ok thanks")
+    look(space.journal, folder)
+    nights.night()
+    held = {row["source"] for row in memory.quarantine()}
+    assert "vault/thanks.md" in held
+    (folder / "thanks.md").rename(folder / "later.md")
+    (folder / "wharf.md").rename(folder / "quay.md")
+    look(space.journal, folder, at=NOON + DAY)
+    nights.night()
+    rows = memory.quarantine()
+    assert {row["source"] for row in rows} == held - {"vault/thanks.md"} | {"vault/later.md"}
+    assert len(rows) == len(held)
+    (row,) = (row for row in rows if row["source"] == "vault/later.md")
+    assert quarantined(space.store, "ada", row["memory_id"])["source"] == "vault/later.md"
+    recent = {row["source"] for row in recent_memories(memory.tenant).rows}
+    assert "vault/quay.md" in recent
+    assert "vault/wharf.md" not in recent
+    (line,) = (line for line in held_files(space) if "later.md" in line)
+    assert line.startswith("vault/later.md: ")
+    assert not any("thanks.md" in line for line in held_files(space))
+
+
+def test_a_discarded_note_stays_discarded_when_its_file_moves(open_memory, folder):
+    memory = open_memory()
+    space, nights = memory._space, Nights(memory._space)
+    put(folder, "thanks.md", "ok thanks")
+    put(folder, "hello.md", "hello there")
+    look(space.journal, folder)
+    nights.night()
+    discarded = ids.memory_id("ada", "vault/thanks.md")
+    memory.discard(discarded)
+    (folder / "thanks.md").rename(folder / "later.md")
+    look(space.journal, folder, at=NOON + DAY)
+    nights.night()
+    assert apply_discards(space) == 1
+    assert apply_discards(space) == 0
+    assert [row["source"] for row in memory.quarantine()] == ["vault/hello.md"]
+    (row,) = memory.quarantine(status="discarded")
+    assert (row["memory_id"], row["source"]) == (discarded, "vault/later.md")
+    memory.restore_discarded(discarded)
+    assert {row["source"] for row in memory.quarantine()} == {"vault/hello.md", "vault/later.md"}
+    (folder / "later.md").rename(folder / "last.md")
+    look(space.journal, folder, at=NOON + 2 * DAY)
+    nights.night()
+    assert apply_discards(space) == 0
+    assert {row["source"] for row in memory.quarantine()} == {"vault/hello.md", "vault/last.md"}
+
+
+def test_a_thousand_moves_keep_ratings_and_ranks(make_space):
+    space = make_space(journal={"log_searches": False})
+    nights, lived = Nights(space), Vault(11, space.journal)
+    for number in range(12):
+        lived.create(f"# Note {number} about {WORDS[number]}\n\n")
+    lived.look()
+    nights.night()
+    subjects = sorted(file.subject for file in lived.files.values())
+    memories = [ids.memory_id("ada", subject) for subject in subjects]
+    space.journal.append([search("s1", NOON + 30 * HOUR, memories)])
+    words = ["helpful", "unhelpful", "neutral"] * 4
+    space.journal.append([
+        rating("s1", NOON + (31 + number / 10) * HOUR, memory, words[number], principal=f"p{number}")
+        for number, memory in enumerate(memories)
+    ])  # fmt: skip
+    fold_days(space, ["2026-03-02"])
+    memory = Memory(space.settings, namespace="ada", space=space)
+    queries = [f"{WORDS[at]} {WORDS[at + 5]} about" for at in range(6)]
+
+    def ranked() -> list[list[tuple[str, float]]]:
+        return [[(one.memory_id, one.score) for one in memory.search(query, limit=12)] for query in queries]
+
+    states, ranks = signals_in(space).states("ada", memories), ranked()
+    for step in range(1, 1_001):
+        getattr(lived, lived.random.choice(["move", "move", "swap", "rename_folder", "shout"]))()
+        if step % 20 == 0:
+            lived.look()
+    nights.night()
+    assert set(nights.live().values()) == {f"vault/{name}" for name in lived.files}
+    assert signals_in(space).states("ada", memories) == states
+    assert any(state.effectiveness != 0.5 for state in states.values())
+    assert ranked() == ranks
+    lived.close()
+
+
 # -- a thousand moves and edits --------------------------------------------------------------------
 
 WORDS = [f"{one}{two}" for one in ("bar", "cel", "dor", "fen", "gul", "hem", "jar") for two in
@@ -344,15 +489,17 @@ class Written:
 class Vault:
     """A folder, and what is known of each file in it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, journal: Journal | None = None) -> None:
         self.random, self.root = random.Random(seed), Path(tempfile.mkdtemp())
         self.folder, self.files, self.days = self.root / "vault", dict[str, Written](), 0
         self.gone: dict[str, str] = {}  # where deleted notes were, by subject
         self.folder.mkdir()
-        self.journal = Journal.open_path(self.root / "journal.db")
+        self.journal = journal or Journal.open_path(self.root / "journal.db")
+        self.owned = journal is None
 
     def close(self) -> None:
-        self.journal.close()
+        if self.owned:
+            self.journal.close()
         shutil.rmtree(self.root)
 
     def write(self) -> None:
@@ -362,11 +509,11 @@ class Vault:
         for name, file in self.files.items():
             put(self.folder, name, file.text)
 
-    def create(self) -> None:
+    def create(self, heading: str = "") -> None:
         free = [name for name in PLACES if name not in self.files]
         if free:
             text = " ".join(self.random.choices(WORDS, k=40))
-            self.files[self.random.choice(free)] = Written(text)
+            self.files[self.random.choice(free)] = Written(heading + text)
 
     def move(self) -> None:
         free = [name for name in PLACES if name not in self.files]

@@ -43,10 +43,12 @@ def page() -> str:
         "Arguments are read as they were meant: null or an empty text for an optional one is not given, "
         '`"10"` and `10.0` are numbers, a text with commas is a list, `searchId` is `search_id`, and all '
         "may be inside `arguments` or be a JSON text. An unknown argument is ignored, and the answer's "
-        "warnings name it. One about owner, visibility or dry runs "
-        "(`namespace`, `user_id`, `sensitivity`, `dry_run`, …) is refused. So is a value without meaning, "
-        "by its name. A character that is not Unicode is replaced by �, with a warning. Batches of up to 100 "
-        "messages are answered as an array, and what is not JSON with the error -32700.",
+        "warnings name it. One about owner, rights, visibility or dry runs "
+        "(`namespace`, `user_id`, `role`, `sensitivity`, `dry_run`, …) is refused. So is a value without "
+        "meaning, by its name. A character that is not Unicode is replaced by �, with a warning. Batches of "
+        "up to 100 messages are answered as an array, and what is not JSON with the error -32700. Over "
+        "standard input, a message may take several lines or follow a `Content-Length` header. "
+        "[Odd calls of clients](../benchmarks/clients.md) has figures.",
         table(
             ["tool", "description", "changes"], [(_link(tool), tool.title, _changes(tool)) for tool in tools]
         ),
