@@ -263,7 +263,7 @@ def _write(
         sensitivity=pl.lit("internal"), state=pl.lit("accepted"), source_kind=pl.lit("manual"),
         source_of_truth=pl.lit(value=False), principal=pl.lit("bench"),
         chunk_count=pl.lit(CHUNKS_PER_MEMORY, pl.Int32), frequency=pl.lit(1, pl.Int32),
-        follows=pl.lit(None, pl.String), tags=pl.lit([], pl.List(pl.String)),
+        path=pl.lit(None, pl.String), follows=pl.lit(None, pl.String), tags=pl.lit([], pl.List(pl.String)),
         trigger_phrases=pl.lit([], pl.List(pl.String)), context=pl.lit(""),
     )  # fmt: skip
     texts = [text for one in said for text in one]

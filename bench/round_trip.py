@@ -5,11 +5,13 @@ python bench/round_trip.py --memories 10000
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from _report import UnusableError, bench, options, positive, report
 
 import slowwave
 from slowwave.imports.own.collect import collect
@@ -48,41 +50,55 @@ def fill(memory: slowwave.Memory, count: int) -> None:
             memory.feedback(found.search_id, 1, "helpful")
 
 
-def main() -> int:
-    """Print one line per form; return 1 if anything differs."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--memories", type=int, default=10_000)
-    parser.add_argument("--model", default="wordllama-256")
-    arguments = parser.parse_args()
-    different = 0
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the benchmark."""
+    parser = options(__doc__)
+    parser.add_argument("--memories", type=positive, default=10_000, help="memories to export and import")
+    parser.add_argument("--model", default="wordllama-256", help="embedding model")
+    arguments = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        own = {"embedding": {"model": arguments.model}}
-        with slowwave.open(folder / "first", namespace="round", **own) as first:
-            fill(first, arguments.memories)
+        rows, listed = measure(Path(place), arguments.memories, {"embedding": {"model": arguments.model}})
+    different = [row["form"] for row in rows if not row["equal"]]
+    report("round_trip", rows, note=f"one page of the list of all took {listed:.2f} s")
+    if different:
+        raise UnusableError(f"not equal after export and import: {', '.join(different)}")
+
+
+def measure(folder: Path, count: int, own: dict[str, Any]) -> tuple[list[dict[str, Any]], float]:
+    """Return a row for each form, and the seconds of one page of the list."""
+    rows = []
+    with slowwave.open(folder / "first", namespace="round", **own) as first:
+        fill(first, count)
+        begun = time.perf_counter()
+        browse(first.home, "round", BrowseOptions(state="all"))
+        listed = time.perf_counter() - begun
+        for form in ("markdown", "jsonl", "parquet"):
             begun = time.perf_counter()
-            browse(first.home, "round", BrowseOptions(state="all"))
-            sys.stdout.write(f"list: {time.perf_counter() - begun:.2f} s\n")
-            for form in ("markdown", "jsonl", "parquet"):
+            contents = collect(first, secret=True).contents
+            write_export(contents, folder / form, form)
+            out = time.perf_counter() - begun
+            size = sum(path.stat().st_size for path in [folder / form, *(folder / form).rglob("*")])
+            with slowwave.open(folder / f"in-{form}", namespace="round", **own) as second:
                 begun = time.perf_counter()
-                contents = collect(first, secret=True).contents
-                write_export(contents, folder / form, form)
-                out = time.perf_counter() - begun
-                size = sum(path.stat().st_size for path in [folder / form, *(folder / form).rglob("*")])
-                with slowwave.open(folder / f"in-{form}", namespace="round", **own) as second:
-                    begun = time.perf_counter()
-                    restore(second, read_export(folder / form, schemas(second.store.specs))[0])
-                    back = time.perf_counter() - begun
-                    again = collect(second, secret=True).contents
-                equal = all(contents.frames[name].equals(again.frames[name]) for name in (EVENTS, *TABLES))
-                different += not equal
-                count, events = contents.frames["memories"].height, contents.frames[EVENTS].height
-                sys.stdout.write(
-                    f"{form}: {count:,} memories, {events:,} events, {size / 1e6:.1f} MB; out {out:.1f} s, "
-                    f"in {back:.1f} s, {'equal' if equal else 'DIFFERENT'}\n"
-                )
-    return 1 if different else 0
+                restore(second, read_export(folder / form, schemas(second.store.specs))[0])
+                back = time.perf_counter() - begun
+                again = collect(second, secret=True).contents
+            rows.append(
+                {
+                    "form": form,
+                    "memories": contents.frames["memories"].height,
+                    "events": contents.frames[EVENTS].height,
+                    "megabytes": round(size / 1e6, 1),
+                    "out_s": round(out, 2),
+                    "in_s": round(back, 2),
+                    "equal": all(
+                        contents.frames[name].equals(again.frames[name]) for name in (EVENTS, *TABLES)
+                    ),
+                }
+            )
+    return rows, listed
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

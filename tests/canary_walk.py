@@ -32,6 +32,7 @@ ELSEWHERE = {
     "import jsonl": "reads a log that the person names, and says what is wrong in it",
     "import bulk": "reads files that the person names, and says what is wrong in them",
     **{f"import {one.name}": "reads what the person names, and says what is wrong in it" for one in SOURCES},
+    "import memories": "reads an export that the person names, and prints numbers alone",
     "judge import": "reads a file that the person names, and says what is wrong in it",
 }
 # What the policy of docs/how-to/restrict-visibility.md says may be seen, and why.
@@ -50,6 +51,11 @@ show
 show {search}
 show {public}
 show {foreign}
+list
+list --state all
+list --json
+where
+where --json
 wakeup
 wakeup --plain
 wakeup --table
@@ -104,6 +110,7 @@ judge export - --judge '*'
 judge export - --format qrels --queries {folder}/queries.jsonl
 export
 export - --format ubi
+export memories {folder}/memories
 warehouse build
 warehouse tables
 warehouse tables memories

@@ -12,7 +12,7 @@ from slowwave.cli.exchange import DryRun, imports
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since as ago
 from slowwave.views.tables import print_table
-from slowwave.views.terminal import Output, bars, out, prints_output, warn
+from slowwave.views.terminal import Output, bars, out, prints_output, say, warn
 
 if TYPE_CHECKING:
     from slowwave.imports.own.restore import MemoryImportReport
@@ -51,7 +51,7 @@ def list_memories(
 
     def show() -> None:
         if not rows:
-            out.print("No memory matches." if page == 1 else f"No page {page:,}: {total:,} match.")
+            say("No memory matches." if page == 1 else f"No page {page:,}: {total:,} match.")
             return
         cells = [
             [short[row["memory_id"]], row["title"] or "", row["memory_type"] or "", row["state"],
@@ -61,7 +61,7 @@ def list_memories(
         columns = ["id", "title", "type", "state", "tags", "changed"]
         print_table(f"Memories: {total:,}", columns, cells)
         if total > page * limit:
-            out.print(f"[dim]--page {page + 1} shows the next {limit:,}.[/]", highlight=False)
+            say(f"--page {page + 1} shows the next {limit:,}.", "dim")
 
     return Output({"total": total, "page": page, "memories": rows}, show)
 
