@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 HEIR = ("memory_id", "source", "path", "replaced_by")
 
 
-class _Names(NamedTuple):
+class _MemoryNames(NamedTuple):
     """Trigger phrases and aliases of a namespace, at a version of its memories."""
 
     version: int
@@ -129,7 +129,9 @@ class StoredSignals:
         warnings = [source.doubts(namespace) for source in (self._learned, self._keys) if source]
         return tuple(dict.fromkeys(doubt for some in warnings for doubt in some))
 
-    def _read_names(self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: _Names | None) -> _Names:
+    def _read_names(
+        self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: _MemoryNames | None
+    ) -> _MemoryNames:
         condition = (
             f"{one_of('status', [LIVE, SUPERSEDED])} "
             "AND (array_length(trigger_phrases) > 0 OR array_length(aliases) > 0)"
@@ -137,12 +139,12 @@ class StoredSignals:
         where, columns = within(namespace, condition), ["memory_id", "trigger_phrases", "aliases"]
         if cached is None or cached.version != mark[0]:
             of_memory = by_memory(self._store.read("memories", where, columns=columns))
-            return _Names(mark[0], of_memory, *indexed_names(of_memory))
+            return _MemoryNames(mark[0], of_memory, *indexed_names(of_memory))
         new = by_memory(self._store.read_logged("memories", where, columns))
         if new.items() <= cached.of_memory.items():
             return cached
         of_memory = cached.of_memory | new
-        return _Names(mark[0], of_memory, *indexed_names(of_memory))
+        return _MemoryNames(mark[0], of_memory, *indexed_names(of_memory))
 
 
 def by_memory(rows: pl.DataFrame) -> dict[str, tuple[Sequence[str] | None, Sequence[str] | None]]:
