@@ -90,6 +90,20 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     return pl.DataFrame(rows, schema=VERDICT_SCHEMA, orient="row")
 
 
+def has_faults(notes: pl.DataFrame, policy: GatePolicy) -> pl.Series:
+    """Mark notes whose own text an enforcing gate would refuse.
+
+    Args:
+        notes: columns of a note, as in `slowwave.quality.content.parts_of`.
+        policy: policy of the gate; one that is off finds no faults.
+    """
+    if policy.mode == "off" or notes.is_empty():
+        return pl.repeat(False, notes.height, dtype=pl.Boolean, eager=True)
+    return pl.Series(
+        [bool(_content_faults(parts, policy)) for parts in parts_of(notes, policy.score).tolist()]
+    )
+
+
 def _verdict(
     act: str, reason: str | None, *, released: bool, moment: datetime, faults: list[str], policy: GatePolicy
 ) -> tuple[str, list[str]]:

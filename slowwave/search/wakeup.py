@@ -15,9 +15,12 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import CONFIDENCE_LABELS
+from slowwave.lifecycle.quarantine import RESOLVED
+from slowwave.quality.gate import has_faults
 from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, PacketSection, pack, tokens, wakeup_scores
 from slowwave.search.filters import Filters
 from slowwave.search.signals import confidence
+from slowwave.store import quote
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -31,6 +34,7 @@ _WITHIN = re.compile(r"\w|[^\w\s]\w")
 _BETWEEN = re.compile(r"^(?:\s|[.:—–-](?=\s|$))+")
 _HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
 _LABELS = ("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)
+JUDGED = ("title", "content", "trigger_phrases", "tags", "aliases", "links", "metadata", "front_matter")
 COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "path", "updated_at", *_LABELS)))
 
 
@@ -96,13 +100,27 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
 
 
 def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
-    contents = space.store.read_by(
-        "memories", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "content"], also=where
-    )
+    names = best["memory_id"].to_list()
+    notes = space.store.read_by("memories", "memory_id", names, columns=["memory_id", *JUDGED], also=where)
+    contents = notes.filter(~_refusable(space, notes)).select("memory_id", "content")
+    best = best.join(contents.select("memory_id"), on="memory_id", how="semi", maintain_order="left")
     items: dict[str, list[Item]] = {}
     for row in best.join(contents, on="memory_id", maintain_order="left").iter_rows(named=True):
         items.setdefault(row["section"], []).append(_item(row))
     return items
+
+
+def _refusable(space: Workspace, notes: pl.DataFrame) -> pl.Series:
+    """Mark notes that a gate that only warned let in, except those that a person released."""
+    faulty = has_faults(notes, space.gate_policy)
+    if not faulty.any():
+        return faulty
+    settled = f"status = {quote(RESOLVED)}"
+    released = space.store.read_by(
+        "quarantine", "memory_id", notes.filter(faulty)["memory_id"].to_list(), columns=["memory_id"],
+        also=settled,
+    )  # fmt: skip
+    return faulty & ~notes["memory_id"].is_in(released["memory_id"].to_list())
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -393,3 +393,18 @@ def test_excerpts(text, title, expected):
 )
 def test_a_title_is_only_taken_away_as_whole_words(text, title, expected):
     assert excerpt(text, title) == expected
+
+
+def test_what_the_gate_would_refuse_is_not_in_the_packet_until_a_person_releases_it(open_memory):
+    warned = open_memory(gate={"mode": "warn", "min_quality": 0.4})
+    warned.save("We deploy on Thursday since March; Friday is for repairs only.", memory_type="decision")
+    junk = warned.save("lorem ipsum dolor sit amet " * 40, title="Draft", memory_type="decision")
+    assert junk.reasons
+    assert junk.status == "live"
+    assert "lorem" not in warned.wakeup().text
+    assert "Thursday" in warned.wakeup().text
+    enforced = open_memory(gate={"mode": "enforce", "min_quality": 0.4})
+    refused = enforced.save("dolor sit amet lorem ipsum " * 40, title="Other draft", key="other")
+    enforced.release(refused.memory_id)
+    assert "dolor" in enforced.wakeup().text
+    assert "Draft" in open_memory(gate={"mode": "off"}).wakeup().text
