@@ -111,7 +111,7 @@ def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[I
 
 
 def _refusable(space: Workspace, notes: pl.DataFrame) -> pl.Series:
-    """Mark notes that a gate that only warned let in, except those that a person released."""
+    """Mark notes that an enforcing gate would refuse and that no person released."""
     faulty = has_faults(notes, space.gate_policy)
     if not faulty.any():
         return faulty
