@@ -278,7 +278,7 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
 
 def _remarks(replaced: int, nuls: int) -> Iterator[str]:
     if replaced:
-        yield f"{counted(replaced, 'character')} that are no Unicode, replaced by {json_repair.REPLACEMENT}"
+        yield f"{counted(replaced, 'character')} not in Unicode, replaced by {json_repair.REPLACEMENT}"
     if nuls:
         yield f"{counted(nuls, 'NUL character')}, removed"
 
