@@ -6,8 +6,8 @@ The front matter or the bytes of every note are injured, one kind at a time, as 
 them. Each kind has a namespace: `ingest` and one nightly job with an enforcing gate. `found`: notes that are
 among the first ten results for a sentence of theirs; only those that are found uninjured take part.
 `refused`: notes in quarantine. `labels`: notes that keep their tag, tier and date. In a second namespace the
-same files also have a label that closes, in a spelling that is drawn: `closed` is the number of those notes that are
-secret, `shown` of those that a search without rights returns.
+same files also have a label that closes, in a spelling that is drawn: `closed` is the number of those notes
+that are secret, `shown` of those that a search without rights returns.
 """
 
 from __future__ import annotations
