@@ -11,7 +11,7 @@ from typing import Any
 from slowwave.notes.block_forms import YAML, BlockForm, form_at, page_properties
 from slowwave.notes.fields import KNOWN_FIELDS, field_name
 from slowwave.notes.label_lines import is_label_line, read_lines
-from slowwave.notes.sensitivity import SENSITIVITY, words_in_fields, words_in_head
+from slowwave.notes.sensitivity import SENSITIVITY, may_state, words_in_fields, words_in_head
 from slowwave.notes.yaml_mapping import BadYamlError
 
 MAX_BLOCKS = 8
@@ -136,7 +136,9 @@ def _read_block(head: str, first_line: int, form: BlockForm, *, certain: bool) -
     except BadYamlError:
         return _read_broken(head, first_line, form, certain=certain)
     known = any(field_name(name) in KNOWN_FIELDS for name in fields)
-    sensitivities = list(words_in_fields(fields)) or list(words_in_head(head))
+    sensitivities = list(words_in_fields(fields))
+    if not sensitivities and may_state(head):
+        sensitivities = list(words_in_head(head))
     if not known and not sensitivities and (not certain or _is_text(head, fields)):
         return None
     return _Block("", fields, sensitivities=sensitivities)

@@ -29,17 +29,22 @@ _FENCE = re.compile(r"(?:---|\+\+\+|;;;|\.\.\.)[ \t]*(?:json|toml|ya?ml)?[ \t]*$
 _CODE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _MARKS = " \t\"'`[]{}();<>|*_.!-=~#:/^"
 
-_HINT = re.compile("nsit|sitiv|[\uff33\uff53]", re.IGNORECASE)  # only for speed
+_ODD = re.compile("[\xad\u0130\u200b-\u200f\u2060\ufeff\uff33\uff53]")  # letters that `_normal` changes
+_MAX_WORDS = 60  # characters of a value that says no more than a sensitivity
 
 # Patterns for lines as `_normal` returns them.
 _TAG = re.compile(r"</?(?:b|i|u|p|em|tt|td|th|tr|div|code|font|mark|span|strong)(?:\s[^<>]*)?>")
-_COMMENT = re.compile(r"(?:^|\s)#+(?:\s.*)?$|(?<=[^\W_])\s+#.*$")
+_COMMENT = re.compile(r"(?:^|\s)#+(?:\s.*)?$|(?<=[^\W_])\s{1,99}#.*$")
 _NAMED = re.compile(r"(?P<before>[\W_]*)(?P<name>[^\W\d_]{8,14})(?P<between>[\W_]*)(?P<value>.*)")
-_MORE = r"(?:[\W_]+(?:level|label|class|classification|status|type|marking))?"
+_GAP = r"[\W_]{0,20}"  # bounded, so that long lines take linear time
+_MORE = r"(?:[\W_]{1,9}(?:level|label|class|classification|status|type|marking))?"
 _ENDS = r"(?![^\W_])(?=[\W_]*$|\s*[,;.|(){}\[\]#<>\"'*])"
-_SAYS = rf"sensitivity{_MORE}[\W_]*[:=|/][\W_]*secret{_ENDS}"
+_SAYS = rf"sensitivity{_MORE}{_GAP}[:=|/]{_GAP}secret{_ENDS}"
 _SAID_AT_ALL = re.compile(rf"(?<![^\W_]){_SAYS}")
-_SAID_AT_FIRST = re.compile(rf"[\W_]*{_SAYS}")
+_SAID_AT_FIRST = re.compile(rf"[\W_]*(?:\d+[.)]\s+|!\w+\][+\-]?\s+)?{_SAYS}")
+_SAID_BESIDE = re.compile(
+    rf"(?:[;|]\s*{_SAYS}|[{{,]\s*[\"']?sensitivity[\"']?\s*:\s*[\"']?secret[\"']?\s*[,}}])"
+)
 _SAID_ALONE = re.compile(rf"[\W_]*sensitivity{_MORE}[\W_]+secret[\W_]*")
 _INLINE = re.compile(
     r"(?:^[\W_]*|[\[(]\s*)sensitivity[*_`\"']*\s*::+(?P<value>[^\])]*)"
@@ -59,6 +64,10 @@ def words_in_fields(fields: Mapping[str, object]) -> Iterator[str]:
     while pending:
         value = pending.pop()
         if isinstance(value, Mapping):
+            texts = [text for text in value.values() if isinstance(text, str) and len(text) < _MAX_WORDS]
+            values = {_normal(text).strip(_MARKS) for text in texts}
+            if {SENSITIVITY, _MOST_CLOSED} <= values:  # {name: sensitivity, value: secret}
+                yield _MOST_CLOSED
             for key, inner in value.items():
                 name = field_name(_normal(str(key)).strip(_MARKS))
                 if _means_sensitivity(name):
@@ -69,8 +78,16 @@ def words_in_fields(fields: Mapping[str, object]) -> Iterator[str]:
                 pending.append(inner)
         elif isinstance(value, (list, tuple)):
             pending.extend(value)
-        elif isinstance(value, str) and _SAID_ALONE.fullmatch(_normal(value)):
+        elif isinstance(value, str) and len(value) < _MAX_WORDS and _SAID_ALONE.fullmatch(_normal(value)):
             yield _MOST_CLOSED
+
+
+def may_state(text: str) -> bool:
+    """Whether a text can state a sensitivity at all: a fast check."""
+    lower = text.lower()
+    if text.isascii():
+        return SENSITIVITY in lower
+    return SENSITIVITY[2:] in lower or SENSITIVITY[:-2] in lower or _ODD.search(text) is not None
 
 
 def words_in_head(head: str) -> Iterator[str]:
@@ -86,7 +103,7 @@ def words_in_text(text: str) -> Iterator[str]:
     A block is below a line `---`, with nothing but labels between. In a text that begins with such a line,
     other lines may stand between up to the next one. Fenced code does not count, but at the beginning.
     """
-    if not _HINT.search(text):
+    if not may_state(text):
         return
     lines = text.splitlines()
     first = next((number for number, line in enumerate(lines) if line.strip(" \t\ufeff")), 0)
@@ -134,7 +151,7 @@ def _states_secret(line: str) -> bool:
     normal = _normal(line)
     if SENSITIVITY not in normal:
         return False
-    if _SAID_AT_FIRST.match(normal) or _SAID_ALONE.fullmatch(normal):
+    if _SAID_AT_FIRST.match(normal) or _SAID_ALONE.fullmatch(normal) or _SAID_BESIDE.search(normal):
         return True
     fields = [_MOST_CLOSED if found["tag"] else found["value"] for found in _INLINE.finditer(normal)]
     return any(most_closed([_DEFAULT, *_split(value)]) == _MOST_CLOSED for value in fields)
@@ -164,13 +181,12 @@ def _words_of(value: object) -> Iterator[str]:
 
 
 def _normal(text: str) -> str:
-    """Return a line in lower case, without HTML tags, unseen characters and full-width forms."""
+    """Return a line in lower case, without HTML tags, accents, unseen characters and full-width forms."""
     if text.isascii():
         return _TAG.sub("", text.lower())
-    folded = "".join(
-        letter for letter in unicodedata.normalize("NFKC", text) if unicodedata.category(letter) != "Cf"
-    )
-    return _TAG.sub("", folded.casefold())
+    parts = unicodedata.normalize("NFKD", text)
+    bare = "".join(letter for letter in parts if unicodedata.category(letter) not in ("Cf", "Mn"))
+    return _TAG.sub("", bare.casefold())
 
 
 def _split(normal: str) -> Iterator[str]:
