@@ -16,7 +16,7 @@ import os
 import random
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +76,7 @@ def _bodies(vault: Path, count: int) -> dict[str, tuple[str, str]]:
     """Bodies of notes with a sentence that no other has."""
     texts = list(dict.fromkeys(_cut(note.content) for note in vault_notes(vault)))
     random.Random(38).shuffle(texts)
-    sentences = [list(dict.fromkeys(_SENTENCE.findall(text))) for text in texts]
+    sentences = [list(dict.fromkeys(_sentences(text))) for text in texts]
     notes_with = pl.Series([one for own in sentences for one in own], dtype=pl.String).value_counts(name="n")
     alone = set(notes_with.filter(pl.col("n") == 1).to_series().to_list())
     chosen: dict[str, tuple[str, str]] = {}
@@ -87,6 +87,11 @@ def _bodies(vault: Path, count: int) -> dict[str, tuple[str, str]]:
     if not chosen:
         raise UnusableError(f"{vault} has no note with a sentence of its own")
     return chosen
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for part in re.split(r"\n{2,}", text):
+        yield from _SENTENCE.findall(" ".join(part.split()))
 
 
 def _cut(text: str) -> str:

@@ -18,7 +18,7 @@ MAX_DAMAGED_SHARE = 0.05
 """Maximum share of damaged bytes in a text; a file with more has another encoding, or is no text."""
 MAX_WINDOWS_SHARE = 0.3
 """Maximum share of bytes read as Windows-1252; Western languages have at most a tenth."""
-_MIN_DAMAGED = 3  # damaged bytes that are never too many, beside more sound ones
+_FEW_DAMAGED, _FEW_WINDOWS = 1, 3  # characters of a short text that are never too many
 _UTF16_NULS = 0.3  # minimum share of NUL bytes in UTF-16 without a mark
 _ESCAPED = re.compile(r"[\udcc2-\udcf4][\udc80-\udcbf]+|[\udc80-\udcff]")  # half a character, or a byte
 _NO_LETTERS = "\xfe\xff"  # of broken files, and of hardly any text
@@ -50,16 +50,18 @@ def decode(data: bytes, source: str, max_bytes: int) -> Decoded:
     unread: list[str] = []
     if nuls := data.count(0):
         first = data.index(0)
-        if nuls > _limit(MAX_DAMAGED_SHARE, nuls, data):
+        if nuls > max(MAX_DAMAGED_SHARE * len(data), _FEW_DAMAGED):
             raise NoteError("nul_bytes", f"{source}: NUL byte at offset {first}; this is not a text file")
         unread.append(f"line {_line(data, first)}: {counted(nuls, 'NUL character')}, removed")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         text, windows, replaced = _by_bytes(data)
-        both = windows + replaced
-        if replaced > _limit(MAX_DAMAGED_SHARE, both, data) or windows > _limit(
-            MAX_WINDOWS_SHARE, both, data
+        few_replaced, few_windows = (
+            (0, 0) if windows + replaced == len(data) else (_FEW_DAMAGED, _FEW_WINDOWS)
+        )
+        if replaced > max(MAX_DAMAGED_SHARE * len(data), few_replaced) or windows > max(
+            MAX_WINDOWS_SHARE * len(data), few_windows
         ):
             raise NoteError(
                 "not_utf8",
@@ -72,12 +74,6 @@ def decode(data: bytes, source: str, max_bytes: int) -> Decoded:
         if replaced:
             unread.append(f"{what.format(counted(replaced, 'character'))}replaced by {REPLACEMENT}")
     return Decoded(normal_breaks(text.replace("\0", "")), tuple(unread))
-
-
-def _limit(share: float, damaged: int, data: bytes) -> float:
-    """Return the maximum count of one kind of damage; of a few damaged bytes in a short text, all."""
-    few = damaged <= _MIN_DAMAGED and 2 * damaged < len(data)
-    return damaged if few else share * len(data)
 
 
 def _by_bytes(data: bytes) -> tuple[str, int, int]:
