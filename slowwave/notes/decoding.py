@@ -50,7 +50,8 @@ def decode(data: bytes, source: str, max_bytes: int) -> Decoded:
     unread: list[str] = []
     if nuls := data.count(0):
         first = data.index(0)
-        if nuls > max(MAX_DAMAGED_SHARE * len(data), _FEW_DAMAGED):
+        few = _FEW_DAMAGED if 2 * nuls < len(data) else 0
+        if nuls > max(MAX_DAMAGED_SHARE * len(data), few):
             raise NoteError("nul_bytes", f"{source}: NUL byte at offset {first}; this is not a text file")
         unread.append(f"line {_line(data, first)}: {counted(nuls, 'NUL character')}, removed")
     try:
