@@ -12,7 +12,7 @@ from typing import Any
 from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, Read, Remark, Unread, name_of
 from slowwave.imports.moments import moment_in, written
 from slowwave.notes.dates import date_of_file
-from slowwave.notes.fields import labels_remark
+from slowwave.notes.fields import unread_remark
 from slowwave.notes.folder import list_vault
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
@@ -105,7 +105,7 @@ def _dated(note: Note | NoteFailure, file: VaultFile, now: datetime) -> Iterator
         yield Unread(note.source, note.message)
         return
     if note.unread:
-        yield Remark(labels_remark(note.source, note.unread))
+        yield Remark(unread_remark(note.source, note.unread))
     yield replace(note, created_at=note.created_at or date_of_file(file.source, file.mtime_ns, until=now))
 
 

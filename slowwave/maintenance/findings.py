@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 import polars as pl
 
 from slowwave.common.pluralize import counted
-from slowwave.notes.fields import CREATED_INVALID, LEFT_OUT
+from slowwave.notes.fields import CREATED_INVALID, DAMAGED, LEFT_OUT
 from slowwave.quality.admission.types import RETIRED
 from slowwave.store.frames import quote
 
@@ -68,13 +68,22 @@ def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
 
 
 def of_labels(space: Workspace) -> Iterator[Finding]:
-    """Yield notes of vaults with labels that could not be read; secret ones without a name."""
-    marks = " OR ".join(f"metadata LIKE '%\"{mark}\"%'" for mark in (LEFT_OUT, CREATED_INVALID))
-    where = f"origin <> '' AND status <> {quote(RETIRED)} AND ({marks})"
-    rows = space.store.scan("memories", where, columns=["source", "sensitivity"])
-    if rows.is_empty():
-        return
-    names = sorted(rows.filter(pl.col("sensitivity") != "secret")["source"].to_list())[:_NAMED]
-    more = f", and {rows.height - len(names):,} more" if rows.height > len(names) else ""
-    message = f"{counted(rows.height, 'note')} with labels that could not be read: {', '.join(names)}{more}"
-    yield Finding("labels", True, message, "correct their front matter; their text is searchable")
+    """Yield notes of vaults with labels or characters that could not be read; secret ones without a name."""
+    for subject, marks, what, advice in (
+        (
+            "labels",
+            (LEFT_OUT, CREATED_INVALID),
+            "labels that could not be read",
+            "correct their front matter",
+        ),
+        ("characters", (DAMAGED,), "damaged characters", "save their files as UTF-8"),
+    ):
+        marked = " OR ".join(f"metadata LIKE '%\"{mark}\"%'" for mark in marks)
+        where = f"origin <> '' AND status <> {quote(RETIRED)} AND ({marked})"
+        rows = space.store.scan("memories", where, columns=["source", "sensitivity"])
+        if rows.is_empty():
+            continue
+        names = sorted(rows.filter(pl.col("sensitivity") != "secret")["source"].to_list())[:_NAMED]
+        more = f", and {rows.height - len(names):,} more" if rows.height > len(names) else ""
+        message = f"{counted(rows.height, 'note')} with {what}: {', '.join(names)}{more}"
+        yield Finding(subject, True, message, f"{advice}; their text is searchable")

@@ -11,18 +11,20 @@ _MONTHS = {
     word: number
     for number, words in enumerate(
         (
-            "january jan januar jänner janvier janv enero ene gennaio gen januari janeiro",
-            "february feb februar février févr fév fevrier febrero febbraio februari fevereiro fev",
-            "march mar märz mär maerz mars marzo maart mrt março marco",
-            "april apr avril avr abril abr aprile",
-            "may mai mayo maggio mag mei maio",
-            "june jun juni juin junio giugno giu junho",
-            "july jul juli juillet juil julio luglio lug julho",
-            "august aug août aout agosto ago augustus",
-            "september sep sept septembre septiembre settembre setembro",
-            "october oct oktober okt octobre octubre ottobre ott outubro out",
-            "november nov novembre noviembre novembro",
-            "december dec dezember dez décembre déc decembre diciembre dic dicembre dezembro",
+            "january jan januar jänner janvier janv enero ene gennaio gen januari janeiro stycznia января",
+            "february feb februar février févr fév fevrier febrero febbraio februari fevereiro fev lutego "
+            "февраля",
+            "march mar märz mär maerz mars marzo maart mrt março marco marts marca марта",
+            "april apr avril avr abril abr aprile kwietnia апреля",
+            "may mai mayo maggio mag mei maio maj maja мая",
+            "june jun juni juin junio giugno giu junho czerwca июня",
+            "july jul juli juillet juil julio luglio lug julho lipca июля",
+            "august aug août aout agosto ago augustus augusti sierpnia августа",
+            "september sep sept septembre septiembre settembre setembro września сентября",
+            "october oct oktober okt octobre octubre ottobre ott outubro out października октября",
+            "november nov novembre noviembre novembro listopada ноября",
+            "december dec dezember dez décembre déc decembre diciembre dic dicembre dezembro des desember "
+            "grudnia декабря",
         ),
         start=1,
     )
@@ -51,6 +53,9 @@ _TIME = re.compile(
     r"[ ]*(Z\b|(?:UTC|GMT)?[+-]\d{2}(?::?\d{2})?(?!\d)|UTC\b|GMT\b)?(?:[ ]*(?:\([^()]*\)|\[[\w/+-]+\])$)?",
     re.IGNORECASE,
 )
+_HOUR = re.compile(r" (\d{1,2})[.h](\d{2})(?= ?(?:uhr|$))", re.IGNORECASE)
+_HALF_DAY = re.compile(r" (?:at )?(\d{1,2}) ?([ap])\.?m\.?$", re.IGNORECASE)
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\uff0d", "-"))
 _ZONE = re.compile(r"([+-])(\d{2}):?(\d{2})?$")
 _WEEKDAY = re.compile(r"^\(?([^\W\d_]+)\)?\.?,?\s+(?:the\s+)?(?=\S)|,?\s+\(?([^\W\d_]+)\)?\.?$")
 _NTH = r"(?:st|nd|rd|th|er|º|°|\.)?"
@@ -70,10 +75,12 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2100  # of a date without separators, and of one
 _FILES_SINCE = datetime(1980, 1, 2, tzinfo=UTC)  # archives without times give 1970 or 1 January 1980
 _IN_NAME = re.compile(
     r"(?<![^\W_])(?:(?P<compact>\d{14}|\d{12}|\d{8})"
-    r"|(?P<year>\d{4})(?P<sep>[-_. ])(?P<month>\d{2})(?P=sep)(?P<day>\d{2})"
+    r"|(?P<year>\d{4})(?P<sep>[-_. ])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})"
     r"|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4}))(?!\d)"
 )
-_IN_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(?:\1[-_.])?(\d{2})(?:[-_. ][^/]*)?[/\-](\d{2})$")
+_IN_FOLDERS = re.compile(
+    r"(?:^|/)(\d{4})/(?:\1[-_.])?(\d{2})(?:[-_. ][^/]*)?[/\-](\d{2})(?:[-_. ]+[^\W\d_]+\.?)?(?:/|$)"
+)
 
 
 def read_date(value: object) -> datetime | None:
@@ -83,8 +90,8 @@ def read_date(value: object) -> datetime | None:
     A time without a zone is UTC.
 
     Args:
-        value: A date, a number (seconds, milliseconds or microseconds since 1970, or 20240501), a text, or a
-            list of one of these.
+        value: A date, a number (seconds to nanoseconds since 1970, or 20240501), a text, or a list of one of
+            these.
     """
     while isinstance(value, (list, tuple)) and len(value) == 1:
         value = value[0]
@@ -116,31 +123,32 @@ def _moment(value: object) -> datetime | None:
 
 def _bare(text: str) -> str:
     """Return the text without quotes, link brackets and unusual spaces."""
-    text = " ".join(text.split()).strip("\"'`,; ")
+    text = " ".join(text.translate(_DASHES).split()).strip("\"'`,; ")
     if link := _LINK.fullmatch(text):
         target = next(part for part in link.groups() if part)
         text = target if link[1] is None else PurePosixPath(target).name.removesuffix(".md")
-    return text.strip()
+    return _HOUR.sub(r" \1:\2", text.strip())
 
 
 def _of_digits(digits: str, fraction: str) -> datetime | None:
     if not fraction and (form := _COMPACT.get(len(digits))):
         moment = datetime.strptime(digits, form)  # noqa: DTZ007 - without a zone it is UTC
         return moment if _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
-    unit = {10: 1, 13: 1_000, 16: 1_000_000}.get(len(digits))
+    unit = {10: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}.get(len(digits))
     if unit is None or int(digits) // unit not in _SECONDS:
         return None
     seconds, rest = divmod(int(digits), unit)
-    microseconds = rest * (1_000_000 // unit) if unit > 1 else int(f"{fraction[:6]:0<6}")
+    microseconds = rest * 1_000_000 // unit if unit > 1 else int(f"{fraction[:6]:0<6}")
     return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
 
 def _of_words(text: str) -> datetime | None:
+    text = _HALF_DAY.sub(r" \1:00 \2m", text)
     clock = _TIME.search(text)
     at = time() if clock is None else _time_of(clock)
     if clock is not None:
         text = f"{text[: clock.start()]} {text[clock.end() :]}"
-    text = text.strip(" ,").lower().removeprefix("the ")
+    text = text.strip(" ,").lower().removeprefix("the ").removeprefix("le ")
     weekday = None
     if (named := _WEEKDAY.search(text)) and (word := named[1] or named[2]) in _WEEKDAYS:
         weekday = _WEEKDAYS[word]
@@ -208,18 +216,19 @@ def date_of_file(source: str, mtime_ns: int | None, *, until: datetime) -> datet
 def _date_in_name(source: str) -> datetime | None:
     """Return the one date in a file's name, or in its folders (`2021/05/03.md`); None otherwise."""
     path = PurePosixPath(source)
-    dates = set(_dates_in(path.stem))
-    if not dates and (whole := read_date(path.stem.replace("_", " "))) is not None:
-        dates = {whole} if _FIRST_YEAR <= whole.year <= _LAST_YEAR else set()
-    if not dates and (parts := _IN_FOLDERS.search(str(path.with_suffix("")))):
-        in_folders = read_date("-".join(parts.groups()))
-        dates = set() if in_folders is None else {in_folders}
-    return dates.pop() if len(dates) == 1 else None
+    for name in (path.stem, *(folder.name for folder in path.parents)):
+        dates = set(_dates_in(name))
+        if not dates and (whole := read_date(name.replace("_", " "))) is not None:
+            dates = {whole} if _FIRST_YEAR <= whole.year <= _LAST_YEAR else set()
+        if dates:
+            return dates.pop() if len(dates) == 1 else None
+    parts = _IN_FOLDERS.search(str(path.with_suffix("")))
+    return read_date("-".join(parts.groups())) if parts else None
 
 
 def _dates_in(stem: str) -> Iterator[datetime]:
     for found in _IN_NAME.finditer(stem):
-        text = found["compact"] or found["dotted"] or f"{found['year']}-{found['month']}-{found['day']}"
+        text = found["compact"] or found["dotted"] or "-".join(found.group("year", "month", "day"))
         moment = read_date(text)
         if moment is not None and _FIRST_YEAR <= moment.year <= _LAST_YEAR:
             yield moment

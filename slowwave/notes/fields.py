@@ -28,6 +28,8 @@ TEXT_FIELDS = frozenset({"title", *LIST_FIELDS, *_TURN_FIELDS, *WORD_FIELDS})
 KNOWN_FIELDS = TEXT_FIELDS | {"source_of_truth", *_TIME_FIELDS}
 LEFT_OUT = "labels_left_out"
 """Metadata with the labels of a note that could not be read."""
+DAMAGED = "damaged_characters"
+"""Metadata with the characters of a note that are not kept as written."""
 CREATED_INVALID = "created_invalid"
 """Metadata with a creation time that could not be read."""
 _SYNONYMS = {"tag": "tags", "alias": "aliases"}
@@ -62,22 +64,23 @@ def is_template(value: object) -> bool:
     return isinstance(value, str) and _TEMPLATE.fullmatch(value) is not None
 
 
-def labels_remark(place: str, unread: Sequence[str]) -> str:
-    """Return the sentence for people about labels of a file that were left out."""
+def unread_remark(place: str, unread: Sequence[str]) -> str:
+    """Return the sentence about labels and characters that are not kept as written."""
     remarks = list(dict.fromkeys(unread))
     more = f" and {len(remarks) - _REMARKS:,} more" if len(remarks) > _REMARKS else ""
-    return f"{place}: its text is read, but not these labels: {'; '.join(remarks[:_REMARKS])}{more}."
+    return f"{place}: its text is read, but not as written: {'; '.join(remarks[:_REMARKS])}{more}."
 
 
 class Fields:
     """Fields of one note: known ones by their standard name, the rest as metadata.
 
     A label that cannot be read is left out, and `unread` has a remark on it. A value of the wrong type is
-    metadata.
+    metadata. `damages` has the remarks on characters.
     """
 
-    def __init__(self, raw: Mapping[str, Any], source: str) -> None:
+    def __init__(self, raw: Mapping[str, Any], source: str, damages: Sequence[str] = ()) -> None:
         self.source = source
+        self.damages = tuple(damages)
         self.rest: dict[str, Any] = {}
         self.unread: list[str] = []
         self._known: dict[str, Any] = {}

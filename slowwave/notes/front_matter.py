@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from slowwave.notes.block_forms import YAML, BlockForm, form_at, page_properties
 from slowwave.notes.fields import KNOWN_FIELDS, field_name
-from slowwave.notes.label_lines import read_lines
-from slowwave.notes.sensitivity import SENSITIVITY, words_in_fields, words_in_head
-from slowwave.notes.yaml_mapping import BadYamlError, load_mapping
+from slowwave.notes.label_lines import is_label_line, read_lines
+from slowwave.notes.sensitivity import SENSITIVITY, may_state, words_in_fields, words_in_head
+from slowwave.notes.yaml_mapping import BadYamlError
 
 MAX_BLOCKS = 8
 """Maximum blocks of front matter, one after the other; tools put their own before that of the note."""
 
-_OPENING = re.compile(r"---[ \t]*\n")
 _FURTHER = re.compile(r"[ \t\n]*^---[ \t]*\n", re.MULTILINE)
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_UNSEEN = "\ufeff\u200b\u2060"
 _SENTENCE_WORDS = 4
 
 
@@ -43,74 +44,121 @@ class FrontMatter:
 def read_front_matter(text: str) -> FrontMatter:
     """Read the blocks of front matter at the beginning of a text.
 
-    A block ends at `---` or `...`. One that is no YAML mapping is read line by line. Text between two rules
-    is no front matter. A further block counts if it has a known field.
+    A block ends at its fence, `---` or `...` for YAML; one without a fence at the first line that is no
+    label. One that cannot be loaded is read line by line. Text between two rules is no front matter. A
+    further block counts if it has a known field.
     """
-    bare = text.lstrip("\ufeff")
-    done = FrontMatter(bare if _OPENING.match(bare) else text)
-    at, kept = 0, []
-    for number in range(MAX_BLOCKS):
-        opening = (_FURTHER if number else _OPENING).match(bare, at)
-        closing = _CLOSING.search(bare, opening.end()) if opening else None
-        if opening is None or closing is None:
-            break
-        head = bare[opening.end() : closing.start()]
-        first_line = bare.count("\n", 0, opening.end()) + 1
-        block = _read_block(head, first_line, further=bool(number))
-        if block is None:
-            break
+    bare = text.lstrip(_UNSEEN)
+    form = form_at(bare)
+    if form is None:
+        return _of_page(bare) or FrontMatter(text)
+    done = FrontMatter(bare)
+    end, kept = 0, []
+    for block in _blocks(bare, form):
         done.found = True
         for name, value in block.fields.items():
             if done.fields.get(name) in (None, ""):
                 done.fields[name] = value
             elif value != done.fields[name] and field_name(name) != SENSITIVITY:
-                done.unread.append(f"line {first_line}: {name}, from a second block")
+                done.unread.append(f"line {block.first_line}: {name}, from a second block")
         done.unread += block.unread
         done.sensitivities += block.sensitivities
-        if block.body:
-            kept.append(block.body)
-        at = closing.end()
-        if block.cut is not None:
-            at = opening.end() + block.cut
-            break
+        kept += [block.body] if block.body else []
+        end = block.end
     if done.found:
-        done.body = "\n\n".join([*kept, bare[at:]])
+        done.body = "\n\n".join([*kept, bare[end:]])
     return done
 
 
 @dataclass(slots=True)
 class _Block(FrontMatter):
-    cut: int | None = None  # where the text begins inside the block: it was not closed
+    first_line: int = 0  # in the file, below its opening
+    end: int = 0  # where the text begins, or the next block
 
 
-def _read_block(head: str, first_line: int, *, further: bool) -> _Block | None:
-    """Read one block; None if it is text."""
+def _blocks(text: str, form: BlockForm) -> Iterator[_Block]:
+    """Yield the blocks at the beginning of a text; after one that is not closed, there is none."""
+    end = 0
+    for number in range(MAX_BLOCKS):
+        own = YAML if number else form
+        opening = (_FURTHER if number else own.opening).match(text, end)
+        closing = own.closing.search(text, opening.end()) if opening else None
+        if opening is None or (number and closing is None):
+            return
+        first_line = text.count("\n", 0, opening.end()) + 1
+        length = closing.start() - opening.end() if closing else _unclosed(text[opening.end() :])
+        head = text[opening.end() : opening.end() + length]
+        block = _read_block(head, first_line, own, certain=not number and closing is not None)
+        if block is None:
+            return
+        is_closed = closing is not None and not block.end
+        block.first_line = first_line
+        if closing is not None and is_closed:
+            block.end = end = closing.end()
+        else:  # the text begins within the block, or below its last label
+            start = opening.end() + (block.end or length)
+            block.end = start if closing else start + len(text[start:]) - len(text[start:].lstrip("\n"))
+        yield block
+        if not is_closed:
+            return
+
+
+def _of_page(text: str) -> FrontMatter | None:
+    """Return the labels of a text that begins with properties `name:: value`."""
+    page = page_properties(text)
+    if page is None:
+        return None
+    stated = [*words_in_fields(page.fields), *words_in_head(page.head)]
+    return FrontMatter(page.body, page.fields, sensitivities=stated, found=True)
+
+
+def _unclosed(text: str) -> int:
+    """Return the length of the labels at the beginning of a text."""
+    end = 0
+    for line in text.splitlines(keepends=True):
+        if not line.strip() or line.startswith("#") or not is_label_line(line):
+            break
+        end += len(line)
+    return end
+
+
+def _read_block(head: str, first_line: int, form: BlockForm, *, certain: bool) -> _Block | None:
+    """Read one block; None if it is text.
+
+    Args:
+        head: The block without its fences.
+        first_line: Number of its first line in the file.
+        form: Its form.
+        certain: Whether it is front matter by its place; others need a known field.
+    """
     try:
-        fields = load_mapping(head)
+        fields = form.load(head)
     except BadYamlError:
-        return _read_broken(head, first_line, further=further)
+        return _read_broken(head, first_line, form, certain=certain)
     known = any(field_name(name) in KNOWN_FIELDS for name in fields)
     sensitivities = list(words_in_fields(fields))
-    if not known and not sensitivities and (further or _is_text(head, fields)):
+    if not sensitivities and may_state(head):
+        sensitivities = list(words_in_head(head))
+    if not known and not sensitivities and (not certain or _is_text(head, fields)):
         return None
     return _Block("", fields, sensitivities=sensitivities)
 
 
-def _read_broken(head: str, first_line: int, *, further: bool) -> _Block | None:
-    lines = read_lines(head, first_line)
+def _read_broken(head: str, first_line: int, form: BlockForm, *, certain: bool) -> _Block | None:
+    """Read one block line by line; `end` is where its text begins, in a block that was not closed."""
+    text = form.as_lines(head)
+    lines = read_lines(text, first_line)
     known = any(field_name(name) in KNOWN_FIELDS for name in lines.fields)
-    if lines.ends == 0 or (further and (not known or lines.text or lines.ends)):
+    if lines.ends == 0 or (not certain and (not known or lines.text or lines.ends)):
         return None
-    cut = None
-    if lines.ends is not None:
-        cut = sum(len(line) + 1 for line in head.split("\n")[: lines.ends])
-    labels = head if cut is None else head[:cut]
+    labels = "\n".join(text.split("\n")[: lines.ends])
+    end = 0 if lines.ends is None else sum(len(line) + 1 for line in head.split("\n")[: lines.ends])
     fields = lines.fields
-    if cut is not None:
+    if end:
         with suppress(BadYamlError):
-            fields = load_mapping(labels)
+            fields = YAML.load(labels)
     stated = [*words_in_fields(fields), *words_in_head(labels)]
-    return _Block("\n".join(lines.text), fields, lines.unread, stated, cut=cut)
+    return _Block("\n".join(lines.text), fields, lines.unread, stated, end=end)
 
 
 def _is_text(head: str, fields: dict[str, Any]) -> bool:

@@ -103,7 +103,7 @@ def read_lines(head: str, first_line: int) -> LabelLines:
 
 
 def _beginning_of_text(lines: list[str]) -> int | None:
-    """Return the line at which text begins after a blank line.
+    """Return the line at which text begins: below a blank line, or a heading before one.
 
     The block was not closed before it. Text on the first line makes all of the block text: 0.
     """
@@ -113,9 +113,9 @@ def _beginning_of_text(lines: list[str]) -> int | None:
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        if (not begun or not lines[number - 1].strip()) and (
-            prose[number] or (number < last and _COMMENT.match(line))
-        ):
+        heads = number < last and _COMMENT.match(line) is not None
+        set_off = not begun or not lines[number - 1].strip() or (heads and not lines[number + 1].strip())
+        if set_off and (heads or prose[number]):
             return number if begun else 0
         begun = True
     return None

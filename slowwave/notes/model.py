@@ -78,7 +78,7 @@ class Note:
         front_matter: Whether the note brought fields of its own.
         context: Words needed to understand the note; searched, but not shown.
         follows: Source of the previous note, in a conversation or a series.
-        unread: Remarks on labels that could not be read and were left out, without their values.
+        unread: Remarks on labels and characters that are not kept as written, without their values.
     """
 
     source: str

@@ -6,13 +6,22 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from slowwave.common import json_repair
+from slowwave.common.pluralize import counted
 from slowwave.notes.conversation_context import first_words, inherited_context
-from slowwave.notes.decoding import as_utf8, decode, failure, normal_breaks, require_content
-from slowwave.notes.fields import LEFT_OUT, NO_DATE, WORD_FIELDS, Fields
+from slowwave.notes.decoding import (
+    as_utf8,
+    decode,
+    failure,
+    normal_breaks,
+    require_content,
+    without_nuls,
+)
+from slowwave.notes.fields import DAMAGED, LEFT_OUT, NO_DATE, WORD_FIELDS, Fields
 from slowwave.notes.front_matter import read_front_matter
 from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure
@@ -21,6 +30,7 @@ from slowwave.quality.structure import KNOWN_WORDS
 
 MAX_REMARKS = 20
 """Maximum remarks on labels of one note that are stored."""
+_NUL_ESCAPE = "\\u0000"
 _COMMA = re.compile(",")
 _COMMA_OR_SPACE = re.compile(r"[,\s]")
 
@@ -66,8 +76,8 @@ def parse_markdown(data: bytes, source: str, *, max_bytes: int) -> Note:
     """
     text, damages = decode(data, source, max_bytes)
     head = read_front_matter(text)
-    fields = Fields(head.fields, source)
-    fields.unread += [*damages, *head.unread]
+    fields = Fields(head.fields, source, damages)
+    fields.unread += head.unread
     status: Literal["ok", "none"] = "ok" if head.found else "none"
     return _markdown_note(source, head.body, fields, status, path=source, stated=head.sensitivities)
 
@@ -110,7 +120,7 @@ def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
         title=title_from_path(source),
         content=content,
         sensitivity=sensitivity,
-        metadata={LEFT_OUT: list(damages)} if damages else {},
+        metadata={DAMAGED: list(damages)} if damages else {},
         unread=damages,
     )
 
@@ -141,16 +151,18 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
         if not line.strip():
             continue
         place = f"{source}#L{number}"
-        try:
-            note = _json_note(line, source, place, max_bytes)
-            _require_new_id(note, place, lines.setdefault(note.source, number), number)
-            note = _following(note, source, lines, before)
-        except Exception as error:  # an error affects this line only
-            before = None
-            yield failure(line, place, error)
-        else:
-            before = note
-            yield note
+        for count, record in enumerate(_records(line, place, max_bytes)):
+            try:
+                own = f"{place}.{count + 1}" if count else place
+                note = _json_note(record, source, own)
+                _require_new_id(note, place, lines.setdefault(note.source, number), number)
+                note = _following(note, source, lines, before)
+            except Exception as error:  # an error affects this record only
+                before = None
+                yield failure(line, place, error)
+            else:
+                before = note
+                yield note
 
 
 def _markdown_note(
@@ -184,7 +196,7 @@ def _markdown_note(
         **words,
         # Last: what is read above leaves remarks.
         metadata=_with_remarks(fields),
-        unread=tuple(fields.unread),
+        unread=(*fields.damages, *fields.unread),
     )
 
 
@@ -198,12 +210,13 @@ def _sensitivity(fields: Fields, stated: Collection[str], body: str) -> str:
 
 
 def _with_remarks(fields: Fields) -> dict[str, Any]:
-    """Return the metadata of a note, with the remarks on labels that were left out.
+    """Return the metadata of a note, with the remarks on labels and characters.
 
     A date that cannot be read is metadata already.
     """
     left_out = [remark for remark in fields.unread if not remark.endswith(NO_DATE)]
-    return {**fields.rest, LEFT_OUT: left_out[:MAX_REMARKS]} if left_out else fields.rest
+    remarks = {LEFT_OUT: left_out[:MAX_REMARKS], DAMAGED: list(fields.damages)}
+    return fields.rest | {name: values for name, values in remarks.items() if values}
 
 
 def _first_title(structure: Outline) -> str:
@@ -231,25 +244,61 @@ def _following(note: Note, source: str, lines: Collection[str], before: Note | N
     return replace(note, follows=follows, context=context)
 
 
-def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:
-    text, damages = decode(line, place, max_bytes)
+class _Record(NamedTuple):
+    value: Any
+    unread: tuple[str, ...] = ()
+
+
+def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
+    """Yield the records of a line; what is broken in it is a record with its error.
+
+    A character that no text can have is left out or replaced, with a remark.
+    """
     try:
-        record = orjson.loads(text)
+        text, damages = decode(line, place, max_bytes)
+    except NoteError as error:
+        yield _Record(error)
+        return
+    try:
+        whole = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise NoteError("bad_json_line", f"{place}: {error}; write one JSON object a line") from error
-    if not isinstance(record, dict):
-        raise NoteError("bad_json_line", f"{place}: a {type(record).__name__}, not an object {{...}}")
-    body_key = _first_key(record, "text", "content")
+        why = str(error)
+    else:
+        value, nuls = without_nuls(whole) if _NUL_ESCAPE in text else (whole, 0)
+        yield _Record(value, (*damages, *_remarks(0, nuls)))
+        return
+    for record in json_repair.records(text):
+        if isinstance(record, json_repair.Damaged):
+            yield _Record(NoteError("bad_json_line", f"{place}: {why}; write one JSON object a line"))
+        else:
+            value, nuls = without_nuls(record.value)
+            yield _Record(value, (*damages, *_remarks(record.replaced, nuls)))
+            damages = ()
+
+
+def _remarks(replaced: int, nuls: int) -> Iterator[str]:
+    if replaced:
+        yield f"{counted(replaced, 'character')} not in Unicode, replaced by {json_repair.REPLACEMENT}"
+    if nuls:
+        yield f"{counted(nuls, 'NUL character')}, removed"
+
+
+def _json_note(record: _Record, source: str, place: str) -> Note:
+    if isinstance(record.value, Exception):
+        raise record.value
+    value = record.value
+    if not isinstance(value, dict):
+        raise NoteError("bad_json_line", f"{place}: a {type(value).__name__}, not an object {{...}}")
+    body_key = _first_key(value, "text", "content")
     if body_key is None:
-        names = ", ".join(sorted(record)[:10]) or "none"
+        names = ", ".join(sorted(value)[:10]) or "none"
         raise NoteError("bad_json_line", f"{place}: no 'text' or 'content' field; its fields: {names}")
-    id_key = _first_key(record, "id", "_id", "key")
-    rest = {key: value for key, value in record.items() if key not in (body_key, id_key)}
-    fields = Fields(rest, place)
-    fields.unread += damages
-    name = fields.scalar(id_key or "id", record.get(id_key)) or place.rpartition("#")[2]
+    id_key = _first_key(value, "id", "_id", "key")
+    rest = {key: inner for key, inner in value.items() if key not in (body_key, id_key)}
+    fields = Fields(rest, place, record.unread)
+    name = fields.scalar(id_key or "id", value.get(id_key)) or place.rpartition("#")[2]
     # Not stripped: the content is kept as it was written.
-    body = record[body_key]
+    body = value[body_key]
     body = normal_breaks(body) if isinstance(body, str) else fields.scalar(body_key, body)
     content = fields.checked(body_key, body)
     status: Literal["ok", "none"] = "ok" if rest else "none"

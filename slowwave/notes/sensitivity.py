@@ -1,4 +1,8 @@
-"""Sensitivity that a note states, wherever its labels stand; the strictest statement counts."""
+"""Sensitivity that a note states, wherever its labels stand; the strictest statement counts.
+
+In a block of labels any value counts, and an unknown one is secret. In the text only a line or an inline
+field that says `secret` counts.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final
 
 from slowwave.notes.fields import field_name
@@ -19,15 +24,32 @@ SENSITIVITIES: Final = (_LEAST_CLOSED, _DEFAULT, _MOST_CLOSED)
 """Known sensitivities, the most open first."""
 
 _ALIKE = 0.88  # share of equal letters: `sensitivty` is meant, `sensibility` is not
-_STATED = re.compile(
-    r"(?:[\s>*,(\"'\-]*|(?P<flow>\s*[{\[](?:.*[{,\[])?[\s\"']*))"
-    r"sensitivity[\"'*]*[ \t]*[:=\uff1a]+(?P<value>.*)",
-    re.IGNORECASE,
-)
 _LINES_BELOW = 50  # that are searched for a value
-_FENCE = re.compile(r"(?:---|\+\+\+|\.\.\.)[ \t]*$")
+_FENCE = re.compile(r"(?:---|\+\+\+|;;;|\.\.\.)[ \t]*(?:json|toml|ya?ml)?[ \t]*$", re.IGNORECASE)
 _CODE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
-_MARKS = " \t\"'`[]{}();<>|*_.!-"
+_MARKS = " \t\"'`[]{}();<>|*_.!-=~#:/^"
+
+_ODD = re.compile("[\xad\u0130\u200b-\u200f\u2060\ufeff\uff33\uff53]")  # letters that `_normal` changes
+_MAX_WORDS = 60  # characters of a value that says no more than a sensitivity
+
+# Patterns for lines as `_normal` returns them.
+_TAG = re.compile(r"</?(?:b|i|u|p|em|tt|td|th|tr|div|code|font|mark|span|strong)(?:\s[^<>]*)?>")
+_COMMENT = re.compile(r"(?:^|\s)#+(?:\s.*)?$|(?<=[^\W_])\s{1,99}#.*$")
+_NAMED = re.compile(r"(?P<before>[\W_]*)(?P<name>[^\W\d_]{8,14})(?P<between>[\W_]*)(?P<value>.*)")
+_GAP = r"[\W_]{0,20}"  # bounded, so that long lines take linear time
+_MORE = r"(?:[\W_]{1,9}(?:level|label|class|classification|status|type|marking))?"
+_ENDS = r"(?![^\W_])(?=[\W_]*$|\s*[,;.|(){}\[\]#<>\"'*])"
+_SAYS = rf"sensitivity{_MORE}{_GAP}[:=|/]{_GAP}secret{_ENDS}"
+_SAID_AT_ALL = re.compile(rf"(?<![^\W_]){_SAYS}")
+_SAID_AT_FIRST = re.compile(rf"[\W_]*(?:\d+[.)]\s+|!\w+\][+\-]?\s+)?{_SAYS}")
+_SAID_BESIDE = re.compile(
+    rf"(?:[;|]\s*{_SAYS}|[{{,]\s*[\"']?sensitivity[\"']?\s*:\s*[\"']?secret[\"']?\s*[,}}])"
+)
+_SAID_ALONE = re.compile(rf"[\W_]*sensitivity{_MORE}[\W_]+secret[\W_]*")
+_INLINE = re.compile(
+    r"(?:^[\W_]*|[\[(]\s*)sensitivity[*_`\"']*\s*::+(?P<value>[^\])]*)"
+    r"|(?:^|\s)#sensitivity[/:=_-]+(?P<tag>secret)(?![^\W_])"
+)
 
 
 def most_closed(words: Iterable[str | None]) -> str:
@@ -42,54 +64,107 @@ def words_in_fields(fields: Mapping[str, object]) -> Iterator[str]:
     while pending:
         value = pending.pop()
         if isinstance(value, Mapping):
+            texts = [text for text in value.values() if isinstance(text, str) and len(text) < _MAX_WORDS]
+            values = {_normal(text).strip(_MARKS) for text in texts}
+            if {SENSITIVITY, _MOST_CLOSED} <= values:  # {name: sensitivity, value: secret}
+                yield _MOST_CLOSED
             for key, inner in value.items():
-                if _means_sensitivity(str(key)):
+                name = field_name(_normal(str(key)).strip(_MARKS))
+                if _means_sensitivity(name):
                     yield from _words_of(inner)
-                else:
-                    pending.append(inner)
+                    continue
+                if SENSITIVITY in name.split("_") and _MOST_CLOSED in _words_of(inner):
+                    yield _MOST_CLOSED
+                pending.append(inner)
         elif isinstance(value, (list, tuple)):
             pending.extend(value)
+        elif isinstance(value, str) and len(value) < _MAX_WORDS and _SAID_ALONE.fullmatch(_normal(value)):
+            yield _MOST_CLOSED
+
+
+def may_state(text: str) -> bool:
+    """Whether a text can state a sensitivity at all: a fast check."""
+    lower = text.lower()
+    if text.isascii():
+        return SENSITIVITY in lower
+    return SENSITIVITY[2:] in lower or SENSITIVITY[:-2] in lower or _ODD.search(text) is not None
 
 
 def words_in_head(head: str) -> Iterator[str]:
-    """Yield the sensitivities that the lines of an unreadable block state."""
-    lines = head.split("\n")
-    for number, line in enumerate(lines):
-        if stated := _STATED.match(line):
-            yield from _words_of_line(stated, lines[number + 1 : number + _LINES_BELOW])
+    """Yield the sensitivities that the lines of a block state, readable or not."""
+    lines = head.splitlines()
+    for number in range(len(lines)):
+        yield from _words_in_line(lines, number)
 
 
 def words_in_text(text: str) -> Iterator[str]:
-    """Yield the sensitivities of blocks in a text: below a line `---`, with nothing but labels between.
+    """Yield the sensitivities that a text states: in blocks of labels, in inline fields, as a line.
 
-    In a text that begins with such a line, other lines may stand between up to the next one.
-    Fenced code does not count.
+    A block is below a line `---`, with nothing but labels between. In a text that begins with such a line,
+    other lines may stand between up to the next one. Fenced code does not count, but at the beginning.
     """
-    if SENSITIVITY not in text.casefold():
+    if not may_state(text):
         return
-    lines = text.split("\n")
+    lines = text.splitlines()
     first = next((number for number, line in enumerate(lines) if line.strip(" \t\ufeff")), 0)
-    within = leading = in_code = False
+    within = leading = False
+    code = 0  # line after the fence of the code, if within it
     for number, line in enumerate(lines):
         if _CODE.match(line):
-            in_code = not in_code
-            within = within and leading
-        elif in_code:
+            within = leading = number == first
+            code = 0 if leading or code else number + 1
+        elif code:
             continue
         elif _FENCE.match(line.lstrip("\ufeff")):
             leading = number == first
             within = True
-        elif within and (stated := _STATED.match(line)):
-            yield from _words_of_line(stated, lines[number + 1 : number + _LINES_BELOW])
+        elif within and (leading or is_label_line(line)) and (words := [*_words_in_line(lines, number)]):
+            yield from words
+        elif _states_secret(line):
+            yield _MOST_CLOSED
         elif not leading and not is_label_line(line):
             within = False
+    if code:  # a fence that nothing closes is no code
+        yield from words_in_text("\n".join(lines[code:]))
 
 
-def _means_sensitivity(key: str) -> bool:
-    name = field_name(key.strip("\"'` *"))
+def _words_in_line(lines: list[str], number: int) -> Iterator[str]:
+    """Yield the words of a label on this line of a block; its value may be on the lines below."""
+    line = _COMMENT.sub("", _normal(lines[number]))
+    named = _NAMED.match(line)
+    if named is None or not _means_sensitivity(named["name"]) or not set(":=|") & set(named["between"]):
+        if _SAID_AT_ALL.search(line) or _SAID_ALONE.fullmatch(line):
+            yield _MOST_CLOSED
+        return
+    flow = set("[{") & set(named["before"])
+    value = re.split(r"[,}\]]", named["value"], maxsplit=1)[0] if flow else named["value"]
+    words = list(_split(value))
+    for below in lines[number + 1 : number + _LINES_BELOW] if not words else ():
+        if (below.strip() and not below.startswith((" ", "\t", "-"))) or _FENCE.match(below):
+            break
+        words += _split(_COMMENT.sub("", _normal(below)))
+    yield from words
+
+
+def _states_secret(line: str) -> bool:
+    """Whether a line of a text says that the note is secret: as an inline field, a tag, or its own line."""
+    normal = _normal(line)
+    if SENSITIVITY not in normal:
+        return False
+    if _SAID_AT_FIRST.match(normal) or _SAID_ALONE.fullmatch(normal) or _SAID_BESIDE.search(normal):
+        return True
+    fields = [_MOST_CLOSED if found["tag"] else found["value"] for found in _INLINE.finditer(normal)]
+    return any(most_closed([_DEFAULT, *_split(value)]) == _MOST_CLOSED for value in fields)
+
+
+@lru_cache(maxsize=1024)
+def _means_sensitivity(name: str) -> bool:
+    """Whether a label's name in lower case is `sensitivity` or a near misspelling."""
     if name == SENSITIVITY:
         return True
-    return name[:4] == SENSITIVITY[:4] and SequenceMatcher(None, name, SENSITIVITY).ratio() >= _ALIKE
+    if abs(len(name) - len(SENSITIVITY)) > 2 or name[-1:] != SENSITIVITY[-1]:
+        return False
+    return SequenceMatcher(None, name, SENSITIVITY).ratio() >= _ALIKE
 
 
 def _words_of(value: object) -> Iterator[str]:
@@ -102,26 +177,19 @@ def _words_of(value: object) -> Iterator[str]:
         for inner in value:
             yield from _words_of(inner)
     elif value is not None:
-        yield from _split(str(value))
+        yield from _split(_COMMENT.sub("", _normal(str(value))))
 
 
-def _split(text: str) -> Iterator[str]:
-    folded = "".join(
-        letter for letter in unicodedata.normalize("NFKC", text) if unicodedata.category(letter) != "Cf"
-    ).casefold()
-    for part in re.split(r"[,;/\s]+", re.sub(r"(?:^|\s)#.*", "", folded)):
+def _normal(text: str) -> str:
+    """Return a line in lower case, without HTML tags, accents, unseen characters and full-width forms."""
+    if text.isascii():
+        return _TAG.sub("", text.lower())
+    parts = unicodedata.normalize("NFKD", text)
+    bare = "".join(letter for letter in parts if unicodedata.category(letter) not in ("Cf", "Mn"))
+    return _TAG.sub("", bare.casefold())
+
+
+def _split(normal: str) -> Iterator[str]:
+    for part in re.split(r"[,;/\s]+", normal):
         if word := part.strip(_MARKS):
             yield word
-
-
-def _words_of_line(stated: re.Match[str], below: list[str]) -> Iterator[str]:
-    """Yield the words of a value as written: on its line, else on the lines below that continue it."""
-    value = stated["value"]
-    if stated["flow"]:
-        value = re.split(r"[,}\]]", value.lstrip("[ "), maxsplit=1)[0]
-    words = list(_split(value))
-    for line in below if not words else ():
-        if (line.strip() and not line.startswith((" ", "\t", "-"))) or _FENCE.match(line):
-            break
-        words += _split(line)
-    yield from words

@@ -24,7 +24,7 @@ from slowwave.journal.entry_builders import forget_entry, save_entry, unreadable
 from slowwave.journal.erasure_tombstones import is_tombstoned
 from slowwave.journal.kinds.note import payload_digest, save_of
 from slowwave.notes.decoding import content_hash
-from slowwave.notes.fields import labels_remark
+from slowwave.notes.fields import unread_remark
 from slowwave.notes.folder import Listing
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
@@ -107,7 +107,7 @@ class VaultScanner:
         self._acted: set[str] = set()
         self._taken: set[str] = set()  # files, by source
         self._new_texts: set[str] = set()  # hashes of texts that are new in this scan
-        self._unread_labels: list[str] = []  # remarks on the file that is being read
+        self._unread: list[str] = []  # remarks on the file that is being read
         self._lost: set[str] = set()  # hashes of texts that are no longer in their note
         self._found: list[FoundNote] = []  # new and changed notes
         self._postponed: list[VaultFile] = []  # files that are not known yet
@@ -138,11 +138,11 @@ class VaultScanner:
             notes = read_notes(data, file.source, max_bytes=self._settings.max_bytes)
         acts: list[Entry] = []
         failures: list[NoteFailure] = []
-        self._unread_labels = []
+        self._unread = []
         for note in notes:
             acts += self._acts_on(note, file, raw=None if many else raw, failures=failures)
-        if self._unread_labels:
-            self.result.warnings.append(labels_remark(self._short(file.source), self._unread_labels))
+        if self._unread:
+            self.result.warnings.append(unread_remark(self._short(file.source), self._unread))
         if failures:
             self._keep(file.source)
             first = failures[0]
@@ -183,7 +183,7 @@ class VaultScanner:
         if self._is_known(place, raw or payload_digest(save_of(placed)), "save"):
             self.result.unchanged += 1
             return []
-        self._unread_labels += note.unread
+        self._unread += note.unread
         found = FoundNote(note, file, raw, place, content_hash(note.content))
         if not self._last:  # of a new vault, nothing can have moved
             return [self._save_found(found, place)]

@@ -49,6 +49,9 @@ SMOKE: dict[str, Argv] = {
     "ingest": lambda at: (
         "--vault", made.vault(at / "vault"), "--notes", 2, "--lines", "night", "save_many", *FAST
     ),
+    "injuries": lambda at: (
+        "--vault", made.vault(at / "vault"), "--notes", 2, "--kinds", "tabs,second block,UTF-16", *FAST
+    ),
     "journal": lambda at: (
         "--databases", "sqlite", "--acts", "feedback", "--processes", 1, "--writes", 5, "--entries", 3
     ),
@@ -103,7 +106,7 @@ SMOKE: dict[str, Argv] = {
 
 SLOW = {
     "abstention", "attack", "distributed", "embedding", "engines", "evaluate", "factions", "feedback", "gate",
-    "ingest", "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month",
+    "ingest", "injuries", "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month",
     "odd_calls", "one_person", "page", "peers", "server", "soak", "up_killed", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""

@@ -36,6 +36,9 @@ KINDS = {
     "never closed before the text": "title: {a}: {b}\n\nThe {c} belongs to the text of the note.\n",
     "control characters": "title: {a}\x07\nowner: \x01{b}",
     "nothing but symbols": "???\n%%%\n@@@",
+    "same value twice": "title: {a}\naliases: [{b}]\naliases: [{b}]",
+    "inline fields": "title:: {a}\nowner:: [[{b}]]\ntags:: {c}",
+    "emoji keys": "📅: {a}\n🔑 owner: {b}\ntitle: {c}",
     "deep": "a: " + "[" * 200 + "\ntags: {a}",
 }
 ENDINGS = ("\n---\n", "\n...\n", "\r\n---\r\n", "\n---  \n")
@@ -67,3 +70,28 @@ def test_every_body_of_an_injured_note_is_read_and_none_is_refused(kind):
         lost = {"prose between rules", "list between rules", "label-like prose"}
         if kind in lost or "sentence" in kind or "closed" in kind:
             assert all(word in note.content or word in note.title for word in (a, b, c) if word in head)
+
+
+FORMS = {
+    "TOML": '+++\ntitle = "{a}: {b}"\ndate = 2031-05-07\ntags = ["{c}"]\nat = 07:32:00\n+++\n',
+    "broken TOML": '+++\ntitle = "{a}: {b}"\ndate = 2031-05-07\ntags = ["{c}"]\nbad = {{{{\n+++\n',
+    "named TOML": '---toml\ntitle = "{a}: {b}"\ndate = "7 May 2031"\ntags = ["{c}"]\n---\n',
+    "JSON": '---json\n{{"title": "{a}: {b}", "date": "2031-05-07", "tags": ["{c}"]}}\n---\n',
+    "JSON without braces": ';;;\n"title": "{a}: {b}",\n"date": "2031-05-07", "tags": ["{c}"]\n;;;\n',
+    "broken JSON": ';;;\n{{\n"title": "{a}: {b}",\n"date": "2031-05-07",\n"tags": ["{c}"],\n?\n}}\n;;;\n',
+    "never closed": "---\ntitle: {a}: {b}\ndate: 07.05.2031\ntags: [{c}]\n\n",
+    "never closed, no blank line": '---\ntitle: "{a}: {b}"\ndate: 07.05.2031\ntags: {c}\n',
+    "page properties": "title:: {a}: {b}\ndate:: [[May 7th, 2031]]\ntags:: #{c}, [[{c}]]\n\n",
+    "unseen character first": "\u200b---\ntitle: {a}: {b}\ndate: 2031-05-07\ntags: {c}\n---\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_labels_of_other_forms_are_read(form):
+    chance = random.Random(form)
+    for number in range(NOTES):
+        a, b, c = chance.sample(WORDS, 3)
+        body = f"# Entry {number}\n\nThe {a} of {b} was painted.\n\n---\n\nNote: the {c} too.\n"
+        [note] = read_notes((FORMS[form].format(a=a, b=b, c=c) + body).encode(), "a.md", max_bytes=100_000)
+        assert (note.content, note.title, note.tags) == (body, f"{a}: {b}", (c,))
+        assert str(note.created_at)[:10] == "2031-05-07"

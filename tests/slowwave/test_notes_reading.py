@@ -144,15 +144,15 @@ def test_jsonl_lines():
         (b"{not json", "bad_json_line", "one JSON object a line"),
         (b"[1]", "bad_json_line", "a list, not an object"),
         (b'{"id": 1, "body": "x"}', "bad_json_line", "no 'text' or 'content' field; its fields: body, id"),
-        (b'{"text": NaN}', "bad_json_line", ""),
-        (b'{"text": "\\ud800"}', "bad_json_line", ""),
+        (b'{"text": NaN}', "empty", ""),
+        (b'{"text": "\\u00', "bad_json_line", ""),
         (b"[" * 100_000, "bad_json_line", ""),
         (b'{"text": " "}', "empty", ""),
         (b'{"text": null}', "empty", ""),
         (b'{"text": ["x"]}', "wrong_type", "'text'"),
         (b'{"text": "x", "id": {}}', "wrong_type", "'id'"),
-        (b'{"text": "\xff"}', "not_utf8", "0xff at offset 10"),
-        (b'{"text": "a\\u0000b"}', "nul_bytes", "'text'"),
+        (b'{"text": "\xff\xff\xff\xff"}', "not_utf8", "0xff at offset 10"),
+        (b'{"text": "\\u0000"}', "empty", ""),
         (b'{"text": "' + b"x" * 300_000 + b'"}', "too_large", "the limit is 200,000"),
     ],
 )
@@ -164,6 +164,32 @@ def test_a_broken_line_fails_alone(line, reason, told):
     assert failure.message.startswith("facts.jsonl#L2: ")
     assert told in failure.message
     assert failure.excerpt == line[:500].decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(
+    ("line", "content", "remark"),
+    [
+        (b'{"text": "a pier\\ud800"}', "a pier\ufffd", "1 character"),
+        (b'{"text": "a\\u0000 pier", "tags": ["x\\u0000"]}', "a pier", "2 NUL characters, removed"),
+        (b'{"text": "a\\u0000 pier", "own\\ud83d": 1}', "a pier", "1 NUL character, removed"),
+        (b'{"text": "a pier\xff"}', "a pier\ufffd", "1 character not in UTF-8"),
+        (b'{"text": "caf\xe9"}', "caf\xe9", "read as Windows-1252"),
+        (b'{"text": "two\tlines", "n": NaN}', "two\tlines", ""),
+    ],
+)
+def test_a_bad_character_of_a_line_costs_itself(line, content, remark):
+    before, note, after = jsonl({"text": "one"}, line, {"text": "three"}, max_bytes=LIMIT)
+    assert [one.content for one in (before, note, after)] == ["one", content, "three"]
+    assert any(remark in one for one in note.unread) or not remark
+    assert note.metadata.get("damaged_characters", []) == list(note.unread)
+
+
+def test_two_records_on_one_line_and_a_half_one_before_a_whole_one():
+    lines = b'{"id": "a", "text": "one"}{"text": "two"}\n{"id": "b", "te{"id": "c", "text": "three"}'
+    notes = read_notes(lines, "facts.jsonl", max_bytes=LIMIT)
+    assert [note.source for note in notes] == [f"facts.jsonl#{name}" for name in ("a", "L1.2", "L2", "c")]
+    assert [getattr(note, "content", "") for note in notes] == ["one", "two", "", "three"]
+    assert notes[2].reason == "bad_json_line"
 
 
 def test_a_jsonl_file_in_utf16_is_read():

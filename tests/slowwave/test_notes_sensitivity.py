@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from notes_helpers import LIMIT, markdown
 
@@ -16,6 +18,13 @@ SPELLINGS = [
     "sensitivity: <% tp.x %>",
     "nested:\n  sensitivity: secret", "sensitivity: public\nSensitivity: secret",
     "sensitivity: internal\nsensitivity: secret",
+    "sensitivity:: secret", "sensitivity\uff1a\u3000secret", "sensitivity = secret", "sensitivity - secret",
+    "| sensitivity | secret |", "<b>sensitivity</b>: secret", "__sensitivity__: secret",
+    "`sensitivity`: secret", "sensitivity: #secret", "sensitivity: <secret>", "sensitivity level: secret",
+    "data_sensitivity: secret", "@sensitivity: secret", "\uff33ensitivity: secret",
+    "s\u0435nsitivity: secret",
+    "list:\n  - level: 1\n  - sensitivity: secret", "marks: [sensitivity/secret]",
+    "owner: [b, {sensitivity: secret}", "SENS\u0130T\u0130VITY: secret", "\tsensitivity:\tsecret",
 ]  # fmt: skip
 PLACES = {
     "alone": "---\n{}\n---\nbody",
@@ -30,6 +39,10 @@ PLACES = {
     "below some text": "---\ntitle: x\n---\nThis is an introduction of one line.\n\n---\n{}\n---\nbody",
     "with a stray sentence": "---\ntitle: x\nThis is a stray sentence here.\n{}\n---\nbody",
     "below text between rules": "---\n\nThis is a sentence between two rules.\n{}\n\n---\nbody",
+    "three plus": '+++\ntitle = "x"\n{}\n+++\nbody',
+    "three semicolons": ";;;\n{}\n;;;\nbody",
+    "named form": "---yaml\n{}\n---\nbody",
+    "code at the beginning": "```yaml\n{}\n```\nbody",
     "CRLF": "\ufeff---\r\n{}\r\n---\r\nbody",
 }
 
@@ -52,13 +65,37 @@ def test_a_label_that_closes_closes_in_every_place_and_spelling(spelling, place)
         '---\ntitle: "Sensitivity: a study of secret things"\n---\nbody',
         "---\ntags: [sensitivity, secret]\n---\nbody",
         "---\nsensibility: secret\n---\nbody",
-        "We write `sensitivity: secret` into the front matter.\nsensitivity: secret",
-        "body\n\n---\n\nText after a rule has no labels at all.\nsensitivity: secret",
+        "We write `sensitivity: secret` into the front matter.\n`sensitivity: secret` closes a note.",
+        "body\n\n---\n\nText after a rule has no labels at all, like sensitivity: secret.",
+        "body\n\nSensitivity: 97 %, specificity: 92 %",
+        "body\n\nSensitivity: secret agents are touchy.",
+        "The sensitivity of secret keys; sensitivity: secret_keys",
+        "---\nmarks: [{name: sensitivity, value: high}, {name: secret}]\n---\nbody",
+        "---\nlight_sensitivity: high\n---\nbody",
+        "---\n# sensitivity: secret\ntitle: x # sensitivity: secret\n---\nbody",
         "body\n\n```yaml\n---\nsensitivity: secret\n---\n```\n",
     ],
 )
 def test_what_does_not_state_it_does_not_close(text):
     assert markdown(text).sensitivity in ("public", "internal")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sensitivity:: secret", "- Sensitivity:: secret", "A line (sensitivity:: secret) of text",
+        "A line [sensitivity:: confidential] of text", "**Sensitivity:** secret", "> sensitivity: secret",
+        "Sensitivity: secret (for the board)", "A line #sensitivity/secret of text",
+        "| Sensitivity | secret |",
+        "1. sensitivity: secret", "> [!warning]- sensitivity: secret", "owner: ada; sensitivity: secret",
+        'x = {"a": 1, "sensitivity": "secret"}', '"sensitivity": "secret",',
+        "sensitivity: SECRET\u2028",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("text", ["{}\n\nbody", "# Title\n\nbody\n{}\nmore", "body\n\n```\nopen\n{}"])
+def test_a_line_or_an_inline_field_of_the_text_closes(line, text):
+    assert markdown(text.format(line)).sensitivity == "secret"
+    assert parse_text(text.format(line).encode(), "a.txt", max_bytes=LIMIT).sensitivity == "secret"
 
 
 @pytest.mark.parametrize(
@@ -72,6 +109,7 @@ def test_what_does_not_state_it_does_not_close(text):
         ("---\n{title: a, sensitivity: secret, : }\n---\nbody", "secret"),
         ('+++\nsensitivity = "secret"\n+++\nbody', "secret"),
         ("---\nsensitivty: secret\n---\nbody", "secret"),
+        ("---\nmarks:\n  - {name: Sensitivity, value: secret}\n---\nbody", "secret"),
     ],
 )
 def test_the_strictest_statement_counts_and_a_block_in_the_text_opens_nothing(text, sensitivity):
@@ -94,3 +132,15 @@ def test_text_files_and_json_lines_close_too():
     ]  # fmt: skip
     found = [note.sensitivity for note in read_notes(b"\n".join(lines), "a.jsonl", max_bytes=LIMIT)]
     assert found == ["secret", "secret", "internal"]
+
+
+@pytest.mark.parametrize(
+    "piece", [":", " ", "|", ":: ", "(sensitivity::", "sensitivity: ", "#", "\\", "\n- "]
+)
+@pytest.mark.parametrize(
+    "text", ["---\ntitle: a: b\nsensitivity{}\n---\nbody", "body\nsensitivity{}", "{}\nbody"]
+)
+def test_a_hostile_line_is_read_quickly(piece, text):
+    started = time.process_time()
+    assert markdown(text.format(piece * (50_000 // len(piece)))).content
+    assert time.process_time() - started < 1

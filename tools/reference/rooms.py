@@ -17,6 +17,7 @@ PAGES = (
     ("http-api.md", "endpoints, rights and errors of the HTTP API"),
     ("tables.md", "every LanceDB table and its columns"),
     ("notes.md", "notes and their front matter"),
+    ("damaged-notes.md", "labels, characters and dates that people's files have"),
     ("rules.md", "the numbered rules that code and pages cite"),
     ("glossary.md", "one word per concept"),
     ("night.md", "assets, jobs, schedules, sensors and checks of the nightly job, with a picture"),
