@@ -188,13 +188,14 @@ def test_claude_with_what_it_remembers_and_documents(take, memory, tmp_path):
         },
     )
     report = take("claude", file)
-    assert report["new"] == {"message": 1, "memory": 2, "document": 1}
+    assert report["new"] == {"message": 1, "memory": 3, "document": 1}
     assert report["unread"] == 0
     assert {source for (source,) in rows(memory, "source")} == {
         "claude:k1/k1-0", "claude:memory/a", "claude:memory/p", "claude:project/p/d",
+        "claude:project/p/instructions",
     }  # fmt: skip
     before = everything(memory)
-    assert take("claude", file)["already"] == 4
+    assert take("claude", file)["already"] == 5
     assert everything(memory) == before
 
 
