@@ -163,7 +163,7 @@ class Gemini(ImportSource):
 
 
 def _text_of_note(value: Mapping[str, Any]) -> str:
-    """Return the text of a note, with its list and the links that are not in it."""
+    """Return the text of a note, with its list and further links."""
     parts = [text_of(value.get("textContent"))]
     entries = value.get("listContent")
     lines = [

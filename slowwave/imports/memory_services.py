@@ -49,7 +49,7 @@ class _Service(ImportSource):
     def _record(self, value: Mapping[str, Any], place: str) -> Read: ...
 
     def _item(self, key: str, text: str, place: str, at: object, **labels: Any) -> tuple[ImportItem]:  # noqa: ANN401
-        """Return a memory that a program wrote, dated by the first of these times that can be read."""
+        """Return a memory that a program wrote. The first readable time is its date."""
         times = at if isinstance(at, tuple) else (at,)
         moments = [moment for time in times if (moment := moment_in(time, self.now)) is not None]
         labels = {"memory_type": "fact", "labels": {"source_kind": "generated"}, **labels}

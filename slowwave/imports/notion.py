@@ -142,7 +142,7 @@ class Notion(ImportSource):
 
 
 def _decoded(file: Member) -> tuple[str, list[Read]]:
-    """Return the text of a file, with a remark about replaced characters or why it cannot be read."""
+    """Return the text of a file, with remarks about characters and errors."""
     try:
         text = read_whole(file).decode("utf-8-sig", "replace")
     except ImportFailedError as error:
@@ -171,7 +171,7 @@ def _title(name: str) -> str:
 
 
 def _place(name: str) -> str:
-    """Return the path of a page or database, without the ids in its names and its ending."""
+    """Return the path of a page or database without ids and ending."""
     path = PurePosixPath(name.replace("\\", "/"))
     stem = path.stem.removesuffix(_ALL)
     ending = _ALL if stem != path.stem else ""

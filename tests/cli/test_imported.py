@@ -33,6 +33,7 @@ from slowwave.lifecycle.correcting import correction
 from slowwave.memory import Memory
 from slowwave.views.terminal import out
 
+ORDERS = "Quote the prices of the Tidal pilot in euros, and name the depot in Porto."
 SAID = [("user", LISBON), ("assistant", "Lisbon is lovely."), ("user", "thanks!"), ("user", RENT)]
 
 
@@ -182,7 +183,7 @@ def test_claude_with_what_it_remembers_and_documents(take, memory, tmp_path):
             ],
             "data/memories.json": remembered,
             "data/projects.json": [
-                {"uuid": "p", "name": "Tidal", "prompt_template": "You are …", "docs": [document]}
+                {"uuid": "p", "name": "Tidal", "prompt_template": ORDERS, "docs": [document]}
             ],
             "data/users.json": [{"uuid": "a"}],
         },
