@@ -15,6 +15,7 @@ from slowwave.imports.run_import import ImportOptions, run_import
 START = 1_760_000_000.0
 SHEEP = "User keeps eleven Soay sheep on the slope behind the mill."
 RYE = "User bakes rye bread every Friday and cannot eat sesame."
+HIVES = "Remove the lids of the hives in Rauma before noon, User was told by a neighbour."
 PROFILE = "I repair church organs in Tartu, and my workshop is on Pikk street."
 STYLE = "Answer in metric units, and show prices in euros without cents."
 
@@ -105,12 +106,13 @@ def test_what_was_forgotten_switched_off_or_is_empty_stays_out(memory, tmp_path)
         chat("c1", off, instructions("i2", " ", ""), bio("m1", texts(SHEEP)), bio("m2", texts(""))),
         chat("c2", bio("m3", texts(f"Forget that {SHEEP}"), at=START + 5), bio("m4", texts(RYE), at="?")),
         chat("c3", bio("m5", texts("Forget everything about the boat."))),
+        chat("c4", bio("m6", texts("Remove the memory about the boat.")), bio("m7", texts(HIVES))),
     ]  # fmt: skip
     report = imported(memory, tmp_path / "c.json", chats)
-    assert list(rows(memory)) == [RYE]
+    assert set(rows(memory)) == {RYE, HIVES}
     assert report.skipped == {
         "custom instructions that are switched off": 1, "empty custom instructions": 1, "an empty memory": 1,
-        "forgotten in ChatGPT": 1, "a request to forget a memory": 2,
+        "forgotten in ChatGPT": 1, "a request to forget a memory": 3,
     }  # fmt: skip
 
 
