@@ -27,7 +27,8 @@ _PARTS: Final = (
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _FENCED: Final = re.compile(r"\s*[^`]*:\s*```\s*(.*?)\s*```\s*", re.DOTALL)  # ChatGPT's words around a text
 _UNSAY: Final = re.compile(
-    r"(?:please\s+)?(?:forget|(?:delete|remove|erase)\s+(?:the|this|that)?\s*memory)\b(?:\s+(?:that|about))?[\s:]*",
+    r"(?:please\s+)?(?:forget|(?:delete|remove|erase)\s+(?:the|this|that)?\s*memory)\b"
+    r"(?:\s+(?:that|about))?[\s:]*",
     re.IGNORECASE,
 )
 

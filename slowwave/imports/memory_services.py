@@ -48,7 +48,9 @@ class _Service(ImportSource):
     @abstractmethod
     def _record(self, value: Mapping[str, Any], place: str) -> Read: ...
 
-    def _item(self, key: str, text: str, place: str, at: object, **labels: Any) -> tuple[ImportItem]:  # noqa: ANN401
+    def _item(
+        self, key: str, text: str, place: str, at: object, **labels: Any  # noqa: ANN401
+    ) -> tuple[ImportItem]:  # fmt: skip
         """Return a memory that a program wrote. The first readable time is its date."""
         times = at if isinstance(at, tuple) else (at,)
         moments = [moment for time in times if (moment := moment_in(time, self.now)) is not None]
