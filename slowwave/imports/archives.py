@@ -5,6 +5,7 @@ A member of an archive is read as a stream; its name is only compared, never use
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -39,13 +40,14 @@ class Member(NamedTuple):
     open: Callable[[], AbstractContextManager[IO[bytes]]]
 
 
-def members(path: str, *patterns: str) -> list[Member]:
+def members(path: str, *patterns: str, nested: bool = False) -> list[Member]:
     """List the files of an export.
 
     Args:
         path: A file, a .zip or a folder.
         patterns: Of names in an archive or a folder (``memories/*.json``), at any depth. A single file is
             always included.
+        nested: Read the archives within an archive, too.
 
     Raises:
         ImportFailedError: The file does not exist, is damaged, or is beyond the limits.
@@ -66,7 +68,7 @@ def members(path: str, *patterns: str) -> list[Member]:
     with place.open("rb") as stream:
         first = stream.read(len(_ZIP))
     if first in (_ZIP, _EMPTY_ZIP):
-        return _packed(place, patterns)
+        return _packed(place, place.name, patterns, nested=nested)
     return [_file(place, place.name)]
 
 
@@ -130,29 +132,41 @@ def _file(path: Path, name: str) -> Member:
     return Member(name, size, lambda: path.open("rb"))
 
 
-def _packed(path: Path, patterns: tuple[str, ...]) -> list[Member]:
-    with damage_explained(str(path), *_DAMAGE), zipfile.ZipFile(path) as archive:
-        infos = [
-            info
-            for info in archive.infolist()
-            if not info.is_dir()
-            and not info.filename.startswith(_OF_A_MAC)
-            and _matches(info.filename.replace("\\", "/"), patterns)
-        ]
-    for info in infos:
-        _bounded(info.filename, info.file_size)
-        if info.file_size >= LARGE and info.file_size > MAX_COMPRESSION_RATIO * max(info.compress_size, 1):
-            raise ImportFailedError(
-                f"{info.filename} in {path.name} is {info.file_size // max(info.compress_size, 1):,} times "
-                f"larger than its packed form, which no text is. It was not opened."
-            )
-    return [_member(path, info) for info in infos]
+def _packed(
+    source: Path | bytes, name: str, patterns: tuple[str, ...], *, nested: bool = False
+) -> list[Member]:
+    """List the members of an archive: of a file, or of the bytes of an archive within one."""
+    found = []
+    with damage_explained(name, *_DAMAGE), _archive(source) as archive:
+        for info in archive.infolist():
+            if info.is_dir() or info.filename.startswith(_OF_A_MAC):
+                continue
+            inner = nested and info.filename.lower().endswith(".zip")
+            if not inner and not _matches(info.filename.replace("\\", "/"), patterns):
+                continue
+            _sound(info, name)
+            member = _member(source, info)
+            found += _packed(read_whole(member), info.filename, patterns) if inner else [member]
+    return found
 
 
-def _member(path: Path, info: zipfile.ZipInfo) -> Member:
+def _archive(source: Path | bytes) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source)
+
+
+def _sound(info: zipfile.ZipInfo, name: str) -> None:
+    _bounded(info.filename, info.file_size)
+    if info.file_size >= LARGE and info.file_size > MAX_COMPRESSION_RATIO * max(info.compress_size, 1):
+        raise ImportFailedError(
+            f"{info.filename} in {name} is {info.file_size // max(info.compress_size, 1):,} times "
+            f"larger than its packed form, which no text is. It was not opened."
+        )
+
+
+def _member(source: Path | bytes, info: zipfile.ZipInfo) -> Member:
     @contextmanager
     def opened() -> Iterator[IO[bytes]]:
-        with zipfile.ZipFile(path) as archive, archive.open(info) as stream:
+        with _archive(source) as archive, archive.open(info) as stream:
             yield stream
 
     return Member(info.filename, info.file_size, opened)

@@ -1,7 +1,7 @@
-"""Reader of ChatGPT's data export: ``conversations.json``, each conversation a tree of messages.
+"""Reader of ChatGPT's data export: conversations, each a tree of messages, and its explicit memories.
 
 Edited questions and regenerated answers are branches of the tree. Only the visible branch, which ends in
-``current_node``, is imported.
+``current_node``, is imported. Explicit memories count in every branch, because ChatGPT kept them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from slowwave.imports.archives import members
+from slowwave.imports.archives import Member, members
+from slowwave.imports.chatgpt_memory import ExplicitMemories
 from slowwave.imports.json_records import Element, elements, found
 from slowwave.imports.model import ImportSource, Read, Unread, isolated, text_of
 from slowwave.imports.moments import moment_in
@@ -18,6 +19,12 @@ from slowwave.imports.transcripts import Turn, thread
 
 _UNNAMED = ("New chat",)
 _SAID = ("text", "multimodal_text")  # content types with text
+_OTHERS = (
+    "user.json", "user_settings.json", "message_feedback.json", "model_comparisons.json", "group_chats.json",
+    "shared_conversations.json", "shopping.json", "sora.json", "export_manifest.json",
+    "conversation_asset_file_names.json", "library_files.json",
+)  # fmt: skip
+"""Files of the export that have no conversations."""
 
 
 class ChatGpt(ImportSource):
@@ -25,22 +32,34 @@ class ChatGpt(ImportSource):
 
     title = "ChatGPT"
     expected = (
-        "the .zip of Settings > Data controls > Export data, or its conversations.json: a list of "
-        "conversations, each with a `mapping` of messages"
+        "the .zip of Settings > Data controls > Export data, its conversations.json, or a folder of "
+        "conversations: each has a `mapping` of messages"
     )
 
     def read(self) -> Iterator[Read]:
         """Yield its conversations and memories; see `ImportSource`."""
-        files = members(self.path, "conversations.json", "conversations-*.json")
-        self.require(files, "is no conversations.json")
-        for file in files:
+        memories = ExplicitMemories(self.name, self.now)
+        for file in self._files():
             for element in elements(file, "mapping"):
                 if isinstance(element, Element):
-                    yield from isolated(element.place, self._conversation(element))
+                    yield from isolated(element.place, self._conversation(element, memories))
                 else:
                     yield element
+        yield from memories.read()
 
-    def _conversation(self, element: Element) -> Iterator[Read]:
+    def _files(self) -> list[Member]:
+        """Return the files with conversations: lists of them, else each file as one."""
+        files = members(self.path, "conversations.json", "conversations-*.json", "conversations_*.json")
+        if not files:
+            files = [
+                file
+                for file in members(self.path, "*.json")
+                if file.name.replace("\\", "/").rpartition("/")[2] not in _OTHERS
+            ]
+        self.require(files, "is no conversations.json")
+        return files
+
+    def _conversation(self, element: Element, memories: ExplicitMemories) -> Iterator[Read]:
         value = element.value
         mapping = value.get("mapping") if isinstance(value, dict) else None
         if not isinstance(mapping, dict):
@@ -55,9 +74,14 @@ class ChatGpt(ImportSource):
         if not name:
             yield Unread(element.place, "the conversation has no id")
             return
+        explicit = set()
+        for place, (node, message) in enumerate(_messages(mapping), start=1):
+            if memories.add(message, name, f"{element.place}, message {place:,}", began):
+                explicit.add(node)
         turns = [
             _turn(node, message, f"{element.place}, message {place:,}", began, self.now)
             for place, (node, message) in enumerate(_branch(mapping, value.get("current_node")), start=1)
+            if node not in explicit
         ]
         yield from thread(
             turns, self.name, name, title=_title(value), updated=updated or began,
@@ -69,6 +93,14 @@ def _title(value: Mapping[str, Any]) -> str:
     """Return the title of a conversation; empty if the client never named it."""
     title = text_of(value.get("title"))
     return "" if title in _UNNAMED else title
+
+
+def _messages(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the messages of all branches, with the ids of their nodes."""
+    for name, node in mapping.items():
+        message = node.get("message") if isinstance(node, dict) else None
+        if isinstance(message, dict):
+            yield name, message
 
 
 def _branch(mapping: Mapping[str, Any], current: object) -> list[tuple[str, Mapping[str, Any]]]:

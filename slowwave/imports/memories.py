@@ -42,7 +42,7 @@ class Mem0(ImportSource):
         """Yield its memories; see `ImportSource`."""
         users: set[str] = set()
         for file in members(self.path, "*.json", "*.jsonl"):
-            for element in _records(file, "results", "memories"):
+            for element in listed_records(file, "results", "memories"):
                 yield self._memory(element, users) if isinstance(element, Element) else element
         if len(users) > 1:
             yield Remark(
@@ -99,7 +99,7 @@ class MemoryServer(ImportSource):
         entities: dict[str, _Entity] = {}
         relations: list[tuple[str, str, str]] = []
         for file in members(self.path, "*.json", "*.jsonl"):
-            for element in _records(file, "entities", "relations"):
+            for element in listed_records(file, "entities", "relations"):
                 problem = _graph(element, entities, relations) if isinstance(element, Element) else element
                 if problem is not None:
                     yield problem
@@ -156,8 +156,18 @@ def _graph(
     return Unread(element.place, f"expected an entity with `name` and `observations`, got {found(value)}")
 
 
-def _records(file: Member, *lists: str) -> Iterator[Element | Unread | Repaired]:
-    """Yield the records of a file: JSON lines, a list, or an object with lists of these names."""
+def listed_records(
+    file: Member, *lists: str, names: tuple[str, ...] = _RECORDS
+) -> Iterator[Element | Unread | Repaired]:
+    """Yield the records of a file: JSON lines, a list, or an object with lists of these names.
+
+    Args:
+        lists: Names of lists in an object.
+        names: An object with one of them is a record; for a broken file.
+
+    Raises:
+        ImportFailedError: It is not JSON, or it is too large.
+    """
     data = read_whole(file)
     try:
         value, replaced = whole(data, file.name)
@@ -166,7 +176,7 @@ def _records(file: Member, *lists: str) -> Iterator[Element | Unread | Repaired]
         if _has_lines(rest, lists):
             yield from lines(file)
         elif rest[:1] in (b"[", b"{"):
-            yield from elements(file, *_RECORDS)
+            yield from elements(file, *names)
         elif rest:
             raise
         return

@@ -1,4 +1,4 @@
-"""Parsing of times in exports: seconds, milliseconds, ISO 8601 with and without a zone, or nothing."""
+"""Parsing of times in exports: seconds to microseconds, ISO 8601 with and without a zone, or nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from slowwave.common.arguments import FIRST_YEAR, LAST_YEAR
 
 MILLISECONDS_FROM = 1e11
 """Minimum number that is read as milliseconds: as seconds it would be beyond the year 5138."""
+MICROSECONDS_FROM = 1e14
+"""Minimum number that is read as microseconds: as milliseconds it would be beyond the year 5138."""
 AHEAD = timedelta(days=1)
 """Maximum clock skew; a later time is invalid."""
 
@@ -17,7 +19,7 @@ def moment_in(value: object, now: datetime) -> datetime | None:
     """Parse a time as UTC; None if there is none or it is out of range.
 
     Args:
-        value: Seconds (or milliseconds) since 1970, ISO 8601, or anything else.
+        value: Seconds (or milliseconds, microseconds) since 1970, ISO 8601, or anything else.
         now: Current time.
     """
     try:
@@ -52,4 +54,8 @@ def _of_text(text: str) -> datetime:
 def _of_number(number: float) -> datetime:
     if not math.isfinite(number) or number <= 0:
         raise ValueError(number)
-    return datetime.fromtimestamp(number / 1_000 if number >= MILLISECONDS_FROM else number, UTC)
+    if number >= MICROSECONDS_FROM:
+        number /= 1_000_000
+    elif number >= MILLISECONDS_FROM:
+        number /= 1_000
+    return datetime.fromtimestamp(number, UTC)

@@ -47,10 +47,11 @@ _EXPORT = ("file", "The .zip of the export, or its conversations.json.")
 
 # fmt: off
 SOURCES: Final = (
-    ImportForm("chatgpt", "chatgpt:ChatGpt", "Import your messages to ChatGPT from its data export.",
+    ImportForm("chatgpt", "chatgpt:ChatGpt",
+               "Import your messages to ChatGPT, its memories and custom instructions, from its data export.",
                *_EXPORT, _SPOKEN),
     ImportForm("claude", "claude:Claude",
-               "Import your messages to Claude, its memories, and project documents, from its data export.",
+               "Import your messages to Claude, memories, attachments and projects, from its data export.",
                *_EXPORT, _SPOKEN),
     ImportForm("claude-code", "coding:ClaudeCode",
                "Import your messages in sessions of Claude Code, and its memory files.",
@@ -68,5 +69,18 @@ SOURCES: Final = (
     ImportForm("memory-server", "memories:MemoryServer",
                "Import the entities of the reference memory server of the Model Context Protocol.",
                "file", "Its memory.jsonl.", ()),
+    ImportForm("keep", "google:Keep", "Import the notes of Google Keep from Google Takeout.",
+               "file", "The .zip of Takeout, its folder, or one note as JSON."),
+    ImportForm("gemini", "google:Gemini", "Import your prompts to Gemini from Google Takeout.",
+               "file", "The .zip of Takeout, or MyActivity.json.", _SPOKEN),
+    ImportForm("notion", "notion:Notion", "Import the pages and databases of Notion from its export.",
+               "file", "The .zip of the export (Markdown & CSV), or its folder."),
+    ImportForm("zep", "memory_services:Zep", "Import the facts of Zep or Graphiti that still hold.",
+               "file", "Edges as JSON."),
+    ImportForm("hindsight", "memory_services:Hindsight", "Import the memories of Hindsight.",
+               "file", "Results of a recall, or listed memories, as JSON."),
+    ImportForm("claude-mem", "memory_services:ClaudeMem",
+               "Import the observations, summaries and prompts of claude-mem.",
+               "file", "Its export as JSON."),
 )
 # fmt: on

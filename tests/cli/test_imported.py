@@ -33,6 +33,7 @@ from slowwave.lifecycle.correcting import correction
 from slowwave.memory import Memory
 from slowwave.views.terminal import out
 
+ORDERS = "Quote the prices of the Tidal pilot in euros, and name the depot in Porto."
 SAID = [("user", LISBON), ("assistant", "Lisbon is lovely."), ("user", "thanks!"), ("user", RENT)]
 
 
@@ -182,19 +183,20 @@ def test_claude_with_what_it_remembers_and_documents(take, memory, tmp_path):
             ],
             "data/memories.json": remembered,
             "data/projects.json": [
-                {"uuid": "p", "name": "Tidal", "prompt_template": "You are …", "docs": [document]}
+                {"uuid": "p", "name": "Tidal", "prompt_template": ORDERS, "docs": [document]}
             ],
             "data/users.json": [{"uuid": "a"}],
         },
     )
     report = take("claude", file)
-    assert report["new"] == {"message": 1, "memory": 2, "document": 1}
+    assert report["new"] == {"message": 1, "memory": 3, "document": 1}
     assert report["unread"] == 0
     assert {source for (source,) in rows(memory, "source")} == {
         "claude:k1/k1-0", "claude:memory/a", "claude:memory/p", "claude:project/p/d",
+        "claude:project/p/instructions",
     }  # fmt: skip
     before = everything(memory)
-    assert take("claude", file)["already"] == 4
+    assert take("claude", file)["already"] == 5
     assert everything(memory) == before
 
 
