@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, home_settings, open_home
+from slowwave.cli.app import Namespace, app, home_settings, open_home, required_settings
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
@@ -150,7 +150,7 @@ def reembed(
     from slowwave.maintenance.reembed import reembed as run
 
     with bars():
-        report = run(home_settings(), model)
+        report = run(required_settings(), model)
 
     def show() -> None:
         chunks = counted(report["chunks"], "chunk has", "chunks have")

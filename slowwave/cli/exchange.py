@@ -100,7 +100,7 @@ def export(
         ),
     ] = "",
     secret: Annotated[
-        bool, typer.Option("--secret", help="Include secret memories, and searches that returned them.")
+        bool, typer.Option("--secret", help="Include secret memories, and the searches left out for them.")
     ] = False,
 ) -> None:
     """Export searches and feedback of a namespace as lines, or its memories whole (`memories TARGET`)."""
@@ -158,8 +158,13 @@ def _export_memories(target: str, namespace: str, form: str, *, secret: bool) ->
     )
     if collected.withheld:
         warn(
-            f"{counted(collected.withheld, 'secret memory', 'secret memories')} and their searches were left "
-            f"out; --secret includes them."
+            f"{counted(collected.withheld, 'secret memory', 'secret memories')} left out; --secret includes "
+            f"them."
+        )
+    if collected.searches:
+        warn(
+            f"{counted(collected.searches, 'search', 'searches')} and all ratings left out: this namespace "
+            f"has, or had, something secret, and its words may be in queries. --secret includes them."
         )
 
 

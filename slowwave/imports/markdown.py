@@ -81,7 +81,9 @@ def _notes(path: str, max_bytes: int, expected: str, now: datetime) -> Iterator[
         what = "is a file" if folder.exists() else "does not exist"
         raise ImportFailedError(f"{path} {what}. Expected: {expected}.")
     listing = list_vault(folder)
-    if not listing.files:
+    if listing.copies:
+        yield Remark(listing.copies_remark)
+    elif not listing.files:
         raise ImportFailedError(f"There are no notes in {path}. Expected: {expected}.")
     for unseen in listing.unseen:
         if unseen.expected:

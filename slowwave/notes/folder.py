@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from slowwave.common.pluralize import counted
+from slowwave.notes.exported import ExportedFiles, exported_files, is_exported_copy
 from slowwave.notes.model import NOTE_SUFFIXES, VaultFile
 
 
@@ -28,10 +30,25 @@ class Unseen:
 
 @dataclass(slots=True)
 class Listing:
-    """Content of a vault: files and inaccessible places, both sorted by source."""
+    """Content of a vault: files and inaccessible places, both sorted by source.
+
+    Attributes:
+        copies: Files that are unchanged since `slowwave export memories` wrote them (count).
+    """
 
     files: list[VaultFile] = field(default_factory=list)
     unseen: list[Unseen] = field(default_factory=list)
+    copies: int = 0
+
+    @property
+    def copies_remark(self) -> str:
+        """Sentence about the copies; empty if there are none."""
+        if not self.copies:
+            return ""
+        return (
+            f"{counted(self.copies, 'unchanged file')} of an export of memories not read, because they would "
+            f"come twice. `slowwave import memories FOLDER` imports the export."
+        )
 
 
 def iter_vault(root: Path) -> Iterator[VaultFile]:
@@ -43,8 +60,8 @@ def list_vault(root: Path) -> Listing:
     """List the notes of a vault.
 
     Skipped are hidden files and folders, files that are not notes, links that leave the vault or lead to a
-    folder above them, and folder links inside linked folders. The listing reports such links, dangling ones,
-    and folders and files that cannot be opened.
+    folder above them, folder links inside linked folders, and unchanged copies of exported memories.
+    The listing reports such links, dangling ones, and folders and files that cannot be opened.
 
     Args:
         root: Folder of the vault.
@@ -58,13 +75,25 @@ def list_vault(root: Path) -> Listing:
     if not root.is_dir():
         raise NotADirectoryError(f"The vault {root} is a file: give the folder that holds the notes")
     listing = Listing()
-    _scan(listing, root, "", root.resolve(), linked=False)
+    _scan(listing, root, "", root.resolve(), _Exported(), linked=False)
     listing.files.sort(key=lambda file: (file.source, os.fsencode(file.path)))
     listing.unseen.sort(key=lambda place: place.source)
     return listing
 
 
-def _scan(listing: Listing, folder: Path, prefix: str, root: Path, *, linked: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Exported:
+    """Nearest export that a folder is in, and the source of its folder with a slash."""
+
+    prefix: str = ""
+    files: ExportedFiles = field(default_factory=ExportedFiles)
+
+
+def _scan(
+    listing: Listing, folder: Path, prefix: str, root: Path, exported: _Exported, *, linked: bool
+) -> None:
+    own = exported_files(folder)
+    exported = _Exported(prefix, own) if own.digests else exported
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -72,22 +101,35 @@ def _scan(listing: Listing, folder: Path, prefix: str, root: Path, *, linked: bo
                     # A file name need not be UTF-8; a source must be.
                     name = os.fsencode(entry.name).decode("utf-8", "replace")
                     source = unicodedata.normalize("NFC", prefix + name)
-                    _add(listing, entry, source, root, linked=linked)
+                    _add(listing, entry, source, root, exported, linked=linked)
     except OSError as error:
         listing.unseen.append(Unseen(prefix.rstrip("/"), f"the folder cannot be listed: {error.strerror}"))
 
 
-def _add(listing: Listing, entry: os.DirEntry[str], source: str, root: Path, *, linked: bool) -> None:
+def _add(
+    listing: Listing,
+    entry: os.DirEntry[str],
+    source: str,
+    root: Path,
+    exported: _Exported,
+    *,
+    linked: bool,
+) -> None:
     is_note = PurePosixPath(source).suffix.lower() in NOTE_SUFFIXES
     try:
         if obstacle := _obstacle(entry, root, linked=linked):
             dangles = obstacle == _DANGLING
             listing.unseen.append(Unseen(source, obstacle, expected=dangles and is_note))
         elif entry.is_dir():
-            _scan(listing, Path(entry.path), source + "/", root, linked=linked or entry.is_symlink())
+            _scan(
+                listing, Path(entry.path), source + "/", root, exported, linked=linked or entry.is_symlink()
+            )
         elif is_note and entry.is_file():
             status = entry.stat()
-            listing.files.append(VaultFile(source, Path(entry.path), status.st_size, status.st_mtime_ns))
+            if is_exported_copy(entry, source.removeprefix(exported.prefix), exported.files):
+                listing.copies += 1
+            else:
+                listing.files.append(VaultFile(source, Path(entry.path), status.st_size, status.st_mtime_ns))
         elif is_note:
             listing.unseen.append(Unseen(source, "it is no file: a pipe, a socket or a device"))
     except OSError as error:

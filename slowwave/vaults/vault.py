@@ -123,6 +123,9 @@ def scan(
     """
     listing = list_vault(Path(source.uri))
     scanner = VaultScanner(journal, source, listing, settings, as_of=as_of, principal=principal)
+    if listing.copies:
+        scanner.result.nameless.append(listing.copies_remark)
+        scanner.result.warnings.append(listing.copies_remark)
     limit = before.timestamp() * 1e9 if before is not None else float("inf")
     batch: list[Entry] = []
     with progress.task(f"reading {source.name}", len(listing.files)) as advance:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import slowwave
@@ -40,6 +41,37 @@ def test_commands_that_write_make_no_home_where_nobody_named_one(tmp_path):
         assert (done.exit_code, "slowwave init" in done.output) == (1, True), words
     with pytest.raises(SettingsError, match="slowwave init"):
         slowwave.open(namespace="ada")
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def commands(group: object, words: tuple[str, ...] = ()) -> list[list[str]]:
+    """Every command, with a word for each argument and option that it needs."""
+    found = []
+    for name, command in group.commands.items():
+        if getattr(command, "commands", None):
+            found += commands(command, (*words, name))
+            if not command.invoke_without_command:
+                continue
+        needed = [part for part in command.params if part.required]
+        options = [
+            text for part in needed if part.param_type_name == "option" for text in (part.opts[0], "1")
+        ]
+        arguments = ["1" for part in needed if part.param_type_name == "argument"]
+        found.append([*words, name, *options, *arguments])
+    return found
+
+
+def test_no_command_but_init_makes_a_stray_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    every = [words for words in commands(get_command(app)) if words[0] not in ("init", "connect")]
+    assert len(every) > 80
+    for words in every:
+        done = run(*words, input="")
+        assert not (tmp_path / "work" / ".slowwave").exists(), (words, done.output)
+        assert not isinstance(done.exception, AssertionError), words
+        assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exception)
+    for client in ("claude-code", "codex"):
+        assert run("connect", client, "--hooks").exit_code != 0
     assert list((tmp_path / "work").iterdir()) == []
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange.export import is_withheld, withheld_projects
-from slowwave.home.visibility import closed_ids, is_open
+from slowwave.home.visibility import closed_memories, is_open, open_rows
 from slowwave.imports.own.model import EVENTS, TABLES, TYPE, VERSION, Contents, events_frame, schemas
 from slowwave.journal.entry import FEEDBACK_KINDS, SOURCE_KINDS, WORDS
 from slowwave.journal.entry_builders import entries_in
@@ -21,24 +20,35 @@ if TYPE_CHECKING:
     from slowwave.journal import Entry
     from slowwave.memory import Memory
 
-KINDS = (*SOURCE_KINDS, *WORDS, "search", *FEEDBACK_KINDS)
+_NOTES = (*SOURCE_KINDS, *WORDS)
+KINDS = (*_NOTES, "search", *FEEDBACK_KINDS)
 _PAGE = 1_000  # events in memory at a time
 _NAMED = ("memory_id", "other_memory", "from_memory", "to_memory", "duplicate_of")
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Contents of an export, and the count of memories that were left out as secret."""
+    """Contents of an export.
+
+    Attributes:
+        contents: Of the export.
+        withheld: Secret memories that were left out.
+        searches: Searches that were left out because the namespace has, or had, something secret.
+    """
 
     contents: Contents
     withheld: int
+    searches: int
 
 
 def collect(memory: Memory, *, secret: bool = False) -> Collected:
     """Return all memories of a namespace with versions, decisions, relations, searches and ratings.
 
+    Queries are words that people typed: they may be those of a secret note that no search returned. So a
+    namespace with anything secret, in any version, exports searches and ratings only with `secret`.
+
     Args:
-        secret: Include secret memories, and the searches that returned them.
+        secret: Include secret memories and versions, and all searches.
     """
     store, namespace = memory.store, memory.namespace
     columns = schemas(store.specs)
@@ -46,54 +56,50 @@ def collect(memory: Memory, *, secret: bool = False) -> Collected:
         name: store.read(name, within(namespace), columns=list(columns[name])).sort(store.specs[name].key)
         for name in TABLES
     }
-    closed = set() if secret else closed_ids(store, namespace)
-    entries = [
-        entry
-        for page in memory.journal.pages(kinds=KINDS, namespace=namespace, size=_PAGE)
-        for entry in entries_in(page)
-        if not is_erased(entry.payload)
-    ]
+    closed = set() if secret else closed_memories(store, namespace)
+    had_secrets = bool(closed)
     if not secret:
-        closed |= _closed_notes(namespace, entries, set(frames["memories"]["memory_id"]))
-        entries = _open_entries(memory, entries, closed)
-        events = {entry.event_id for entry in entries}
-        frames = {name: _open_rows(name, frame, closed, events) for name, frame in frames.items()}
-    total = store.count("memories", within(namespace))
+        for entry in _entries(memory, ("save", "unreadable")):
+            if not _is_open_note(entry):
+                had_secrets = True
+                closed.add(ids.memory_id(namespace, entry.subject))
+        closed -= set(frames["memories"].filter(open_rows())["memory_id"])  # opened since, or never secret
+    kinds = _NOTES if had_secrets else KINDS
+    parts = [
+        events_frame(entry for entry in page if secret or _is_shown(entry, closed))
+        for page in _pages(memory, kinds)
+    ]
+    events = pl.concat(parts) if parts else events_frame(())
+    if not secret:
+        shown = set(events["event_id"])
+        frames = {name: _open_rows(name, frame, closed, shown) for name, frame in frames.items()}
     header = {"type": TYPE, "version": VERSION, "namespace": namespace, "model": store.identity.model}
-    contents = Contents(header, {EVENTS: events_frame(entries), **frames})
-    return Collected(contents, total - frames["memories"].height)
+    return Collected(
+        Contents(header, {EVENTS: events, **frames}),
+        store.count("memories", within(namespace)) - frames["memories"].height,
+        memory.journal.count(namespace, "search") if had_secrets else 0,
+    )
 
 
-def _closed_notes(namespace: str, entries: Collection[Entry], memories: Collection[str]) -> set[str]:
-    """Return notes that never became a memory, and are secret or could not be read."""
-    closed = set()
-    for entry in entries:
-        if entry.kind in ("save", "unreadable") and not _is_open_note(entry):
-            name = ids.memory_id(namespace, entry.subject)
-            if name not in memories:
-                closed.add(name)
-    return closed
+def _pages(memory: Memory, kinds: Sequence[str]) -> Iterator[list[Entry]]:
+    for page in memory.journal.pages(kinds=kinds, namespace=memory.namespace, size=_PAGE):
+        yield [entry for entry in entries_in(page) if not is_erased(entry.payload)]
+
+
+def _entries(memory: Memory, kinds: Sequence[str]) -> Iterator[Entry]:
+    return (entry for page in _pages(memory, kinds) for entry in page)
 
 
 def _is_open_note(entry: Entry) -> bool:
     return entry.kind == "save" and is_open(entry.payload.get("sensitivity"))
 
 
-def _open_entries(memory: Memory, entries: Collection[Entry], closed: Collection[str]) -> list[Entry]:
-    """Leave out earlier secret versions, and searches of secret memories with their feedback."""
-    namespace = memory.namespace
-    searches = {entry.event_id for entry in entries if entry.kind == "search" and is_withheld(entry, closed)}
-    projects = withheld_projects(memory.journal, namespace, closed)
-
-    def is_shown(entry: Entry) -> bool:
-        if entry.kind in SOURCE_KINDS:
-            seen = entry.kind == "forget" or _is_open_note(entry)
-            return seen and ids.memory_id(namespace, entry.subject) not in closed
-        if entry.kind == "outcome":
-            return entry.subject not in projects
-        return entry.event_id not in searches and entry.subject not in searches
-
-    return [entry for entry in entries if is_shown(entry)]
+def _is_shown(entry: Entry, closed: Collection[str]) -> bool:
+    """Whether an event is no secret version, and about no secret note."""
+    if entry.kind not in SOURCE_KINDS:
+        return True
+    seen = entry.kind == "forget" or _is_open_note(entry)
+    return seen and ids.memory_id(entry.namespace, entry.subject) not in closed
 
 
 def _open_rows(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import glob
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +14,8 @@ import orjson
 
 from slowwave.errors import ArgumentError
 from slowwave.imports.own.model import HIDDEN, TYPE
+from slowwave.notes.exported import EXPORT_LIST, exported_files, file_digest
 
-_LIST = "files.json"
 _SHOWN = 3
 
 
@@ -28,6 +29,7 @@ def written_folder(target: Path) -> Iterator[Path]:
         ArgumentError: The folder has other contents, or its parent is missing.
     """
     target = target.expanduser().absolute()
+    _recover(target)
     _require_ours(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}.partial")
     shutil.rmtree(beside, ignore_errors=True)
@@ -42,8 +44,8 @@ def written_folder(target: Path) -> Iterator[Path]:
 
 def edited(folder: Path) -> list[str]:
     """Return the exported files of a folder that were changed or deleted since."""
-    listed = _listed(folder)
-    return [name for name, digest in listed.items() if _digest(folder / name) != digest]
+    listed = exported_files(folder).digests
+    return [name for name, digest in listed.items() if file_digest(folder / name) != digest]
 
 
 def _require_ours(target: Path) -> None:
@@ -53,7 +55,7 @@ def _require_ours(target: Path) -> None:
         raise ArgumentError(f"{target} is not a folder. Give a new or empty folder.")
     if not target.exists() or not any(target.iterdir()):
         return
-    if not _listed(target):
+    if not exported_files(target).digests:
         raise ArgumentError(
             f"{target} has files that are no export of memories. Give a new or empty folder, or that of an "
             f"earlier export."
@@ -66,27 +68,41 @@ def _require_ours(target: Path) -> None:
         )
 
 
-def _listed(folder: Path) -> dict[str, str]:
-    try:
-        value = orjson.loads((folder / HIDDEN / _LIST).read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return {}
-    files = value.get("files") if isinstance(value, dict) and value.get("type") == TYPE else None
-    return files if isinstance(files, dict) else {}
-
-
 def _write_list(folder: Path) -> None:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    names = {path.relative_to(folder).as_posix(): _digest(path) for path in files}
+    names = {path.relative_to(folder).as_posix(): file_digest(path) for path in files}
     (folder / HIDDEN).mkdir(exist_ok=True)
-    (folder / HIDDEN / _LIST).write_bytes(orjson.dumps({"type": TYPE, "files": names}))
+    (folder / HIDDEN / EXPORT_LIST).write_bytes(orjson.dumps({"type": TYPE, "files": names}))
 
 
-def _digest(path: Path) -> str:
+def _recover(target: Path) -> None:
+    """Put back the folder that a killed export had moved aside, and remove what it had written."""
+    for old in target.parent.glob(f".{glob.escape(target.name)}.*.old"):
+        if _is_running(old):
+            continue
+        if not target.exists():
+            old.rename(target)
+        elif exported_files(target).digests:
+            shutil.rmtree(old, ignore_errors=True)
+    for partial in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+        if not _is_running(partial):
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def _is_running(path: Path) -> bool:
+    """Whether another process, whose id the name ends with, still writes this folder."""
+    number = path.suffixes[-2].removeprefix(".")
+    if not number.isdigit():
+        return True
+    if int(number) == os.getpid() or sys.platform == "win32":  # signal 0 would end a process there
+        return False
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def _swap(target: Path, beside: Path) -> None:
@@ -94,7 +110,7 @@ def _swap(target: Path, beside: Path) -> None:
     if not target.exists():
         beside.rename(target)
         return
-    listed = _listed(target)
+    listed = exported_files(target).digests
     for path in target.rglob("*"):
         name = path.relative_to(target)
         own = name.as_posix() in listed or name.parts[0] == HIDDEN

@@ -12,17 +12,17 @@ import polars as pl
 from slowwave.change_log.columns import schema_of
 from slowwave.imports.model import ImportFailedError
 from slowwave.journal import Entry
+from slowwave.notes.exported import EXPORT_FOLDER, EXPORT_TYPE
 from slowwave.store.tables import TableSpec
 
-TYPE: Final = "slowwave-memories"
+TYPE: Final = EXPORT_TYPE
 VERSION: Final = 1
 TABLES: Final = ("memories", "decisions", "edges", "quarantine", "memory_state")
 """Exported tables. All others are recomputed from the events by the nightly job."""
 EVENTS: Final = "events"
 RECORDS: Final = "slowwave.jsonl"
 """File of a Markdown folder with its whole contents, in a hidden folder."""
-HIDDEN: Final = ".slowwave-export"
-"""Hidden folder of an export, with the list of its files."""
+HIDDEN: Final = EXPORT_FOLDER
 
 _MOMENT = pl.Datetime("us", "UTC")
 _ISO = "%Y-%m-%dT%H:%M:%S%.6fZ"

@@ -20,7 +20,7 @@ from slowwave.journal import Entry
 from slowwave.journal.entry import ERASED, ERASURE, SOURCE_KINDS
 from slowwave.journal.erasure_tombstones import erased_name
 from slowwave.lifecycle.ingest_pipeline import labelled
-from slowwave.lifecycle.reconcile import delete_chunks, differences
+from slowwave.lifecycle.reconcile import delete_chunks, differences, reconcile
 from slowwave.maintenance.rebuild.texts import embedded
 from slowwave.quality.admission.types import MERGED
 from slowwave.store.vectors import mean_vectors
@@ -84,8 +84,12 @@ def restore(memory: Memory, contents: Contents, *, dry_run: bool = False) -> Mem
         for part in frames["memories"].iter_slices(_AT_ONCE):
             _write_memories(memory, part)
         for table in TABLES[1:]:
-            if not frames[table].is_empty():
-                memory.store.upsert(table, frames[table])
+            rows = _lacking(memory, table, frames[table], wanted)
+            if not rows.is_empty():
+                memory.store.upsert(table, rows)
+        here = set(contents.frames["memories"]["memory_id"]) - wanted - blocked
+        chunker = memory.home.chunker  # an earlier attempt may have been killed before it wrote chunks
+        reconcile(memory.store, chunker, memory.home.embedder, memory_ids=sorted(here))
         memory.store.settle()
     return report
 
@@ -154,6 +158,14 @@ def _moved(
         pairs = zip(rows["memory_id"], changed["revision"], strict=True)
         changed["quarantine_id"] = [f"{memory}:{revision}" for memory, revision in pairs]
     return rows.with_columns(pl.Series(name, values, pl.String) for name, values in changed.items())
+
+
+def _lacking(memory: Memory, table: str, rows: pl.DataFrame, wanted: Collection[str]) -> pl.DataFrame:
+    """Return the rows that this home lacks, and those of memories to write; its own newer rows stay."""
+    key = memory.store.specs[table].key
+    here = memory.store.read_by(table, key, rows[key].to_list(), columns=[key])[key].to_list()
+    new = ~pl.col(key).is_in(here)
+    return rows.filter(new | pl.col("memory_id").is_in(list(wanted)) if "memory_id" in rows.columns else new)
 
 
 def _write_memories(memory: Memory, rows: pl.DataFrame) -> None:
