@@ -83,7 +83,7 @@ def list_vault(root: Path) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Exported:
-    """Nearest export that a folder is in, and the source of its folder with a slash."""
+    """Nearest export around a folder, and its source with a slash."""
 
     prefix: str = ""
     files: ExportedFiles = field(default_factory=ExportedFiles)

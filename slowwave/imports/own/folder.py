@@ -76,7 +76,7 @@ def _write_list(folder: Path) -> None:
 
 
 def _recover(target: Path) -> None:
-    """Put back the folder that a killed export had moved aside, and remove what it had written."""
+    """Undo a killed export: put the moved folder back, remove partial ones."""
     for old in target.parent.glob(f".{glob.escape(target.name)}.*.old"):
         if _is_running(old):
             continue
@@ -90,7 +90,7 @@ def _recover(target: Path) -> None:
 
 
 def _is_running(path: Path) -> bool:
-    """Whether another process, whose id the name ends with, still writes this folder."""
+    """Whether another process still writes this folder; its id is in the name."""
     number = path.suffixes[-2].removeprefix(".")
     if not number.isdigit():
         return True
