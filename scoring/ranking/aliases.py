@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.scoring.ranking.words import line, text_stems, title_stems, within
 
-MAX_PART = 200
-"""Maximum memories that share only a part of an alias with a query (count)."""
+COMMON = 200
+"""Aliases with one stem, above which that stem alone is no part that counts (count)."""
+_Entry = tuple[frozenset[str], str, str]  # stems, alias, memory
 
 
 class AliasMatch(NamedTuple):
@@ -33,12 +35,19 @@ class AliasIndex:
     """
 
     def __init__(self, aliases: Mapping[str, Iterable[str]]) -> None:
-        self._by_stem: dict[str, list[tuple[frozenset[str], str, str]]] = {}
+        self._by_stem: dict[str, list[_Entry]] = {}
         for memory, names in aliases.items():
             for name in names:
-                own_stems = title_stems(name)
+                own_stems = _stems(name)
                 for own_stem in own_stems:
                     self._by_stem.setdefault(own_stem, []).append((own_stems, name, memory))
+        self._by_rarest: dict[str, list[_Entry]] = {}
+        for stem, entries in self._by_stem.items():
+            if len(entries) > COMMON:
+                self._by_rarest[stem] = [entry for entry in entries if self._rarest(entry[0]) == stem]
+
+    def _rarest(self, own_stems: frozenset[str]) -> str:
+        return min(own_stems, key=lambda stem: (len(self._by_stem[stem]), stem))
 
     def __len__(self) -> int:
         """Count the stems."""
@@ -53,14 +62,22 @@ class AliasIndex:
         query_stems, query_line = text_stems(query), line(query)
         best: dict[str, tuple[float, float, int, str]] = {}
         for query_stem in query_stems:
-            for own_stems, name, memory in self._by_stem.get(query_stem, ()):
+            for own_stems, name, memory in self._entries(query_stem):
                 share = len(own_stems & query_stems) / len(own_stems)
                 strength = 0.0 if share < 1 else 1.0 if within(name) in query_line else 0.5
                 match = (share, strength, len(own_stems), name)
                 best[memory] = max(best.get(memory, match), match)
-        order = sorted(best, key=lambda memory: (-best[memory][0], memory))
-        kept = [memory for at, memory in enumerate(order) if at < MAX_PART or best[memory][0] == 1.0]
-        return {memory: AliasMatch(best[memory][3], *best[memory][:2]) for memory in kept}
+        return {memory: AliasMatch(match[3], *match[:2]) for memory, match in sorted(best.items())}
+
+    def _entries(self, stem: str) -> list[_Entry]:
+        """Return the aliases with a stem; of a common one those that have no rarer stem."""
+        return self._by_rarest[stem] if stem in self._by_rarest else self._by_stem.get(stem, [])
+
+
+@lru_cache(maxsize=65_536)
+def _stems(alias: str) -> frozenset[str]:
+    """Return the stems of an alias; kept, because every new alias rebuilds the index."""
+    return title_stems(alias)
 
 
 def with_aliases(

@@ -21,9 +21,10 @@ SWITCHED_OFF = "custom instructions that are switched off"
 _TO_MEMORY: Final = "bio"
 _INSTRUCTIONS: Final = "user_editable_context"
 _PARTS: Final = (
-    ("profile", "About me", "about_user_message", "user_profile"),
+    ("profile", "About me: my work or profession, home, interests", "about_user_message", "user_profile"),
     ("instructions", "How ChatGPT should answer", "about_model_message", "user_instructions"),
 )
+"""Custom instructions: name, title with what ChatGPT asks for in that field, and their keys in exports."""
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _FENCED: Final = re.compile(r"\s*[^`]*:\s*```\s*(.*?)\s*```\s*", re.DOTALL)  # ChatGPT's words around a text
 _UNSAY: Final = re.compile(

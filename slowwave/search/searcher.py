@@ -135,10 +135,8 @@ class Searcher:
         phrases = with_aliases(triggered.result(), named)
         learned = {} if learned_future is None else learned_future.result()
         others: list[Hits] = []
-        taught_or_named = phrases or named or learned or led
-        found_ids = [nearest.memory_ids, text.result().memory_ids] if taught_or_named else []
-        in_part = _strongest({name: match.share for name, match in named.items()}, [*chain(*found_ids)])
-        if missing := set(phrases).difference(*found_ids).union(in_part):
+        found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
+        if missing := set(phrases).difference(*found_ids):
             others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
             found_ids.append(others[-1].memory_ids)
         taught = (
