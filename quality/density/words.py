@@ -188,9 +188,9 @@ _ALPHABETS[0x1F] = 0x03
 
 _FEW_LETTERS = 400
 """Maximum letters of a text that is judged by its letter pairs (count)."""
-_PAIRS_OF_CHANCE = (-0.95, -0.55)
+_PAIRS_OF_CHANCE = (-1.0, -0.7)
 """Log-odds of letter pairs of random letters, and from which they may be words (bits)."""
-_PAIRS_OF_WORDS = (-0.3, 0.0)
+_PAIRS_OF_WORDS = (-0.45, -0.15)
 """Log-odds of letter pairs between which they come to outweigh the rest (bits)."""
 
 

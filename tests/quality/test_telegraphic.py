@@ -16,7 +16,7 @@ from slowwave.quality.density.telegraphic import linked_share
 from slowwave.quality.gate import GatePolicy
 
 MINIMUM = GatePolicy().min_quality
-LOWEST = 0.7
+LOWEST = 0.9
 """Least score of a list of facts, far above the minimum of the gate."""
 JOINTS = (" ", "\n", "\n\n", "\n- ", " / ")
 TERSE = (
@@ -48,8 +48,8 @@ MENU = (
 )
 def test_facts_pass_and_one_more_does_not_lower_the_score(facts: list[str], joint: str) -> None:
     scores = [signal_density(joint.join(facts[:count])) for count in range(1, len(facts) + 1)]
-    # Two short facts in two languages reach the length that letter frequencies need: of all pairs of these
-    # facts the worst scores 0.74. Nothing else falls.
+    # Abbreviations beside another language make odd letter pairs: of 15,241 facts added to lists 2 lower a
+    # score, to 0.95. Nothing else falls.
     assert all(after >= min(before, LOWEST) for before, after in pairwise(scores)), scores
     assert min(scores) >= LOWEST, density_parts(joint.join(facts))
     assert density_parts(joint.join(facts))["syntax"] == 1.0

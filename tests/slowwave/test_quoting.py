@@ -101,13 +101,13 @@ def test_no_field_of_a_note_leaves_its_quote(title, text, memory_type, tags, sou
     )  # fmt: skip
     assert_quoted(wording.record(whole))
     found = FoundMemory(
-        rank=1, memory_id="id", title=title, text=text, score=0.5, confidence="low", flags=[],
-        memory_type=memory_type, tags=tags, created_at=NOON, updated_at=NOON,
+        rank=1, memory_id="id", chunk_id="id:00000", title=title, text=text, score=0.5, fit="weak",
+        confidence="low", flags=[], duplicates=["id2"], memory_type=memory_type, source=source, tags=tags, created_at=NOON, updated_at=NOON,
         explanation={"formula": "1", "contributions": [
             {"value": 0.1, "source": "trigger", "field": "trigger_phrases", "term": title}
         ]},
     )  # fmt: skip
-    hidden = {"reason": "cut", "memory_id": "id", "score": 0.1, "title": title}
+    hidden = {"reason": "weak", "memory_id": "id", "score": 0.1, "title": title}
     debug = {"signal": 0.5, "policy": "p", "not_shown": [hidden]}
     assert_quoted(
         wording.found(Found(search_id="s", abstained=False, results=[found], next_step="", debug=debug))
