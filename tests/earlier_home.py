@@ -465,7 +465,7 @@ def write_steps(file: Path, steps: Sequence[Mapping[str, Any]]) -> None:
         packed.write_bytes(lzma.compress(rows, preset=9 | lzma.PRESET_EXTREME))
     written = [
         {key: value for key, value in one.items() if key != "answer"} | {"packed": packed.name}
-        if one["name"] in long else one
+        if one["name"] in long else {key: value for key, value in one.items() if key != "packed"}
         for one in steps
     ]  # fmt: skip
     file.write_text(json.dumps(written, sort_keys=True, indent=1, ensure_ascii=False) + "\n")

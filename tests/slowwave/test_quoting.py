@@ -102,7 +102,8 @@ def test_no_field_of_a_note_leaves_its_quote(title, text, memory_type, tags, sou
     assert_quoted(wording.record(whole))
     found = FoundMemory(
         rank=1, memory_id="id", chunk_id="id:00000", title=title, text=text, score=0.5, fit="weak",
-        confidence="low", flags=[], duplicates=["id2"], memory_type=memory_type, source=source, tags=tags, created_at=NOON, updated_at=NOON,
+        confidence="low", flags=[], duplicates=["id2"], memory_type=memory_type, source=source, tags=tags,
+        created_at=NOON, updated_at=NOON,
         explanation={"formula": "1", "contributions": [
             {"value": 0.1, "source": "trigger", "field": "trigger_phrases", "term": title}
         ]},
