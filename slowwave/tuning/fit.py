@@ -171,7 +171,12 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     floor = present.abstention_floor
     if any(item.unanswerable for item in fitting):
         floor = highest_floor(fitting)
-    best = replace(best, abstention_floor=floor, cut_share=present.cut_share)
+    best = replace(
+        best,
+        abstention_floor=floor,
+        cut_share=present.cut_share,
+        collapse_duplicates=present.collapse_duplicates,
+    )
     policies = {
         "present": present,
         "fitted": best,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from memory_page import MODEL, NOTES, Served, make_home, serving
-from web_page import CHROMIUM, FLAGS, SCREENSHOTS, needs_chromium
+from web_page import AS_FOR_EVERY_TEST, CHROMIUM, FLAGS, SCREENSHOTS, needs_chromium
 
 from slowwave.embedding import load_embedder
 from slowwave.memory import Memory
@@ -73,7 +73,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
     folder = tmp_path_factory.mktemp("page")
     before = dict(os.environ)
-    os.environ |= {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}
+    os.environ |= AS_FOR_EVERY_TEST
     try:
         made = make_home(folder / "home", load_embedder(EmbeddingSettings(model=MODEL)))
     finally:

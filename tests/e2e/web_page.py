@@ -38,11 +38,16 @@ needs_chromium = pytest.mark.skipif(
 )
 
 
+AS_FOR_EVERY_TEST = {
+    "SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0", "SLOWWAVE_RANKING__CUT_SHARE": "0",
+}  # fmt: skip
+
+
 def environment(home: Path) -> dict[str, str]:
     clean = {
         name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "DAGSTER_"))
     }
-    clean |= {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}  # as for every test
+    clean |= AS_FOR_EVERY_TEST
     model = "wordllama-256"
     return {**clean, "PYTHONPATH": str(ROOT), "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": model}
 

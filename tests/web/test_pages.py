@@ -61,7 +61,7 @@ def test_a_search_shows_what_it_found_and_what_each_score_is_made_of(person, sav
     page = person.text("/?q=what+colour+is+the+lamp")
     told = words(page)
     assert LAMP in told
-    assert "confidence medium" in told
+    assert "confidence in it medium" in told
     assert "sum = score" in told
     drawn = re.findall(r'<rect class="s-(\w+)" x="([\d.]+)" width="([\d.]+)"', page)
     assert {source for source, _, _ in drawn} <= set(MEANING)
