@@ -77,7 +77,10 @@ def lived(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Setti
     place = tmp_path_factory.mktemp("lived")
     bad = place / "bad.json"
     write_policy(bad, replace(RankingPolicy(), name="bad", fusion="convex", vector_weight=0.0), {})
-    plain = make_home(place / "home")
+    home = make_home(place / "home").home
+    with (home / "slowwave.toml").open("a") as file:
+        file.write("[ranking]\ncut_share = 0.0\n")  # also outside the environment of a test
+    plain = load(home)
     turns = load(plain.home, evaluation={"interleave": bad})
     for namespace in ("ada", "bob"):
         with Life(plain, fast_embedder, namespace=namespace) as life:
