@@ -181,7 +181,7 @@ def _print_result(result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from slowwave.views.mcp_text import others_say_it
+    from slowwave.views.scores import others_say_it
 
     where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)

@@ -24,6 +24,7 @@ from slowwave.search.wakeup import Packet
 from slowwave.views.answers import Forgotten, Found, FoundMemory, History, Stored, UseNoted, Woken
 from slowwave.views.calls import TOOLS, Calls
 from slowwave.views.gate_text import words_of
+from slowwave.views.scores import others_say_it
 
 INSTRUCTIONS = f"""\
 This is your long-term memory. It improves with use, if you report which results helped.
@@ -133,11 +134,6 @@ def _result(result: FoundMemory) -> Iterable[str]:
         for row in result.explanation["contributions"]:
             term = f" {one_line(row['term'])}" if row["term"] else ""
             yield f"> {row['value']:+.4f} {row['source']} {row['field']}{term}".rstrip()
-
-
-def others_say_it(count: int) -> str:
-    """Return how many memories say the same as a result."""
-    return f"{counted(count, 'other says', 'others say')} the same"
 
 
 def _labels(memory_type: str, tags: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from slowwave.common.pluralize import counted
 from slowwave.scoring.ranking import Contribution
 
 MEANING: Final[Mapping[str, str]] = {
@@ -22,3 +23,8 @@ def by_source(contributions: Iterable[Contribution]) -> dict[str, float]:
     for row in contributions:
         sums[row.source] = sums.get(row.source, 0.0) + row.value
     return {source: value for source, value in sums.items() if value}
+
+
+def others_say_it(count: int) -> str:
+    """Return how many memories say the same as a result."""
+    return f"{counted(count, 'other says', 'others say')} the same"
