@@ -11,6 +11,7 @@ from slowwave.api.auth import BoundaryRoute, Changes, Looks, Notes
 from slowwave.api.problems import of_arguments
 from slowwave.api.schemas import FeedbackBody, Me, ObserveBody, OutcomeBody, SearchBody, WakeupBody
 from slowwave.serving.request import MemoryRequest
+from slowwave.serving.statuses import StatusError
 from slowwave.serving.tool import Route, Tool
 from slowwave.serving.tools import TOOLS, searched
 from slowwave.views.answers import Found
@@ -48,8 +49,12 @@ def explain(request: Looks, body: SearchBody) -> Found:
 
 
 def _searched(request: MemoryRequest, body: SearchBody, *, explain: bool) -> Found:
+    arguments = body.model_dump()
+    if arguments["as_of"] is not None and not request.person:
+        # That day's labels decide what a past search returns, and a memory may have been closed since.
+        raise StatusError(403, "Only a person may search a past day (as_of).")
     with of_arguments():
-        return searched(request, account=explain, **body.model_dump())
+        return searched(request, account=explain, **arguments)
 
 
 def _add(tool: Tool, route: Route) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from api_site import DEPLOY, SECRET, UNKNOWN, problem
 
@@ -78,6 +80,15 @@ def test_a_reader_leaves_nothing_behind(api):
     assert api.memory.journal.count("ada", "search") == 0
     body = {"search_id": found["search_id"], "result": 1, "rating": "helpful"}
     problem(api.ask("POST", "/v1/feedback", body), 404)
+
+
+def test_only_a_person_searches_a_past_day(api):
+    """A memory that was open then may be secret or forgotten now."""
+    body = {"query": "when is the deploy day?", "as_of": str(datetime.now(UTC).date())}
+    for way in ("/v1/search", "/v1/explain"):
+        for by in ("reader", "assistant"):
+            problem(api.ask("POST", way, body, by=by), 403)
+        assert api.of("POST", way, body, by="person")["results"]
 
 
 def test_ids_of_others_secrets_and_what_is_not_there_have_one_answer(api):

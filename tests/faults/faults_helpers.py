@@ -228,7 +228,7 @@ def first_vault() -> dict[str, str | bytes]:
     notes["copies/of note 5.md"] = notes["area 1/note 05.md"]
     notes["copies/of note 11.md"] = notes["area 3/note 11.md"]
     notes["too short.md"] = "ok"
-    notes["broken.md"] = b"\xff\xfe\x00\xd8 not a text \x81\x00\x00"
+    notes["broken.md"] = b"\x81\x8d\x8f\x90\x9d not a text \x81\x8d\x8f\x90\x9d\x81"
     notes["facts.jsonl"] = "".join(
         json.dumps({"id": f"fact-{number}", "title": f"Fact {number}", "content": text(f"fact {number}")})
         + "\n"
