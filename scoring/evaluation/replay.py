@@ -59,7 +59,7 @@ def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20)
     """Return the results of each search under each variant.
 
     They equal those of `scoring.ranking.rank` for the candidates, including abstention, recall of short
-    memories and ties. A `depth` asks for the order, so weak results are not cut.
+    memories and ties. A `depth` asks for the order, so weak results and duplicates stay.
 
     Args:
         batch: n searches.

@@ -28,13 +28,13 @@ def duplicates(
     alike = {memory_ids[at] for group in begins.values() if len(group) > 1 for at in group}
     if not alike:
         return {}
-    said: defaultdict[str, set[Hashable]] = defaultdict(set)
+    found_words: defaultdict[str, set[Hashable]] = defaultdict(set)
     for at, memory in enumerate(memory_ids):
         if memory in alike:
-            said[memory].add((chunk_counts[at], ordinals[at], _words(texts[at])))
+            found_words[memory].add((chunk_counts[at], ordinals[at], _words(texts[at])))
     groups = defaultdict(list)
-    for memory in sorted(said):
-        groups[frozenset(said[memory])].append(memory)
+    for memory in sorted(found_words):
+        groups[frozenset(found_words[memory])].append(memory)
     return {memory: group[0] for group in groups.values() for memory in group[1:]}
 
 

@@ -20,7 +20,7 @@ REASONS: Final[Mapping[str, str]] = {
     "variable": "--home or the variable SLOWWAVE_HOME names it",
     "folder": "it is the nearest .slowwave, from the current folder upwards",
     "default": f"it is the default home (`slowwave init FOLDER --default` changes it; {CONFIG_DIR})",
-    "none": "nothing names a home: it would be created here",
+    "none": "nothing names a home; `slowwave init` creates one here",
 }
 """Reasons in words, by origin."""
 

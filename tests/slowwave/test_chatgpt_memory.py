@@ -1,4 +1,4 @@
-"""What ChatGPT remembers of a person, and custom instructions, are imported once."""
+"""Memories of ChatGPT and custom instructions are imported once."""
 
 from __future__ import annotations
 
