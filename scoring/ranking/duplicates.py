@@ -9,18 +9,23 @@ _FIRST = 16  # characters that are compared first, because they are cheap
 
 
 def duplicates(
-    memory_ids: Sequence[str], ordinals: Sequence[int], chunk_counts: Sequence[int], texts: Sequence[str]
+    memory_ids: Sequence[str],
+    ordinals: Sequence[int],
+    chunk_counts: Sequence[int],
+    texts: Sequence[str],
+    titles: Sequence[str],
 ) -> dict[str, str]:
     """Return each duplicate with the first memory of its group by id.
 
-    Two memories are duplicates if their found chunks are the same ones and have the same words in the same
-    order, whatever their case and the punctuation behind a word.
+    Two memories are duplicates if their titles and their found chunks have the same words in the same order,
+    whatever their case and the punctuation behind a word. A title may be what tells two texts apart.
 
     Args:
         memory_ids: memory of each of n chunks.
         ordinals: place of the chunk in its memory, (n,).
         chunk_counts: chunks that its memory has, (n,).
         texts: text of the chunk, (n,).
+        titles: title of its memory, (n,).
     """
     begins = defaultdict(list)
     for at, text in enumerate(texts):
@@ -31,7 +36,9 @@ def duplicates(
     found_words: defaultdict[str, set[Hashable]] = defaultdict(set)
     for at, memory in enumerate(memory_ids):
         if memory in alike:
-            found_words[memory].add((chunk_counts[at], ordinals[at], _words(texts[at])))
+            found_words[memory].add(
+                (chunk_counts[at], ordinals[at], _words(texts[at]), _words(titles[at] or ""))
+            )
     groups = defaultdict(list)
     for memory in sorted(found_words):
         groups[frozenset(found_words[memory])].append(memory)

@@ -176,6 +176,7 @@ class Searcher:
                 shown.column("ordinal").to_pylist(),
                 shown.column("chunk_count").to_pylist(),
                 shown.column("text").to_pylist(),
+                shown.column("title").to_pylist(),
             ),
             triggers=phrases,
             aliases=aliases,

@@ -15,9 +15,15 @@ from slowwave.scoring.ranking.duplicates import duplicates
 FERRY = "The ferry leaves at 7:40 from pier three."
 
 
-def grouped(*texts):
+def grouped(*texts, titles=None):
     names = [f"m{at}" for at in range(len(texts))]
-    return duplicates(names, [0] * len(texts), [1] * len(texts), texts)
+    return duplicates(names, [0] * len(texts), [1] * len(texts), texts, titles or [""] * len(texts))
+
+
+def test_memories_that_their_titles_tell_apart_are_no_duplicates():
+    hours = "The office opens at 7:45."
+    assert grouped(hours, hours, titles=["Berlin office", "Munich office"]) == {}
+    assert grouped(hours, hours, titles=["Berlin office", "berlin  office."]) == {"m1": "m0"}
 
 
 @pytest.mark.parametrize(
@@ -40,9 +46,9 @@ def test_the_same_words_in_the_same_order_are_duplicates(texts, expected):
 def test_long_memories_are_duplicates_if_all_that_was_found_of_them_is():
     names, ordinals = ["a", "a", "b", "b", "c"], [0, 1, 0, 1, 0]
     texts = ["first part", "second part", "first part", "second part", "first part"]
-    assert duplicates(names, ordinals, [2] * 5, texts) == {"b": "a"}
-    assert duplicates(names, ordinals, [2, 2, 3, 3, 2], texts) == {}
-    assert duplicates(names, ordinals, [2] * 5, [*texts[:3], "another part", texts[4]]) == {}
+    assert duplicates(names, ordinals, [2] * 5, texts, [""] * 5) == {"b": "a"}
+    assert duplicates(names, ordinals, [2, 2, 3, 3, 2], texts, [""] * 5) == {}
+    assert duplicates(names, ordinals, [2] * 5, [*texts[:3], "another part", texts[4]], [""] * 5) == {}
 
 
 def test_the_best_of_a_group_is_returned_and_names_the_others():
