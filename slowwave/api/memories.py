@@ -10,7 +10,7 @@ from slowwave.api.auth import BoundaryRoute, Changes, Looks, PersonChanges
 from slowwave.api.problems import of_arguments
 from slowwave.api.schemas import CorrectBody, Events, Listed, Page, Record, Remembered, SaveBody
 from slowwave.errors import ArgumentError
-from slowwave.lifecycle.recent_memories import recent_memories
+from slowwave.lifecycle.browse import STATES, STORED, BrowseOptions, browse
 from slowwave.serving import saving
 from slowwave.serving.statuses import StatusError
 from slowwave.serving.tools import event_of, memory_forget
@@ -61,9 +61,10 @@ def save(
 @router.get("/v1/memories")
 def listed(request: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
     """List recent memories, newest first. A person sees id and labels of secret ones."""
-    recent = recent_memories(request.memory.tenant, skip=skip, limit=limit, viewer=request.lists)
-    rows = [Listed.model_validate(row) for row in recent.rows]
-    return Page(memories=rows, total=recent.total, next=_next("/v1/memories", skip, limit, recent.total))
+    options = BrowseOptions(STORED, limit=limit, skip=skip)
+    found, total = browse(request.memory.home, request.memory.namespace, options, request.lists)
+    rows = [Listed.model_validate(row | {"status": STATES[row["state"]]}) for row in found]
+    return Page(memories=rows, total=total, next=_next("/v1/memories", skip, limit, total))
 
 
 @router.get("/v1/memories/{memory_id}")

@@ -42,8 +42,9 @@ def list_memories(
     from slowwave.lifecycle.browse import BrowseOptions, browse
 
     options = BrowseOptions(
-        state, memory_type, tuple(tag or ()), source, since, until, sort, reverse, limit, (page - 1) * limit
-    )
+        state, memory_type, tuple(tag or ()), source, since, until, sort=sort, reverse=reverse, limit=limit,
+        skip=(page - 1) * limit,
+    )  # fmt: skip
     with open_namespace(namespace, known=True) as memory:
         rows, total = browse(memory.home, memory.namespace, options)
         short = short_ids(memory.tenant, "memory", [row["memory_id"] for row in rows])

@@ -47,9 +47,10 @@ def save_replaceable(memory: Memory, key: str, note: Mapping[str, Any]) -> Saved
 
 
 def correct(
-    request: MemoryRequest, memory_id: str, content: str, *, title: str, check: Callable[[str], None]
-) -> Saved:
-    """Replace the text of a memory; its labels stay.
+    request: MemoryRequest, memory_id: str, content: str, *, title: str, check: Callable[[str], None],
+    labels: Mapping[str, Any] | None = None,
+) -> Saved:  # fmt: skip
+    """Replace the text of a memory; labels that are not given stay.
 
     Args:
         request: of the caller.
@@ -57,6 +58,7 @@ def correct(
         content: new text.
         title: new title; empty: unchanged.
         check: raises if the current revision is not the one that the caller has read.
+        labels: new labels; only a person gives them.
 
     Raises:
         ProtectedError: an assistant may not replace this memory.
@@ -71,7 +73,7 @@ def correct(
         note = correction(memory.tenant, record, content, title=title, person=request.person)
         if not request.person:
             require_replaceable(memory.tenant, record.source)
-        return note
+        return {**note, **(labels or {})}
 
     return memory.save_if_unchanged(memory.get(memory_id).source, build)
 

@@ -37,18 +37,20 @@ from slowwave.serving.statuses import StatusError, status_of
 from slowwave.serving.tokens import digest
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
-from slowwave.web import learning, memories, review_queue, search, trends
+from slowwave.web import browsing, learning, memories, review_queue, search, trends
 from slowwave.web.middleware import PageGuard
 from slowwave.web.pending_counts import PendingCounts
 from slowwave.web.rendering import rendered
-from slowwave.web.request import Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
+from slowwave.web.request import Download, Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
 from slowwave.web.sessions import OneTimeLinks, PageSession, Sessions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 LOG = logging.getLogger("slowwave.web")
-WAYS: Final = (*search.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS)
+WAYS: Final = (
+    *search.WAYS, *browsing.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS,
+)  # fmt: skip
 FIELDS: Final = 50  # of a form (count)
 _UNKNOWN_NAME: Final = "Unknown host name. Add it to mcp.allowed_hosts, or use one that is listed there."
 _SEE_OTHER: Final = 303
@@ -178,6 +180,9 @@ class PageSite:
     def _response(self, answer: PageAnswer, session: PageSession, request: PageRequest) -> Response:
         if isinstance(answer, Image):
             return Response(answer.body, media_type=answer.media_type, headers=_OF_A_PICTURE)
+        if isinstance(answer, Download):
+            headers = {"Content-Disposition": f'attachment; filename="{answer.name}"'}
+            return Response(answer.body, media_type=answer.media_type, headers=headers)
         if isinstance(answer, Redirect):
             session.notices += [answer.notice] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)

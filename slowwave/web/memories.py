@@ -1,4 +1,4 @@
-"""Pages of one memory and of recent memories, with their actions."""
+"""Pages of one memory, with its actions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import Any, Final
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
-from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, redact
 from slowwave.lifecycle.correcting import given_title
-from slowwave.lifecycle.recent_memories import recent_memories
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
-from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
+from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 EVENTS: Final = 100  # latest events of a history (count)
 CHARACTERS: Final = 20_000  # maximum characters of a text on a page
 LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
+_EDITED: Final = {"type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
 _LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
 
@@ -60,7 +59,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
             "recent": usage_stats.recent,
             **_taught(request, name),
         }
-    return ShownPage("memory", record.title or name, data, place="/lately")
+    return ShownPage("memory", record.title or name, data, place="/memories")
 
 
 def _is_quarantined(request: PageRequest, name: str) -> bool:
@@ -163,7 +162,17 @@ def correct(request: PageRequest) -> Redirect:
             )
 
     content, title = _text(request.form.get("content", "")), request.form.get("title", "").strip()
-    return _saved(request, saving.correct(request, name, content, title=title, check=check))
+    saved = saving.correct(request, name, content, title=title, check=check, labels=_labels_in(request))
+    return _saved(request, saved)
+
+
+def _labels_in(request: PageRequest) -> dict[str, Any]:
+    """Return the labels that a person's form gives."""
+    form = request.form
+    given: dict[str, Any] = {column: form[name] for name, column in _EDITED.items() if form.get(name)}
+    if "tags" in form:
+        given["tags"] = [tag for part in form["tags"].split(",") if (tag := part.strip().removeprefix("#"))]
+    return given if request.person else {}
 
 
 def _saved(request: PageRequest, saved: Saved) -> Redirect:
@@ -216,7 +225,7 @@ def about_to_erase(request: PageRequest) -> ShownPage:
         "warning": erasing.NO_WAY_BACK,
         "shown": _mark(request, planned),
     }
-    return ShownPage("erase", "Erase", data, place="/lately")
+    return ShownPage("erase", "Erase", data, place="/memories")
 
 
 def erase(request: PageRequest) -> Redirect:
@@ -227,7 +236,7 @@ def erase(request: PageRequest) -> Redirect:
             "The memory has changed since the preview. Nothing was erased. Open the preview again."
         )
     done = request.memory.execute_erasure(planned, why=request.form.get("why", "").strip())
-    return Redirect("/lately", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
+    return Redirect("/memories", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
 
 
 def _mark(request: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
@@ -246,28 +255,8 @@ def _mark(request: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.e
     )
 
 
-# -- recent memories -------------------------------------------------------------------------
-
-
-def stored(request: PageRequest) -> ShownPage:
-    """List recent memories."""
-    principal, kind, skip = request.query.get("by", ""), request.query.get("kind", ""), request.number("skip")
-    recent = recent_memories(
-        request.memory.tenant, principal=principal, source_kind=kind, skip=skip, limit=PAGE,
-        viewer=request.lists,
-    )  # fmt: skip
-    hooks = [
-        (beat.silent, describe_beat(beat, request.now))
-        for beat in beats(request.memory.settings.home)
-        if beat.namespace == request.memory.namespace
-    ]
-    data = {"found": recent, "by": principal, "kind": kind, "skip": skip, "page": PAGE, "hooks": hooks}
-    return ShownPage("lately", "Recent memories", data, place="/lately")
-
-
 WAYS: Final = (
     PageRoute("/save", save, post=True, person=False, changes=True),
-    PageRoute("/lately", stored, person=False),
     PageRoute("/memory/{memory}", memory, person=False),
     PageRoute("/memory/{memory}/correct", correct, post=True, person=False, changes=True),
     PageRoute("/memory/{memory}/forget", forget, post=True, person=False, changes=True),

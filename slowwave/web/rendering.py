@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.views.decisions import outcome_of
@@ -11,6 +14,7 @@ from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
 from slowwave.views.moments import since
 from slowwave.views.scores import MEANING, by_source
+from slowwave.web.markdown import markdown
 from slowwave.web.request import local, to
 from slowwave.web.search import RATINGS, bar
 
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
 PLACES = (
     ("/", "Search", False, ""),
-    ("/lately", "Recent", False, ""),
+    ("/memories", "Memories", False, ""),
     ("/decisions", "Decisions", True, "decisions"),
     ("/quarantine", "Quarantine", True, "quarantine"),
     ("/learning", "Learning", True, ""),
@@ -34,9 +38,20 @@ def templates() -> Environment:
     """Return the environment of the page templates."""
     environment = template_environment("slowwave.web", "templates")
     environment.globals.update(to=to, local=local, places=PLACES, words_of=words_of)
-    environment.globals.update(types=sorted(KNOWN_WORDS["memory_type"]), ratings=RATINGS, meaning=MEANING)
-    environment.filters.update(since=since, became=outcome_of, by_source=by_source, bar=bar)
+    known = {name: sorted(words) for name, words in KNOWN_WORDS.items()}
+    environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
+    environment.filters.update(when=when, markdown=markdown, became=outcome_of, by_source=by_source, bar=bar)
     return environment
+
+
+def when(moment: datetime | None, now: datetime) -> Markup:
+    """Return a time as relative text; a pointer over it shows the absolute time (UTC)."""
+    if moment is None:
+        return Markup()
+    utc = moment.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M} UTC">{}</time>').format(
+        utc.isoformat(), utc, since(moment, now)
+    )
 
 
 def rendered(template: str, **data: Any) -> str:  # noqa: ANN401 - whatever it is about

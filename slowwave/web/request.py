@@ -83,7 +83,15 @@ class Image(NamedTuple):
     media_type: str
 
 
-PageAnswer = ShownPage | Redirect | Image
+class Download(NamedTuple):
+    """A file for the reader's disk."""
+
+    body: bytes
+    name: str
+    media_type: str
+
+
+PageAnswer = ShownPage | Redirect | Image | Download
 
 
 class PageRoute(NamedTuple):

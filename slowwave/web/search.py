@@ -13,6 +13,7 @@ from slowwave.scoring.days import day_start
 from slowwave.search.filters import Filters
 from slowwave.views import mcp_text
 from slowwave.views.scores import MEANING, by_source
+from slowwave.web.browsing import overview
 from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, to
 from slowwave.web.sessions import KeptSearch
 
@@ -29,7 +30,7 @@ def look(request: PageRequest) -> ShownPage:
     """Show the search box, and the results of a query."""
     query = request.query.get("q", "").strip()
     if not query:
-        return _shown({"query": "", "filters": _typed(request), "memories": request.memory.count()})
+        return _shown({"query": "", "filters": _typed(request), **overview(request)})
     response = request.memory.search(
         query, limit=RESULTS, explain=True, log=not request.caller.reads_only, **_chosen(_typed(request))
     )

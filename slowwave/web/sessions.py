@@ -33,6 +33,21 @@ class KeptSearch:
     ratings: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """Action that takes back the last one of this session.
+
+    Attributes:
+        action: name of the bulk action.
+        memory_ids: of the memories.
+        words: label of its button.
+    """
+
+    action: str
+    memory_ids: tuple[str, ...]
+    words: str
+
+
 @dataclass(slots=True)
 class PageSession:
     """Session of a signed-in user.
@@ -44,6 +59,7 @@ class PageSession:
         last: time of the last request (seconds of a clock).
         notices: messages for the next page.
         searches: the last ones, by id.
+        reversal: of the last bulk action, until the next page has offered it.
     """
 
     caller: Caller
@@ -52,6 +68,7 @@ class PageSession:
     last: float
     notices: list[str] = field(default_factory=list)
     searches: OrderedDict[str, KeptSearch] = field(default_factory=OrderedDict)
+    reversal: Reversal | None = None
 
     @property
     def at_home(self) -> bool:
@@ -72,6 +89,7 @@ class PageSession:
         """Switch to another namespace; open forms of the previous one become invalid."""
         self.caller, self.csrf = caller, secrets.token_urlsafe(BYTES)
         self.searches.clear()
+        self.reversal = None
 
     def keep(self, kept: KeptSearch) -> None:
         """Keep a search, so that it can be shown again."""

@@ -171,7 +171,7 @@ def test_other_errors_have_the_same_form(api: Api, monkeypatch):
     def fault(*_: object, **__: object) -> None:
         raise RuntimeError("detail-of-the-machine")
 
-    monkeypatch.setattr("slowwave.api.memories.recent_memories", fault)
+    monkeypatch.setattr("slowwave.api.memories.browse", fault)
     assert "detail" not in problem(api.ask("GET", "/v1/memories"), 500)
 
 

@@ -22,10 +22,10 @@ from slowwave.journal import Journal
 from slowwave.journal.entry_builders import MOVED
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import admit_batch
+from slowwave.lifecycle.browse import BrowseOptions, browse
 from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.quarantine import held as quarantined
 from slowwave.lifecycle.quarantine import held_files, hold, release_entry
-from slowwave.lifecycle.recent_memories import recent_memories
 from slowwave.memory import Memory
 from slowwave.quality.gate import SERVED_SCHEMA, judge
 from slowwave.quality.gate_policy import GatePolicy
@@ -401,7 +401,7 @@ def test_reports_name_the_present_place_of_a_moved_note(open_memory, folder):
     assert len(rows) == len(held)
     (row,) = (row for row in rows if row["source"] == "vault/later.md")
     assert quarantined(space.store, "ada", row["memory_id"])["source"] == "vault/later.md"
-    recent = {row["source"] for row in recent_memories(memory.tenant).rows}
+    recent = {row["source"] for row in browse(space, memory.namespace, BrowseOptions())[0]}
     assert "vault/quay.md" in recent
     assert "vault/wharf.md" not in recent
     (line,) = (line for line in held_files(space) if "later.md" in line)

@@ -159,7 +159,7 @@ def test_a_search_of_somebody_else_is_not_shown(site, person, saved):
 def test_an_empty_memory_says_what_will_be_there(person):
     for path in (
         "/",
-        "/lately",
+        "/memories",
         "/decisions",
         "/quarantine",
         "/learning",
@@ -247,7 +247,7 @@ def test_a_memory_of_a_file_is_corrected_there(person, memory, act, home):
 
 def test_a_memory_is_forgotten_and_brought_back(person, memory, saved):
     one = saved(LAMP, title="Lamp")
-    assert "Forgotten" in person.done(f"/memory/{one}/forget", back="/lately?by=application")
+    assert "Forgotten" in person.done(f"/memory/{one}/forget", back="/memories?by=application")
     assert memory.search("lamp").results == ()
     assert "Unforget" in person.words(f"/memory/{one}")
     assert "already" in person.done(f"/memory/{one}/forget")
@@ -267,7 +267,7 @@ def test_what_is_erased_is_shown_first_and_is_gone(person, memory, saved):
     mark = re.search(r'name="shown" value="([^"]+)"', page)[1]
     assert "Erased. The record is" in person.done(f"/memory/{one}/erase", shown=mark, why="asked to")
     assert person.get(f"/memory/{one}").status_code == 404
-    assert "Lamp" not in person.words("/lately")
+    assert "Lamp" not in person.words("/memories")
 
 
 def test_what_was_changed_since_it_was_shown_is_neither_erased_nor_written_over(person, memory, saved):
@@ -304,31 +304,31 @@ def test_what_was_stored_lately_says_by_whom_and_how(site, memory, saved):
     saved(LAMP, title="Lamp", source_kind="manual")
     saved(TUESDAY, title="Deploy day", source_kind="imported", tags=["captured"])
     person.done("/save", content=BATTERY, title="Battery")
-    told = person.words("/lately")
+    told = person.words("/memories")
     assert told.index("Battery") < told.index("Deploy day") < told.index("Lamp")
     assert "captured from a session" in told
-    mine = person.words("/lately?by=page")
+    mine = person.words("/memories?by=page")
     assert "weeks in winter" in mine
     assert TUESDAY not in mine
-    imported = person.words("/lately?kind=imported")
+    imported = person.words("/memories?kind=imported")
     assert TUESDAY in imported
     assert LAMP not in imported
-    assert "No memory matches these filters." in person.words("/lately?by=nobody")
+    assert "No memory matches these filters." in person.words("/memories?by=nobody")
 
 
 def test_a_capture_that_has_gone_silent_is_said_where_what_was_stored_is_looked_at(site, home, saved):
     person, now = site.person(), datetime.now(UTC)
     saved(LAMP, title="Lamp")
-    assert "Hooks" not in person.words("/lately")
+    assert "Hooks" not in person.words("/memories")
     note_capture(home, "ada", "claude-code", now - timedelta(days=9), saved=1)
     note_capture(home, "bob", "codex", now, saved=1)
-    told = person.words("/lately")
+    told = person.words("/memories")
     assert "Hooks: claude-code in namespace ada: last capture 9 days ago" in told
     assert "silent" not in told
     assert "codex" not in told
     for days in (8, 2):
         note_recall(home, "ada", "claude-code", now - timedelta(days=days))
-    told = person.words("/lately")
+    told = person.words("/memories")
     assert "capture has gone silent" in told
     assert "last session 2 days ago" in told
     assert "slowwave doctor" in told
@@ -339,13 +339,13 @@ def test_a_long_list_has_pages(person, memory):
         {"content": f"Gauge {at} stands at pier {at * 7}, read at {at} o'clock.", "title": f"Gauge {at}"}
         for at in range(45)
     ])  # fmt: skip
-    first, last = person.text("/lately"), person.text("/lately?skip=40")
+    first, last = person.text("/memories"), person.text("/memories?skip=40")
     assert "1 to 20 of" in words(first)
-    assert 'rel="next" href="/lately?skip=20' in first
+    assert 'rel="next" href="/memories?skip=20' in first
     assert "41 to" in words(last)
     assert 'rel="next"' not in last
-    assert person.get("/lately?skip=99999999999").status_code == 200
-    assert person.get("/lately?skip=-3").status_code == 200
+    assert person.get("/memories?skip=99999999999").status_code == 200
+    assert person.get("/memories?skip=-3").status_code == 200
 
 
 # -- what waits ------------------------------------------------------------------------------------
@@ -524,14 +524,14 @@ def test_nothing_that_a_note_says_is_obeyed_by_the_page(site, memory):
     whole = f"{LAMP} {ODD} It was painted by Ishbel in May."
     saved = memory.save(whole, title=ODD, tags=['"><img src=x onerror=alert(3)>'], trigger_phrases=[ODD])
     paths = [
-        "/lately", f"/memory/{saved.memory_id}", f"/memory/{saved.memory_id}/erase", "/?q=lamp",
+        "/memories", f"/memory/{saved.memory_id}", f"/memory/{saved.memory_id}/erase", "/?q=lamp",
         f"/memory/{quote(ODD, safe='')}",
     ]  # fmt: skip
     person.client.get("/", params={"q": ODD})
     for path in paths:
         _is_inert(person.get(path).text)
     _is_inert(person.client.get("/", params={"q": ODD, "type": ODD, "since": ODD}).text)
-    _is_inert(person.client.get("/lately", params={"by": ODD, "kind": ODD}).text)
+    _is_inert(person.client.get("/memories", params={"by": ODD, "kind": ODD}).text)
     _is_inert(person.post(f"/memory/{saved.memory_id}/forget", back="javascript:alert(1)").text)
     memory.save(f"{ODD}", title=ODD)
     for path in ("/quarantine", "/decisions", "/judge", "/learning/roll-back?principal=%3Cscript%3E"):
@@ -561,8 +561,8 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_itself(person, monkeypatc
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr("slowwave.web.memories.recent_memories", broken)
-    answer = person.get("/lately")
+    monkeypatch.setattr("slowwave.web.browsing.browse", broken)
+    answer = person.get("/memories")
     assert answer.status_code == 500
     assert "hunter2" not in answer.text
     assert "hunter2" in caplog.text

@@ -13,7 +13,7 @@ from slowwave.web.app import WAYS
 SECRET = "The code of the safe in the cellar is 4711 since Tuesday."
 LAMP = "The lamp on the pier is red since the storm."
 OFFERED = {
-    "/", "/found/{search}", "/found/{search}/rate", "/save", "/lately", "/memory/{memory}",
+    "/", "/found/{search}", "/found/{search}/rate", "/save", "/memories", "/memory/{memory}",
     "/memory/{memory}/correct", "/memory/{memory}/forget", "/decisions/{decision}/undo",
 }  # fmt: skip
 """What tools of MCP can do: search, feedback, save, history, forget, undo."""
@@ -45,7 +45,7 @@ def test_what_only_a_person_does_is_refused(assistant, memory, saved, way):
 def test_nothing_of_it_is_offered(assistant, memory, saved):
     one = saved(LAMP, title="Lamp")
     memory.save("ok", title="Too short")
-    for path in ("/", "/?q=lamp", "/lately", f"/memory/{one}"):
+    for path in ("/", "/?q=lamp", "/memories", f"/memory/{one}"):
         page = assistant.text(path)
         for word in (
             "Erase",
@@ -89,7 +89,7 @@ def test_within_the_limits_of_the_tools(assistant, memory, saved):
 
 def test_what_is_secret_is_not_there(assistant, memory, saved):
     open_, one = saved(LAMP, title="Lamp"), saved(SECRET, title="Safe", sensitivity="secret", tags=["4711"])
-    for path in ("/", "/?q=code+of+the+safe", "/?q=safe&secret=1", "/lately", f"/memory/{open_}"):
+    for path in ("/", "/?q=code+of+the+safe", "/?q=safe&secret=1", "/memories", f"/memory/{open_}"):
         page = assistant.text(path)
         assert "4711" not in page
         assert "Safe" not in page
@@ -106,7 +106,7 @@ def test_a_person_sees_what_is_secret_where_it_is_named_and_in_no_list(person, m
     held = memory.save("4711", title="Safe code", sensitivity="secret").memory_id
     assert SECRET in person.words(f"/memory/{one}")
     assert SECRET in person.words("/?q=code+of+the+safe&secret=1")
-    for path in ("/?q=code+of+the+safe", "/lately", "/quarantine", "/decisions", "/judge"):
+    for path in ("/?q=code+of+the+safe", "/memories", "/quarantine", "/decisions", "/judge"):
         assert "4711" not in person.words(path).replace(f"q={path}", "")
     assert "4711" in person.words(f"/quarantine/{held}")
 
@@ -139,7 +139,7 @@ def test_a_reader_looks_and_leaves_nothing(site, memory, saved):
     one = saved(LAMP, title="Lamp")
     before = memory.journal.read(kinds=OF_TENANTS).height
     reader = site.with_token("eve")
-    for path in ("/", "/?q=lamp+on+the+pier", "/lately", f"/memory/{one}"):
+    for path in ("/", "/?q=lamp+on+the+pier", "/memories", f"/memory/{one}"):
         page = reader.text(path)
         assert page.count('method="post"') == 1, path  # to sign out
     assert LAMP in reader.words("/?q=lamp+on+the+pier")

@@ -19,7 +19,7 @@ from slowwave.web.app import application
 from slowwave.web.middleware import HEADERS
 from slowwave.web.sessions import KEY_S, MAX_SESSIONS, OneTimeLinks, Sessions
 
-PAGES = ["/", "/lately", "/decisions", "/quarantine", "/learning", "/trend", "/judge", "/memory/x"]
+PAGES = ["/", "/memories", "/decisions", "/quarantine", "/learning", "/trend", "/judge", "/memory/x"]
 
 
 class Clock:
@@ -123,8 +123,8 @@ def test_what_a_header_says_of_tls_is_not_believed(site):
 def test_a_token_opens_its_namespace_in_the_name_of_its_principal(site, saved):
     saved("The lamp on the pier is red since the storm.", title="Lamp")
     assert "ada · claude" in site.with_token("claude").words("/")
-    assert "Lamp" in site.with_token("ida").words("/lately")
-    assert "Lamp" not in site.with_token("bob").words("/lately")
+    assert "Lamp" in site.with_token("ida").words("/memories")
+    assert "Lamp" not in site.with_token("bob").words("/memories")
 
 
 def test_signing_in_again_ends_the_session_before(site):
@@ -161,7 +161,7 @@ def test_wrong_tokens_are_answered_slower_and_slower(site, monkeypatch):
 # -- what a request has to be ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/health", "/static/style.css", "/nowhere", "/lately"])
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/health", "/static/style.css", "/nowhere", "/memories"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "evil.example.org"])
 def test_every_answer_has_the_headers(site, path, host):
     answer = site.visitor().get(path, headers={"Host": host})
@@ -296,13 +296,13 @@ def test_what_is_no_form_is_refused(make_site, sent, status):
 
 
 def test_who_asks_too_much_at_once_is_told_to_come_back(site, person):
-    pages = next(one for one in site.app.routes if getattr(one, "path", "") == "/lately")
+    pages = next(one for one in site.app.routes if getattr(one, "path", "") == "/memories")
     place = pages.endpoint.__closure__
     shared = next(cell.cell_contents for cell in place if hasattr(cell.cell_contents, "_working"))
     shared._working[Caller("ada", "page", "person")] = 16
-    assert person.get("/lately").status_code == 429
+    assert person.get("/memories").status_code == 429
     shared._working.clear()
-    assert person.get("/lately").status_code == 200
+    assert person.get("/memories").status_code == 200
 
 
 # -- namespaces ------------------------------------------------------------------------------------
@@ -316,7 +316,7 @@ def test_the_person_at_the_machine_looks_into_any_namespace_and_nobody_else(site
     assert "bob" in person.words("/namespaces")
     assert "Switched to namespace bob." in person.done("/namespaces", namespace="bob")
     assert "Kettle" in person.words(f"/memory/{other}")
-    assert "Lamp" not in person.words("/lately")
+    assert "Lamp" not in person.words("/memories")
     person.refused("/namespaces", 404, namespace="<b>nowhere</b>")
     for name in ("claude", "ida"):
         visitor = site.with_token(name)
@@ -361,7 +361,7 @@ def test_who_changes_the_namespace_while_a_page_is_made_can_go_on(site, open_mem
         asked.join()
     for name in ("ada", "bob"):
         person.post("/namespaces", namespace=name)
-        assert person.get("/lately").status_code == 200
+        assert person.get("/memories").status_code == 200
 
 
 def test_a_namespace_of_which_all_was_refused_can_be_looked_into(site, open_memory, memory):

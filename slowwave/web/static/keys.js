@@ -27,3 +27,8 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("[data-mark-all]")) return;
+  for (const box of document.querySelectorAll('input[form="bulk"]')) box.checked = event.target.checked;
+});

@@ -1,0 +1,142 @@
+"""Pages that list all memories with filters, and actions on several of them with undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from slowwave.common.pluralize import counted
+from slowwave.errors import ArgumentError
+from slowwave.home.heartbeat import beats, describe_beat
+from slowwave.home.visibility import is_open
+from slowwave.lifecycle.browse import SORTS, STATES, STORED, BrowseOptions, browse, facets
+from slowwave.memory import Memory
+from slowwave.web.request import (
+    PAGE,
+    Download,
+    PageAnswer,
+    PageRequest,
+    PageRoute,
+    Redirect,
+    ShownPage,
+    local,
+)
+from slowwave.web.sessions import Reversal
+
+ADDRESS: Final = "/memories"
+MARKED: Final = "m-"
+"""Beginning of the form fields that name marked memories."""
+MAX_TAGS: Final = 30  # offered as a filter, the most frequent (count)
+TRIES: Final = 3  # questions that the first page offers (count)
+LATEST: Final = 6  # memories on the first page (count)
+_FILTERS: Final = ("type", "tag", "source", "by", "kind", "from", "to", "state", "sort")
+
+
+def listed(request: PageRequest) -> ShownPage:
+    """List memories by type, tag, source, user, date and state."""
+    typed = {name: request.query[name].strip() for name in _FILTERS if request.query.get(name, "").strip()}
+    skip, memory = request.number("skip"), request.memory
+    options = BrowseOptions(
+        typed.get("state", STORED), typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
+        typed.get("source", ""), typed.get("from", ""), typed.get("to", ""), typed.get("by", ""),
+        typed.get("kind", ""), typed.get("sort", "updated"), limit=PAGE, skip=skip,
+    )  # fmt: skip
+    if options.state == "quarantined" and not request.person:
+        raise ArgumentError("state = 'quarantined': only a person can see refused notes.")
+    rows, total = browse(memory.home, memory.namespace, options, request.lists)
+    hooks = [
+        (beat.silent, describe_beat(beat, request.now))
+        for beat in beats(memory.settings.home)
+        if beat.namespace == memory.namespace
+    ]
+    reversal, request.session.reversal = request.session.reversal, None
+    data = {
+        "rows": rows, "total": total, "skip": skip, "page": PAGE, "hooks": hooks, "typed": typed,
+        "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
+        "states": [STORED, *(name for name in STATES if request.person or name != "quarantined")],
+        "narrowed": bool(set(typed) - {"sort"}), "reversal": reversal, "max_tags": MAX_TAGS,
+        "state": options.state, "more": f"&{urlencode(typed)}" if typed else "",
+        "here": f"{ADDRESS}?{urlencode({'skip': skip, **typed})}",
+    }  # fmt: skip
+    return ShownPage("memories", "Memories", data, place=ADDRESS)
+
+
+def act(request: PageRequest) -> PageAnswer:
+    """Apply an action to the marked memories, all or none where it can fail.
+
+    Raises:
+        ArgumentError: No memory is marked, or the action is unknown.
+    """
+    form = request.form
+    memory_ids = tuple(name.removeprefix(MARKED) for name in form if name.startswith(MARKED))
+    action = form.get("action", "")
+    if action not in ACTIONS and action != "export":
+        raise ArgumentError(f"action = {action!r}: use one of {', '.join(ACTIONS)} or export.")
+    if not memory_ids:
+        raise ArgumentError("No memory is marked. Mark some in the list, then choose an action.")
+    if action == "export":
+        from slowwave.imports.own.selection import zipped_markdown
+
+        return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
+    apply, done, back = ACTIONS[action]
+    changed = apply(request.memory, memory_ids)
+    if back and changed:
+        words = f"Undo: {back} {counted(len(changed), 'memory', 'memories')}"
+        request.session.reversal = Reversal(back, tuple(changed), words)
+    count = counted(len(changed), "memory", "memories")
+    rest = len(memory_ids) - len(changed)
+    more = f" {counted(rest, 'memory was', 'memories were')} so already." if rest else ""
+    return Redirect(local(form.get("back", ""), ADDRESS), f"{done}: {count}.{more}")
+
+
+def _forget(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+    for memory_id in memory_ids:
+        memory.get(memory_id)  # none is forgotten if one is unknown
+    return [memory_id for memory_id in memory_ids if memory.forget(memory_id)]
+
+
+def _unforget(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+    for memory_id in memory_ids:
+        memory.get(memory_id)
+    return [memory_id for memory_id in memory_ids if memory.unforget(memory_id)]
+
+
+def _release(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+    return [memory.release(memory_id).memory_id for memory_id in memory_ids]
+
+
+def _discard(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+    return [row["quarantine_id"] for row in memory.discard(*memory_ids)]
+
+
+def _restore(memory: Memory, quarantine_ids: Sequence[str]) -> list[str]:
+    return [row["memory_id"] for row in memory.restore_discarded(*quarantine_ids)]
+
+
+ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str]], list[str]], str, str]]] = {
+    "forget": (_forget, "Forgotten", "unforget"),
+    "unforget": (_unforget, "Unforgotten", "forget"),
+    "release": (_release, "Released unchanged", ""),
+    "discard": (_discard, "Discarded", "restore"),
+    "restore": (_restore, "In quarantine again", "discard"),
+}
+"""Bulk actions: call, notice, and the action that takes it back (empty: none)."""
+
+
+def overview(request: PageRequest) -> dict[str, Any]:
+    """Return what the first page shows: latest memories, and counts by type and source."""
+    memory = request.memory
+    rows, total = browse(memory.home, memory.namespace, BrowseOptions(limit=LATEST), request.lists)
+    titles = [row["title"] for row in rows if is_open(row["sensitivity"]) and row["title"]]
+    return {
+        "latest": rows, "memories": total, "learns": memory.settings.learning.enabled,
+        "facets": facets(memory.home, memory.namespace, request.lists),
+        "tries": [f"What do I know about {title}?" for title in titles[:TRIES]],
+    }  # fmt: skip
+
+
+WAYS: Final = (
+    PageRoute(ADDRESS, listed, person=False),
+    PageRoute(f"{ADDRESS}/act", act, post=True, changes=True),
+)
