@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,7 +25,7 @@ PHONE = {"width": 360, "height": 740}
 PAGES = [
     "/",
     "/?q=what+colour+is+the+lamp%3F",
-    "/lately",
+    "/memories",
     "/decisions",
     "/quarantine",
     "/learning",
@@ -199,7 +200,7 @@ def test_a_screen_reader_finds_its_way(visitor, served):
     page.goto(f"{served.url}/decisions")
     assert page.get_by_role("button", name="Accept the supersede of Deploy day").count() == 1
     assert page.get_by_role("link", name="Decisions 1 waiting").count() == 1
-    page.goto(f"{served.url}/lately")
+    page.goto(f"{served.url}/memories")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
@@ -208,7 +209,7 @@ def test_a_screen_reader_finds_its_way(visitor, served):
 
 def test_keys_are_comfort(visitor, served):
     page = visitor()
-    page.goto(f"{served.url}/lately")
+    page.goto(f"{served.url}/memories")
     at = "document.activeElement.querySelector('h2')?.textContent"
     page.keyboard.press("j")
     first = page.evaluate(at)
@@ -242,23 +243,67 @@ def test_find_see_why_say_what_it_was_worth_and_correct(visitor, served, memory)
     page.reload()
     assert memory.stats(served.ids["Lamp"]).helpful == 1
     page.get_by_role("link", name="Lamp", exact=True).click()
-    page.get_by_text("Correct", exact=True).click()
+    page.get_by_text("Edit", exact=True).click()
     page.get_by_role("textbox", name="Text").fill(
         "The lamp on the pier is green since May; before that it was red."
     )
-    page.get_by_role("button", name="Save the correction").click()
+    page.get_by_role("button", name="Save the changes").click()
     page.get_by_role("status").filter(has_text="Saved.").wait_for()
     assert memory.get(served.ids["Lamp"]).content.startswith("The lamp on the pier is green")
     assert page.get_by_role("heading", name="Lamp", level=1).is_visible()
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_several_memories_are_exported_forgotten_and_back_again(visitor, served, memory, size):
+    page = visitor(viewport=size)
+    page.goto(f"{served.url}/memories?state=current")
+    rows = page.get_by_role("listitem").filter(has=page.get_by_role("heading", level=2))
+    boxes = page.get_by_role("checkbox", name=re.compile("^Mark "))
+    before = rows.count()
+    for at in (0, 1):
+        boxes.nth(at).check()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export as Markdown").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert len([name for name in archive.namelist() if name != "index.md"]) == 2
+    actions = page.get_by_role("form", name="Actions")
+    actions.get_by_role("button", name="Forget", exact=True).click()
+    page.get_by_role("status").filter(has_text="Forgotten: 2 memories.").wait_for()
+    assert rows.count() == before - 2
+    page.get_by_role("button", name="Undo: unforget 2 memories").click()
+    page.get_by_role("status").filter(has_text="Unforgotten: 2 memories.").wait_for()
+    assert rows.count() == before
+    page.get_by_role("checkbox", name="all on this page").check()
+    assert boxes.evaluate_all("all => all.every((one) => one.checked)")
+
+
+def test_labels_are_edited_beside_the_text(visitor, served, memory):
+    page = visitor()
+    saved = memory.save("The **quay** is swept on Fridays, by the harbour master.", title="Quay")
+    page.goto(f"{served.url}/memory/{saved.memory_id}")
+    assert page.locator("main .note strong").inner_text() == "quay"
+    page.get_by_text("Edit", exact=True).click()
+    page.get_by_label("Type").select_option("procedure")
+    page.get_by_label("Tier").select_option("important")
+    page.get_by_label("Sensitivity").select_option("internal")
+    page.get_by_label("Tags").fill("harbour, #sweeping")
+    page.get_by_role("button", name="Save the changes").click()
+    page.get_by_role("status").filter(has_text="Saved.").wait_for()
+    record = memory.get(saved.memory_id)
+    assert (record.memory_type, record.importance_tier, record.sensitivity) == (
+        "procedure", "important", "internal",
+    )  # fmt: skip
+    assert record.tags == ("harbour", "sweeping")
+    assert record.content.startswith("The **quay**")
+
+
 def test_a_merge_is_undone(visitor, served, memory):
     page = visitor()
     page.goto(f"{served.url}/memory/{served.ids['Battery']}")
-    assert "It is changed by Ruaridh." in page.locator(".quote.whole").inner_text()
+    assert "It is changed by Ruaridh." in page.locator("main .note").inner_text()
     page.get_by_role("button", name="Undo the merge").click()
     page.get_by_role("status").filter(has_text="Undone: merge").wait_for()
-    assert "It is changed by Ruaridh." not in page.locator(".quote.whole").inner_text()
+    assert "It is changed by Ruaridh." not in page.locator("main .note").inner_text()
     assert memory.decisions(outcome="merge")[0]["undone_by"] == "ida"
 
 
@@ -358,8 +403,8 @@ def test_learning_is_approved_and_withdrawn(visitor, served, memory):
 
 def test_what_was_saved_without_asking_is_found_and_erased(visitor, served, memory):
     page = visitor(viewport=PHONE)
-    page.get_by_role("link", name="Recent").click()
-    page.get_by_label("User").select_option("claude")
+    page.get_by_role("link", name="Memories", exact=True).click()
+    page.get_by_label("Saved by").select_option("claude")
     page.get_by_role("button", name="Show").click()
     printer = page.get_by_role("listitem").filter(has_text="The printer in the hall")
     assert "captured from a session" in printer.inner_text()
@@ -385,11 +430,11 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     page.get_by_role("button", name="Forget").click()
     page.get_by_role("button", name="Unforget").click()
     assert "Unforgotten" in page.get_by_role("status").inner_text()
-    page.get_by_text("Correct", exact=True).click()
+    page.get_by_text("Edit", exact=True).click()
     page.get_by_role("textbox", name="Text").fill(
         "The kiln is fired on Saturdays only, as the mains are weak."
     )
-    page.get_by_role("button", name="Save the correction").click()
+    page.get_by_role("button", name="Save the changes").click()
     assert "Saturdays" in memory.get(served.ids["Kiln"]).content
     page.goto(f"{served.url}/judge")
     page.get_by_role("button", name="answers in part").click()

@@ -1,0 +1,132 @@
+"""The list of all memories: filters, bulk actions with undo, export, and the first page."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from page_home import words
+
+from slowwave.web.markdown import markdown
+
+LAMP = "The lamp on the pier is red since the storm."
+KETTLE = "The kettle in the kitchen whistles at noon."
+SECRET = "The code of the safe in the cellar is 4711 since Tuesday."
+
+
+def marks(*names: str) -> dict[str, str]:
+    return {f"m-{name}": "1" for name in names}
+
+
+def test_a_list_is_narrowed_by_each_filter(person, memory, saved):
+    saved(LAMP, title="Lamp", memory_type="fact", tags=["pier"])
+    kettle = saved(KETTLE, title="Kettle", source_kind="imported")
+    memory.forget(kettle)
+    memory.save("ok", title="Too short")
+    cases = {
+        "type=fact": "Lamp", "tag=pier": "Lamp", "state=current": "Lamp", "state=forgotten": "Kettle",
+        "kind=imported": "Kettle", "state=quarantined": "Too short",
+    }  # fmt: skip
+    titles = {"Lamp", "Kettle", "Too short"}
+    for query, expected in cases.items():
+        page = person.text(f"/memories?{query}").partition("<ol")[2]
+        assert {title for title in titles if title in page} == {expected}, query
+    assert "No memory matches these filters." in person.words("/memories?from=2099-01-01")
+    assert person.get("/memories?state=lost").status_code == 400
+    assert person.get("/memories?from=someday").status_code == 400
+
+
+def test_several_are_forgotten_and_the_next_page_offers_to_undo_it(person, memory, saved):
+    one, other = saved(LAMP, title="Lamp"), saved(KETTLE, title="Kettle")
+    memory.forget(other)
+    told = person.done("/memories/act", action="forget", back="/memories", **marks(one, other))
+    assert "Forgotten: 1 memory. 1 memory was so already." in told
+    assert "Undo: unforget 1 memory" in told
+    assert memory.get(one).status == "retired"
+    assert "Undo: unforget" not in person.words("/memories")
+    person.done("/memories/act", action="unforget", back="/memories", **marks(one, other))
+    assert (memory.get(one).status, memory.get(other).status) == ("live", "live")
+
+
+def test_an_unknown_memory_ends_the_action_before_it_begins(person, memory, saved):
+    one = saved(LAMP, title="Lamp")
+    assert person.refused("/memories/act", 404, action="forget", **marks(one, "nobody"))
+    assert memory.get(one).status == "live"
+    assert "No memory is marked" in person.refused("/memories/act", 400, action="forget")
+    assert "use one of forget" in person.refused("/memories/act", 400, action="eat", **marks(one))
+
+
+def test_refused_notes_are_discarded_with_undo_and_released(person, memory):
+    one = memory.save("ok", title="Too short").memory_id
+    told = person.done("/memories/act", action="discard", back="/memories?state=quarantined", **marks(one))
+    assert "Undo: restore 1 memory" in told
+    (row,) = memory.quarantine(status="discarded")
+    person.done("/memories/act", action="restore", **marks(row["quarantine_id"]))
+    person.done("/memories/act", action="release", **marks(one))
+    assert memory.get(one).status == "live"
+
+
+def test_marked_memories_are_exported_but_secret_ones(person, saved):
+    lamp, safe = saved(LAMP, title="Lamp"), saved(SECRET, title="Safe", sensitivity="secret")
+    saved(KETTLE, title="Kettle")
+    answer = person.post("/memories/act", action="export", **marks(lamp, safe))
+    assert answer.headers["content-disposition"] == 'attachment; filename="memories.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.namelist() == ["Lamp.md", "index.md"]
+        assert LAMP in archive.read("Lamp.md").decode()
+        assert "4711" not in "".join(archive.read(name).decode() for name in archive.namelist())
+
+
+def test_the_first_page_of_an_empty_memory_says_how_to_begin(person):
+    page = person.words("/")
+    assert "This memory is empty." in page
+    assert "slowwave ingest FOLDER" in page
+
+
+def test_the_first_page_says_what_there_is_and_offers_questions(person, memory, saved):
+    saved(LAMP, title="Lamp", memory_type="fact", tags=["pier"])
+    saved(SECRET, title="Safe", sensitivity="secret")
+    memory.save("ok", title="Too short")
+    page = person.text("/")
+    for part in ("2 memories", "1 note held back", "learning", "What do I know about Lamp?", "fact", "pier"):
+        assert part in words(page)
+    assert "4711" not in page
+    assert "Safe" not in page
+
+
+def test_an_assistant_sees_no_secret_in_list_or_counts(assistant, saved):
+    saved(LAMP, title="Lamp")
+    safe = saved(SECRET, title="Safe", sensitivity="secret", memory_type="constraint", tags=["cellar"])
+    for path in ("/", "/memories", "/memories?type=constraint", "/memories?tag=cellar"):
+        page = assistant.text(path)
+        assert safe not in page
+        assert "Safe" not in page
+        assert "constraint (1)" not in page
+        assert "cellar (1)" not in page
+    assert assistant.get("/memories?state=quarantined").status_code == 400
+
+
+WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a **b** `c`", "<p>a <strong>b</strong> <code>c</code></p>\n"),
+        ("# Title", "<h3>Title</h3>\n"),
+        ("<b>x</b><script>", "<p>&lt;b&gt;x&lt;/b&gt;&lt;script&gt;</p>\n"),
+        ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
+        (f"[x]({WEB})", f'<p><a href="{WEB}" {REL}>x</a></p>\n'),
+        (f"![x]({WEB}/x.png)", f'<p>!<a href="{WEB}/x.png" {REL}>x</a></p>\n'),
+        ("[x](/sign-out)", "<p>[x](/sign-out)</p>\n"),
+    ],
+)  # fmt: skip
+def test_markdown_is_shown_safely(text, html):
+    assert str(markdown(text)) == html
+
+
+def test_cells_of_a_table_have_no_inline_style():
+    html = str(markdown("| a | b |\n|:-:|--:|\n| 1 | 2 |"))
+    assert "<td>1</td>" in html
+    assert "style" not in html
