@@ -104,7 +104,7 @@ def _measure(memory: slowwave.Memory, home: Path, size: int, times: int, named: 
     queries = iter(asked(4 * times + SEARCHES)[SEARCHES:])
     rows = [_row(size, "search", times, lambda: _searched(memory, next(queries)))]
     pages = {
-        "/": "/", "/?q=": "", "/lately": "/lately", "/memory/ID": f"/memory/{named}",
+        "/": "/", "/?q=": "", "/memories": "/memories", "/memory/ID": f"/memory/{named}",
         "/memory/ID/erase": f"/memory/{named}/erase", "/quarantine": "/quarantine",
         "/decisions": "/decisions", "/learning": "/learning", "/trend": "/trend", "/judge": "/judge",
     }  # fmt: skip

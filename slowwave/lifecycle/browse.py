@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -27,9 +28,10 @@ STATES: Final = {
 """States of a memory in words, with its status in the tables."""
 SORTS: Final = ("updated", "created", "title", "type", "source")
 _COLUMNS = (
-    "memory_id", "title", "memory_type", "tags", "source", "path", "origin", "status", "sensitivity",
+    "memory_id", "title", "memory_type", "tags", "source", "origin", "status", "sensitivity",
     "principal", "source_kind", "created_at", "updated_at",
 )  # fmt: skip
+_WORDS = ("title", "source", "tags")
 _BEGINNING: Final = 240  # characters of a text that are shown
 _BY = {"updated": "updated_at", "created": "created_at", "title": "title", "type": "memory_type",
        "source": "source"}  # fmt: skip
@@ -90,23 +92,48 @@ def browse(
         raise ArgumentError(f"--state {options.state!r}: use one of {', '.join(STATES)} or all.")
     if options.sort not in SORTS:
         raise ArgumentError(f"--sort {options.sort!r}: use one of {', '.join(SORTS)}.")
-    parts = []
+    parts, held = [], _held(space, namespace) if options.state in ("quarantined", ALL) else None
     if options.state != "quarantined":
-        parts.append(_memories(space, namespace))
-    if options.state in ("quarantined", ALL):
-        parts.append(_held(space, namespace))
+        parts.append(_memories(space, namespace, _columns_of(options)))
+    if held is not None:
+        parts.append(held)
     rows = pl.concat(parts, how="diagonal").filter(_wanted(options))
     if viewer is Viewer.ASSISTANT:
         rows = rows.filter(open_rows())
     by = _BY[options.sort]
     newest_first = options.sort in ("updated", "created")
-    shown = redact(rows, ~open_rows(), "title", "source", "tags")
+    shown = redact(rows, ~open_rows(), *_WORDS)
     order = shown.sort(by, "memory_id", descending=[newest_first != options.reverse, False], nulls_last=True)
+    page = order.slice(options.skip, options.limit).select("memory_id", "status")
+    return _details(space, namespace, page, held).to_dicts(), rows.height
+
+
+def _columns_of(options: BrowseOptions) -> list[str]:
+    """Return the columns that a filter or the order reads, in a table of any size."""
+    filters = ("memory_type", "tags", "source", "principal", "source_kind")
+    names = {"memory_id", "status", "sensitivity", "updated_at", _BY[options.sort]}
+    return sorted(names | {name for name in filters if getattr(options, name)})
+
+
+def _details(space: Workspace, namespace: str, page: pl.DataFrame, held: pl.DataFrame | None) -> pl.DataFrame:
+    """Return all columns of a page's rows, in its order; of secret ones no word."""
+    rows = space.store.read_by(
+        "memories", "memory_id", page["memory_id"].to_list(), columns=[*_COLUMNS, "path", "content"],
+        also=within(namespace),
+    )  # fmt: skip
+    text = pl.col("content").fill_null("")
+    cut = text.str.slice(0, _BEGINNING) + pl.lit(" …")
+    beginning = pl.when(text.str.len_chars() > _BEGINNING).then(cut).otherwise(text)
+    rows = rows.with_columns(beginning=beginning, source=pl.coalesce("path", "source"))
+    if held is not None:
+        rows = pl.concat([rows, held], how="diagonal")
+    joined = page.join(rows, on=["memory_id", "status"], how="left", maintain_order="left")
     words = {status: state for state, status in STATES.items()}
-    page = order.slice(options.skip, options.limit).with_columns(
-        state=pl.col("status").replace_strict(words, default=pl.col("status"))
+    joined = joined.with_columns(
+        pl.col("beginning").fill_null(""),
+        state=pl.col("status").replace_strict(words, default=pl.col("status")),
     )
-    return _with_beginnings(space, namespace, page.drop("status")).to_dicts(), rows.height
+    return redact(joined, ~open_rows(), *_WORDS, "beginning").drop("status", "path", "content")
 
 
 def facets(
@@ -116,14 +143,13 @@ def facets(
 
     Current memories only. The most frequent value is first; tags are those of open memories.
     """
-    rows = _memories(space, namespace).filter(pl.col("status") == STATES["current"])
+    columns = ("memory_type", "source_kind", "principal", "tags", "status", "sensitivity")
+    rows = _memories(space, namespace, columns).filter(pl.col("status") == STATES["current"])
     if viewer is Viewer.ASSISTANT:
         rows = rows.filter(open_rows())
     tags = rows.filter(open_rows()).select(pl.col("tags").explode())
-    columns = {name: rows[name] for name in ("memory_type", "source_kind", "principal")} | {
-        "tags": tags["tags"]
-    }
-    return {name: _counts(column.alias(name)) for name, column in columns.items()}
+    values = {name: rows[name] for name in columns[:3]} | {"tags": tags["tags"]}
+    return {name: _counts(column.alias(name)) for name, column in values.items()}
 
 
 def _counts(column: pl.Series) -> list[tuple[str, int]]:
@@ -131,23 +157,12 @@ def _counts(column: pl.Series) -> list[tuple[str, int]]:
     return [(value, count) for value, count in counts.iter_rows() if value]
 
 
-def _memories(space: Workspace, namespace: str) -> pl.DataFrame:
-    rows = space.store.scan("memories", within(namespace, "content_hash IS NOT NULL"), columns=_COLUMNS)
+def _memories(space: Workspace, namespace: str, columns: Sequence[str]) -> pl.DataFrame:
+    where = within(namespace, "content_hash IS NOT NULL")
+    if "source" not in columns:
+        return space.store.scan("memories", where, columns=list(columns))
+    rows = space.store.scan("memories", where, columns=[*columns, "path"])
     return rows.with_columns(source=pl.coalesce("path", "source")).drop("path")
-
-
-def _with_beginnings(space: Workspace, namespace: str, page: pl.DataFrame) -> pl.DataFrame:
-    """Return a page with the first words of each open text."""
-    texts = space.store.read_by(
-        "memories", "memory_id", page["memory_id"].to_list(), columns=["memory_id", "content"],
-        also=within(namespace),
-    )  # fmt: skip
-    text = pl.col("content").fill_null("")
-    cut = text.str.slice(0, _BEGINNING) + pl.lit(" …")
-    beginning = pl.when(text.str.len_chars() > _BEGINNING).then(cut).otherwise(text)
-    beginnings = texts.select("memory_id", beginning=beginning)
-    joined = page.join(beginnings, on="memory_id", how="left", maintain_order="left")
-    return redact(joined.with_columns(pl.col("beginning").fill_null("")), ~open_rows(), "beginning")
 
 
 def _held(space: Workspace, namespace: str) -> pl.DataFrame:
@@ -156,6 +171,7 @@ def _held(space: Workspace, namespace: str) -> pl.DataFrame:
         "quarantine", within(namespace, "status = 'held'"),
         columns=["memory_id", "title", "source", "status", "revision", "occurred_at"],
     )  # fmt: skip
+    held = held.sort("occurred_at").unique("memory_id", keep="last", maintain_order=True)
     from slowwave.home.visibility import UNKNOWN, sensitivities
 
     known = sensitivities(space.journal, held["revision"])
