@@ -119,12 +119,17 @@ def sentences(trend: Trend) -> list[str]:
     return [course.describe(named=several) for course in trend.courses if course.kind in kinds]
 
 
+def kinds_to_plot(trend: Trend) -> list[str]:
+    """Return the kinds of learning that changed a judged search, or would have; else a plot is empty."""
+    effect = pl.col("changed") + pl.col("would_change") + pl.col("applied")
+    return [kind for kind, weeks in trend.kinds().items() if weeks.select(effect.sum()).item()]
+
+
 def _kinds_shown(trend: Trend) -> list[str]:
     """Return the kinds with an effect; if none has one, all kinds."""
     kinds = list(dict.fromkeys(course.kind for course in trend.courses))
-    weeks = trend.weeks.filter((pl.col("changed") + pl.col("would_change") + pl.col("applied")) > 0)
-    acted = [kind for kind in kinds if kind in weeks["kind"]]
-    return acted or kinds
+    acted = kinds_to_plot(trend)
+    return [kind for kind in kinds if kind in acted] or kinds
 
 
 def plain(trend: Trend) -> dict[str, Any]:

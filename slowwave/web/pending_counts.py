@@ -24,11 +24,10 @@ DRAWN: Final = 50  # pairs at a time (count)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of pending items; `judge` is None until pairs were drawn."""
+    """Counts of pending items."""
 
     decisions: int
     quarantine: int
-    judge: int | None
 
 
 @dataclass(slots=True)
@@ -60,8 +59,7 @@ class PendingCounts:
             quarantined = memory.store.count("quarantine", memory.tenant.mine(f"status = '{HELD}'"))
             cached = (now + GOOD_S, waiting(memory.store, namespace).height, quarantined)
             self._counts[namespace] = cached
-        pairs = self._pairs.get(_caller(memory))
-        return Counts(cached[1], cached[2], None if pairs is None else pairs.total)
+        return Counts(cached[1], cached[2])
 
     def forget(self, namespace: str) -> None:
         """Drop the cached counts of a namespace."""

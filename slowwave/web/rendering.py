@@ -28,7 +28,7 @@ PLACES = (
     ("/quarantine", "Quarantine", True, "quarantine"),
     ("/learning", "Learning", True, ""),
     ("/trend", "Trend", True, ""),
-    ("/judge", "Judge", True, "judge"),
+    ("/judge", "Judge", True, ""),
 )
 """Navigation: address, name, whether only for persons, and the name of its pending count."""
 

@@ -18,8 +18,11 @@ STATES: Final = {"unrateable": "cannot say", "later": "later"}
 def trend(request: PageRequest) -> ShownPage:
     """Show the quality trend: sentence, plots and table."""
     own_trend = _trend(request)
-    kinds = list(own_trend.kinds()) if find_spec("matplotlib") else []
-    data = {"section": wording.section(own_trend, most=wording.ON_A_PAGE), "pictures": kinds}
+    kinds = wording.kinds_to_plot(own_trend)
+    data = {
+        "section": wording.section(own_trend, most=wording.ON_A_PAGE), "has_effect": bool(kinds),
+        "pictures": kinds if find_spec("matplotlib") else [],
+    }  # fmt: skip
     return ShownPage("trend", wording.TITLE, data, "/trend")
 
 
