@@ -95,6 +95,18 @@ def test_the_first_page_says_what_there_is_and_offers_questions(person, memory, 
     assert "Safe" not in page
 
 
+def test_linked_memories_are_drawn_and_listed(person, memory, saved):
+    saved(LAMP, title="Lamp", key="lamp")
+    after = saved("The pier has a second lamp since June.", title="Second <lamp>", follows="lamp")
+    page = person.text(f"/memory/{after}")
+    assert page.count('<svg class="graph"') == 1
+    graph = page.partition('<svg class="graph"')[2].partition("</svg>")[0]
+    assert "Second &lt;lamp&gt;" in graph
+    assert "follows" in graph
+    lamp = person.text(f"/memory/{memory.get(after).follows}")
+    assert '<svg class="graph"' not in lamp
+
+
 def test_an_assistant_sees_no_secret_in_list_or_counts(assistant, saved):
     saved(LAMP, title="Lamp")
     safe = saved(SECRET, title="Safe", sensitivity="secret", memory_type="constraint", tags=["cellar"])
