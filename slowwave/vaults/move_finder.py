@@ -63,14 +63,19 @@ class MoveFinder:
         edited = {place: name for place, name in at.items() if self._kind(name) == "save"}
         mended = {place: name for place, name in at.items() if self._is_mended(name)}
         missing = [name for name in self._last if self._kind(name) == "save" and name not in self.seen]
-        rewritten = dict.fromkeys(self._rewritten(found, edited, missing))
+        forgotten = [name for name in self._last if self._kind(name) == "forget"]
+        rewritten = dict.fromkeys(self._rewritten(found, edited, missing, forgotten))
         staying = {place: name for place, name in edited.items() if place not in rewritten}
         self._pairs = staying | mended
         left = [*missing, *(edited[place] for place in rewritten)]
         appeared = [note for note in found if note.place not in self._pairs]
         self._pairs |= pair_equal(self._located(left), map(_located, appeared))
-        forgotten = [name for name in self._last if self._kind(name) == "forget"]
-        fresh = [note for note in self._without(appeared) if note.place not in rewritten]
+        gone = set(self._pairs.values())  # a note whose own text is elsewhere now is fresh at its place
+        fresh = [
+            note
+            for note in self._without(appeared)
+            if note.place not in rewritten or edited[note.place] in gone
+        ]
         self._pairs |= pair_equal(self._located(forgotten), map(_located, fresh))
         self.seen.update(pair_equal(self._located(self._unclaimed(left)), map(_located, waiting)).values())
         self._pair_edited(left, appeared, waiting)
@@ -94,23 +99,29 @@ class MoveFinder:
         return self._kind(name) == "unreadable" and self._known.was_saved(name)
 
     def _rewritten(
-        self, found: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
+        self,
+        found: Sequence[FoundNote],
+        edited: dict[str, str],
+        missing: Sequence[str],
+        forgotten: Sequence[str],
     ) -> list[str]:
-        """Return places whose text is unlike the last, so that the note may have gone."""
-        changed = [
-            note
-            for note in found
-            if note.place in edited and self._last[edited[note.place]]["content_hash"] != note.content_hash
-        ]
+        """Return places whose text is another note's, or unlike the last, so that the note may have gone."""
         if len(found) + len(missing) == 1:  # there is no other place
             return []
-        texts = self._texts(edited[note.place] for note in changed)
-        return [
-            note.place
-            for note in changed
-            if similarity(word_pairs(texts.get(edited[note.place], "")), word_pairs(note.note.content))
-            < SAME_NOTE
+        last = {name: self._last[name]["content_hash"] for name in (*edited.values(), *missing, *forgotten)}
+        changed = [
+            note for note in found if note.place in edited and last[edited[note.place]] != note.content_hash
         ]
+        left = {last[name] for name in (*missing, *forgotten, *(edited[note.place] for note in changed))}
+        unequal = [note for note in changed if note.content_hash not in left]
+        texts = self._texts(edited[note.place] for note in unequal)
+        kept = {
+            note.place
+            for note in unequal
+            if similarity(word_pairs(texts.get(edited[note.place], "")), word_pairs(note.note.content))
+            >= SAME_NOTE
+        }
+        return [note.place for note in changed if note.place not in kept]
 
     def _pair_edited(
         self, left: Sequence[str], appeared: Sequence[FoundNote], waiting: Sequence[FoundNote]

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from feedback_days import fold_days, rating, search
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -110,6 +111,30 @@ def test_two_files_that_change_places_keep_their_subjects(journal, folder):
     put(folder, "wharf.md", SLUICE)
     assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 2}
     assert found(journal) == {"vault/wharf.md": "vault/sluice.md", "vault/sluice.md": "vault/wharf.md"}
+
+
+REPORT = (
+    "Report of week {week}. The northern wharf had {barges} barges, the lock was opened {opened} times and "
+    "the keeper was {keeper}. Nothing was broken, and the water stood where it stands in spring."
+)
+WEEKS = [REPORT.format(week=week, barges=week * 3, opened=week + 40, keeper=name)
+         for week, name in enumerate(("Henrike", "Sander", "Tove", "Ilse"), 10)]  # fmt: skip
+
+
+@given(order=st.permutations(range(4)), edits=st.sets(st.integers(0, 3)))
+@settings(max_examples=20, deadline=None)
+def test_notes_of_one_template_keep_their_subjects_when_they_change_places(order, edits):
+    """Also with an edit on the way of those that stay where they are."""
+    with tempfile.TemporaryDirectory() as name, closing(Journal.open_path(Path(name) / "j.db")) as journal:
+        folder = Path(name) / "vault"
+        for at, text in enumerate(WEEKS):
+            put(folder, f"{at}.md", text)
+        look(journal, folder)
+        for place, at in enumerate(order):
+            added = " Ilse signed it." if place == at and at in edits else ""
+            put(folder, f"{place}.md", WEEKS[at] + added, at=NOON)
+        look(journal, folder, at=NOON + DAY)
+        assert found(journal) == {f"vault/{place}.md": f"vault/{at}.md" for place, at in enumerate(order)}
 
 
 def test_an_edit_of_a_note_that_was_copied_stays_in_its_place(journal, folder):
@@ -346,6 +371,27 @@ def test_a_note_that_a_user_forgot_stays_forgotten_when_its_file_moves(nights, f
     look(journal, folder, at=NOON + DAY)
     nights.night()
     assert set(nights.live().values()) == {"vault/wharf.md"}
+    assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
+
+
+def test_a_forgotten_note_stays_forgotten_when_it_changes_places_with_one_of_its_template(
+    nights, folder, act
+):
+    journal = nights.space.journal
+    put(folder, "a.md", WEEKS[0])
+    put(folder, "b.md", WEEKS[1])
+    look(journal, folder)
+    nights.night()
+    journal.append([act("vault/a.md", at=NOON + HOUR)])
+    nights.night()
+    put(folder, "a.md", WEEKS[1], at=NOON)
+    put(folder, "b.md", WEEKS[0], at=NOON)
+    look(journal, folder, at=NOON + DAY)
+    nights.night()
+    assert {"vault/a.md", "vault/b.md"} & set(nights.live().values()) == {"vault/a.md"}
+    texts = nights.space.store.read("memories", "status = 'live'", columns=["content"])["content"]
+    assert WEEKS[1] in texts.to_list()
+    assert WEEKS[0] not in texts.to_list()
     assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
 
 
