@@ -24,10 +24,11 @@ def list_memories(
     memory_type: Annotated[str, typer.Option("--type", help="Only of this type.")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; repeatable.")] = None,
     source: Annotated[str, typer.Option(help="Only keys or vault paths that begin so.")] = "",
-    since: Annotated[
-        str, typer.Option("--from", help="First day of the last change (YYYY-MM-DD, UTC).")
-    ] = "",
+    since: Annotated[str, typer.Option("--from", help="First day (YYYY-MM-DD, UTC).")] = "",
     until: Annotated[str, typer.Option("--to", help="Last day.")] = "",
+    date: Annotated[
+        str, typer.Option(help="What --from and --to bound: changed, or created (the note's own date).")
+    ] = "changed",
     state: Annotated[
         str, typer.Option(help="current, merged, superseded, forgotten, quarantined or all.")
     ] = "current",
@@ -42,8 +43,8 @@ def list_memories(
     from slowwave.lifecycle.browse import BrowseOptions, browse
 
     options = BrowseOptions(
-        state, memory_type, tuple(tag or ()), source, since, until, sort=sort, reverse=reverse, limit=limit,
-        skip=(page - 1) * limit,
+        state, memory_type, tuple(tag or ()), source, since, until, date, sort=sort, reverse=reverse,
+        limit=limit, skip=(page - 1) * limit,
     )  # fmt: skip
     with open_namespace(namespace, known=True) as memory:
         rows, total = browse(memory.home, memory.namespace, options)

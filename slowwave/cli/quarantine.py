@@ -136,13 +136,17 @@ def quarantine_discard(
 @quarantines.command("restore")
 @prints_output
 def quarantine_restore(
-    quarantine_ids: Annotated[list[str], typer.Argument(help="Ids, from quarantine list --all.")],
+    quarantine_ids: Annotated[
+        list[str] | None, typer.Argument(help="Ids, from quarantine list --all.")
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Instead, all that were refused for this reason.")] = "",
     namespace: Namespace = "",
 ) -> Output:
     """Undo the discard of refused notes: they are in quarantine again."""
     return settle(
-        "quarantine", quarantine_ids, namespace,
-        lambda memory, names: memory.restore_discarded(*names), _line, title="In quarantine again",
+        "quarantine", quarantine_ids or (), namespace,
+        lambda memory, names: memory.restore_discarded(*names, reason=reason), _line,
+        title="In quarantine again",
     )  # fmt: skip
 
 

@@ -26,6 +26,8 @@ STATES: Final = {
     "quarantined": "held",
 }  # fmt: skip
 """States of a memory in words, with its status in the tables."""
+DATES: Final = {"changed": "updated_at", "created": "created_at"}
+"""Dates of a memory in words, with their columns; a memory is created on the date of its note."""
 SORTS: Final = ("updated", "created", "title", "type", "source")
 _COLUMNS = (
     "memory_id", "title", "memory_type", "tags", "source", "origin", "status", "sensitivity",
@@ -46,8 +48,9 @@ class BrowseOptions:
         memory_type: Only of this type.
         tags: Only with all of these.
         source: Only sources that begin so.
-        since: First day of the last change (YYYY-MM-DD, UTC).
+        since: First day (YYYY-MM-DD, UTC).
         until: Last day.
+        date: Date that they bound: "changed" (last change) or "created" (the note's own date).
         principal: Only stored by this user.
         source_kind: Only of this kind: manual, generated, imported.
         sort: One of `SORTS`; times newest first.
@@ -62,6 +65,7 @@ class BrowseOptions:
     source: str = ""
     since: str = ""
     until: str = ""
+    date: str = "changed"
     principal: str = ""
     source_kind: str = ""
     sort: str = "updated"
@@ -86,12 +90,14 @@ def browse(
         principal, source_kind, created_at and updated_at of each row; and the count.
 
     Raises:
-        ArgumentError: An unknown state, order or day.
+        ArgumentError: An unknown state, order, date or day.
     """
     if options.state not in (*STATES, STORED, ALL):
         raise ArgumentError(f"--state {options.state!r}: use one of {', '.join(STATES)} or all.")
     if options.sort not in SORTS:
         raise ArgumentError(f"--sort {options.sort!r}: use one of {', '.join(SORTS)}.")
+    if options.date not in DATES:
+        raise ArgumentError(f"--date {options.date!r}: use one of {', '.join(DATES)}.")
     parts, held = [], _held(space, namespace) if options.state in ("quarantined", ALL) else None
     if options.state != "quarantined":
         parts.append(_memories(space, namespace, _columns_of(options)))
@@ -111,7 +117,7 @@ def browse(
 def _columns_of(options: BrowseOptions) -> list[str]:
     """Return the columns that a filter or the order reads, in a table of any size."""
     filters = ("memory_type", "tags", "source", "principal", "source_kind")
-    names = {"memory_id", "status", "sensitivity", "updated_at", _BY[options.sort]}
+    names = {"memory_id", "status", "sensitivity", DATES[options.date], _BY[options.sort]}
     return sorted(names | {name for name in filters if getattr(options, name)})
 
 
@@ -195,10 +201,11 @@ def _wanted(options: BrowseOptions) -> pl.Expr:
     if options.source:
         wanted.append(pl.col("source").str.starts_with(options.source) & open_rows())
     wanted += [pl.col("tags").list.contains(tag) & open_rows() for tag in options.tags]
+    dated = pl.col(DATES[options.date])
     if options.since:
-        wanted.append(pl.col("updated_at") >= _start("--from", options.since))
+        wanted.append(dated >= _start("--from", options.since))
     if options.until:
-        wanted.append(pl.col("updated_at") < _start("--to", options.until) + timedelta(days=1))
+        wanted.append(dated < _start("--to", options.until) + timedelta(days=1))
     return pl.all_horizontal(wanted)
 
 

@@ -36,21 +36,28 @@ def discard(tenant: Tenant, names: Sequence[str] = (), *, reason: str = "") -> l
         NotFoundError: One is not in this quarantine, or none has this reason; nothing was discarded.
         SlowwaveError: One is not held, or names and a reason were given; nothing was discarded.
     """
-    if bool(names) == bool(reason):
-        raise SlowwaveError("Give either ids of quarantined notes or one reason. Nothing was discarded.")
-    if reason:
-        names = [row["quarantine_id"] for row in listed(tenant.space, tenant.namespace, reason=reason)]
-        if not names:
-            raise NotFoundError(
-                f"Namespace {tenant.namespace!r} has no note in quarantine with the reason {reason!r}. "
-                f"`slowwave quarantine list` shows the reasons."
-            )
-    return _change(tenant, names, HELD, DISCARDED)
+    return _change(tenant, _named(tenant, names, reason, HELD), HELD, DISCARDED)
 
 
-def restore(tenant: Tenant, names: Sequence[str]) -> list[dict[str, Any]]:
+def restore(tenant: Tenant, names: Sequence[str] = (), *, reason: str = "") -> list[dict[str, Any]]:
     """Undo the discard of notes: they are in quarantine again. Arguments and errors as `discard`."""
-    return _change(tenant, names, DISCARDED, HELD)
+    return _change(tenant, _named(tenant, names, reason, DISCARDED), DISCARDED, HELD)
+
+
+def _named(tenant: Tenant, names: Sequence[str], reason: str, status: str) -> Sequence[str]:
+    """Return the ids of the notes that are meant."""
+    if bool(names) == bool(reason):
+        raise SlowwaveError("Give either ids of quarantined notes or one reason. Nothing was changed.")
+    if names:
+        return names
+    rows = listed(tenant.space, tenant.namespace, status=status, reason=reason)
+    if not rows:
+        where = "in quarantine" if status == HELD else "that was discarded"
+        raise NotFoundError(
+            f"Namespace {tenant.namespace!r} has no note {where} with the reason {reason!r}. "
+            f"`slowwave quarantine list --all` shows the reasons."
+        )
+    return [row["quarantine_id"] for row in rows]
 
 
 def _change(tenant: Tenant, names: Sequence[str], before: str, after: str) -> list[dict[str, Any]]:

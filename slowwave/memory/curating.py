@@ -357,11 +357,11 @@ class Memory(SearchingMemory):
 
         return discard(self.tenant, quarantine_ids, reason=reason)
 
-    def restore_discarded(self, *quarantine_ids: str) -> list[dict[str, Any]]:
+    def restore_discarded(self, *quarantine_ids: str, reason: str = "") -> list[dict[str, Any]]:
         """Undo :meth:`discard`: the notes are in quarantine again. Results and errors are the same."""
         from slowwave.lifecycle.discarding import restore
 
-        return restore(self.tenant, quarantine_ids)
+        return restore(self.tenant, quarantine_ids, reason=reason)
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
         from slowwave.journal.entry_builders import word_entry

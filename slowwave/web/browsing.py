@@ -30,7 +30,7 @@ MARKED: Final = "m-"
 MAX_TAGS: Final = 30  # offered as a filter, the most frequent (count)
 TRIES: Final = 3  # questions that the first page offers (count)
 LATEST: Final = 6  # memories on the first page (count)
-_FILTERS: Final = ("type", "tag", "source", "by", "kind", "from", "to", "state", "sort")
+_FILTERS: Final = ("type", "tag", "source", "by", "kind", "from", "to", "date", "state", "sort")
 
 
 def listed(request: PageRequest) -> ShownPage:
@@ -39,8 +39,8 @@ def listed(request: PageRequest) -> ShownPage:
     skip, memory = request.number("skip"), request.memory
     options = BrowseOptions(
         typed.get("state", STORED), typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
-        typed.get("source", ""), typed.get("from", ""), typed.get("to", ""), typed.get("by", ""),
-        typed.get("kind", ""), typed.get("sort", "updated"), limit=PAGE, skip=skip,
+        typed.get("source", ""), typed.get("from", ""), typed.get("to", ""), typed.get("date", "changed"),
+        typed.get("by", ""), typed.get("kind", ""), typed.get("sort", "updated"), limit=PAGE, skip=skip,
     )  # fmt: skip
     if options.state == "quarantined" and not request.person:
         raise ArgumentError("state = 'quarantined': only a person can see refused notes.")

@@ -45,6 +45,11 @@ def test_all_of_a_reason_are_discarded(memory, refused):
     assert [row["memory_id"] for row in memory.quarantine()] == refused[2:]
     with pytest.raises(NotFoundError, match="no_statement"):
         memory.discard(reason="no_statement")
+    with pytest.raises(NotFoundError, match="discarded with the reason 'tool_output'"):
+        memory.restore_discarded(reason="tool_output")
+    restored = memory.restore_discarded(reason="no_statement")
+    assert {row["memory_id"] for row in restored} == set(refused[:2])
+    assert len(memory.quarantine()) == 3
 
 
 def test_nothing_is_discarded_if_one_cannot_be(memory, refused):

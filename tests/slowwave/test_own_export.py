@@ -290,5 +290,11 @@ def test_lists_filter_sort_and_page(memory):
     assert titles(sort="title", limit=1, skip=1) == ["Bells: east/west?"]
     tomorrow = (datetime.now(UTC) + timedelta(days=2)).date().isoformat()
     assert titles(since=tomorrow) == []
+    memory.save("The weather vane was gilded in the year of the flood.", title="Vane",
+                created_at=datetime(2019, 5, 4, tzinfo=UTC))  # fmt: skip
+    assert titles(since="2019-05-04", until="2019-05-04", date="created") == ["Vane"]
+    assert titles(since="2019-05-04", until="2019-05-04") == []
+    with pytest.raises(ArgumentError, match="--date"):
+        titles(date="read")
     with pytest.raises(ArgumentError, match="--state"):
         titles(state="lost")
