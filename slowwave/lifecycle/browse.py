@@ -115,14 +115,14 @@ def browse(
 
 
 def _columns_of(options: BrowseOptions) -> list[str]:
-    """Return the columns that a filter or the order reads, in a table of any size."""
+    """Return the columns that the filters and the order read."""
     filters = ("memory_type", "tags", "source", "principal", "source_kind")
     names = {"memory_id", "status", "sensitivity", DATES[options.date], _BY[options.sort]}
     return sorted(names | {name for name in filters if getattr(options, name)})
 
 
 def _details(space: Workspace, namespace: str, page: pl.DataFrame, held: pl.DataFrame | None) -> pl.DataFrame:
-    """Return all columns of a page's rows, in its order; of secret ones no word."""
+    """Return all columns of a page of rows, without words of secret ones."""
     rows = space.store.read_by(
         "memories", "memory_id", page["memory_id"].to_list(), columns=[*_COLUMNS, "path", "content"],
         also=within(namespace),

@@ -105,7 +105,7 @@ class MoveFinder:
         missing: Sequence[str],
         forgotten: Sequence[str],
     ) -> list[str]:
-        """Return places whose text is another note's, or unlike the last, so that the note may have gone."""
+        """Return places whose text is another note's, or unlike the last."""
         if len(found) + len(missing) == 1:  # there is no other place
             return []
         last = {name: self._last[name]["content_hash"] for name in (*edited.values(), *missing, *forgotten)}
