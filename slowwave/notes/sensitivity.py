@@ -30,6 +30,7 @@ _CODE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _MARKS = " \t\"'`[]{}();<>|*_.!-=~#:/^"
 
 _ODD = re.compile("[\xad\u0130\u200b-\u200f\u2060\ufeff\uff33\uff53]")  # letters that `_normal` changes
+_HALF = re.compile(r"sensi[a-z]{3,9}|[a-z]{3,6}tivity")
 _MAX_WORDS = 60  # characters of a value that says no more than a sensitivity
 
 # Patterns for lines as `_normal` returns them.
@@ -83,10 +84,16 @@ def words_in_fields(fields: Mapping[str, object]) -> Iterator[str]:
 
 
 def may_state(text: str) -> bool:
-    """Whether a text can state a sensitivity at all: a fast check."""
+    """Whether a text can state a sensitivity at all: a fast check.
+
+    A word with one wrong letter has one half of the name.
+    """
     lower = text.lower()
     if text.isascii():
-        return SENSITIVITY in lower
+        if SENSITIVITY in lower:
+            return True
+        may_be_near = SENSITIVITY[:5] in lower or SENSITIVITY[5:] in lower
+        return may_be_near and any(map(_means_sensitivity, set(_HALF.findall(lower))))
     return SENSITIVITY[2:] in lower or SENSITIVITY[:-2] in lower or _ODD.search(text) is not None
 
 
