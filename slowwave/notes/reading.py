@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
@@ -261,6 +262,8 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
         return
     try:
         whole = orjson.loads(text)
+        if text.lower().count(f'"{SENSITIVITY}"') > 1:
+            whole = json.loads(text, object_pairs_hook=_with_repeated_labels)
     except orjson.JSONDecodeError as error:
         why = str(error)
     else:
@@ -274,6 +277,15 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
             value, nuls = without_nuls(record.value)
             yield _Record(value, (*damages, *_remarks(record.replaced, nuls)))
             damages = ()
+
+
+def _with_repeated_labels(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; a sensitivity that it states twice has all its values, so that the strictest counts."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        twice = name in fields and name.lower() == SENSITIVITY
+        fields[name] = [fields[name], value] if twice else value
+    return fields
 
 
 def _remarks(replaced: int, nuls: int) -> Iterator[str]:

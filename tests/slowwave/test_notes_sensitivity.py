@@ -119,6 +119,21 @@ def test_the_strictest_statement_counts_and_a_block_in_the_text_opens_nothing(te
     assert markdown(text).sensitivity == sensitivity
 
 
+@pytest.mark.parametrize(
+    ("line", "sensitivity"),
+    [
+        ('{"text": "x", "sensitivity": "secret", "sensitivity": "public"}', "secret"),
+        ('{"text": "x", "sensitivity": "public", "sensitivity": "secret"}', "secret"),
+        ('{"text": "x", "sensitivity": "public", "sensitivity": "internal"}', "internal"),
+        ('{"text": "x", "a": {"sensitivity": "secret", "Sensitivity": "public"}}', "secret"),
+        ('{"text": "x", "title": "sensitivity", "title": "secret"}', "internal"),
+    ],
+)
+def test_of_a_repeated_label_of_a_record_the_strictest_counts(line, sensitivity):
+    (note,) = read_notes(line.encode(), "a.jsonl", max_bytes=LIMIT)
+    assert note.sensitivity == sensitivity
+
+
 def test_an_unknown_word_closes_with_a_remark():
     note = markdown("---\nsensitivity: confidential\n---\nbody")
     assert note.sensitivity == "secret"
