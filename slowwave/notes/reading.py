@@ -280,7 +280,7 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
 
 
 def _with_repeated_labels(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; a sensitivity that it states twice has all its values, so that the strictest counts."""
+    """Build an object; a repeated sensitivity has all its values, so that the strictest counts."""
     fields: dict[str, Any] = {}
     for name, value in pairs:
         twice = name in fields and name.lower() == SENSITIVITY
