@@ -10,6 +10,7 @@ from pathlib import Path
 from slowwave.change_log import backfill_existing
 from slowwave.journal import Journal
 from slowwave.store import Store
+from slowwave.store.wal import WriteAheadLog, beside
 
 DIMENSIONS = {"wordllama-256": 256, "hash-8": 8}
 places: list[Path] = []
@@ -18,6 +19,9 @@ places: list[Path] = []
 
 def take_over(home: Path, model: str = "wordllama-256") -> None:
     """Make the tables of a home as its first opening does, and let its journal know them as it does then.
+
+    The log says that it was complete in this run of the machine: the first save need not look whether
+    anything was lost.
 
     A home that has tables stays as it is; a journal that is there already learns of them with the first
     change of a row, as it would otherwise.
@@ -28,6 +32,7 @@ def take_over(home: Path, model: str = "wordllama-256") -> None:
     shutil.copytree(empty(model) / "lance", home / "lance")
     if not (home / "journal.db").exists():
         shutil.copy(empty(model) / "journal.db", home / "journal.db")
+        shutil.copytree(empty(model) / "lance.wal", home / "lance.wal", dirs_exist_ok=True)
 
 
 def kept(name: str, home: Path, make: Callable[[], object]) -> None:
@@ -54,4 +59,5 @@ def empty(model: str) -> Path:
     store = Store(str(home / "lance"), model=model, dimension=DIMENSIONS[model])
     with Journal.open_path(home / "journal.db") as journal:
         backfill_existing(store, journal, first=True)
+    WriteAheadLog(beside(store.uri), lambda: store.specs).mark_complete()
     return home
