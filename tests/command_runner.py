@@ -93,7 +93,8 @@ def _apart() -> Iterator[None]:
         os.umask(mask)
         logging.disable(disabled)
         for name, one in _loggers().items():
-            one.setLevel(levels.get(name, one.level))
+            if one.level != levels.get(name, one.level):  # each change empties the caches of all loggers
+                one.setLevel(levels[name])
         for group, registered in commands:  # those of other rooms join when the command runs
             group.registered_commands[:] = registered
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import compiled_once
 import numpy as np
 import prepared
 import pytest
@@ -34,8 +35,14 @@ from slowwave.store import Store
 FAST_MODEL = "wordllama-256"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
+# Bytecode is kept, also where the machine says not to: to compile each test and module anew takes ten seconds
+# in each process of pytest, and a quarter of a second in each that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-settings.register_profile("local", deadline=None, suppress_health_check=_QUIET)
+# Each run on a machine of one's own tries other examples: few a run find what many in one run do.
+settings.register_profile("local", max_examples=40, deadline=None, suppress_health_check=_QUIET)
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=_QUIET)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
@@ -166,6 +173,11 @@ def _kept_connections() -> None:
         quick_dagster.keep_connections()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _kept_statements() -> None:
+    compiled_once.keep_compiled()
+
+
 @pytest.fixture
 def learning_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Homes of this test may learn; as they ship they do not."""
@@ -221,7 +233,7 @@ def make_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Store]:
 
     def make() -> Store:
         folder = tmp_path_factory.mktemp("store") / "lance"
-        shutil.copytree(prepared.empty("hash-8") / "lance", folder)
+        prepared.lay(prepared.empty("hash-8") / "lance", folder)
         return Store(str(folder), model="hash-8", dimension=8)
 
     return make

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import combinations
 
 import polars as pl
 
@@ -111,12 +110,11 @@ def _check(rows: pl.DataFrame) -> None:
 
 
 def _conflicts(of_source: pl.DataFrame) -> pl.DataFrame:
-    conflicts = [pl.DataFrame(schema=_CONFLICTS)]
-    for trusted, other in combinations(SOURCES, 2):
-        both = of_source.filter(source=trusted).join(
-            of_source.filter(source=other).select(*PAIR, other_source="source", other_grade="grade"),
-            on=PAIR,
-        )
-        apart = (pl.col("grade") - pl.col("other_grade")).abs() >= CONFLICT - 1e-9
-        conflicts.append(both.filter(apart).select(*_CONFLICTS))
-    return pl.concat(conflicts).sort(*PAIR, "source", "other_source")
+    others = of_source.select(*PAIR, other_source="source", other_grade="grade", other_trust="trust")
+    apart = (pl.col("grade") - pl.col("other_grade")).abs() >= CONFLICT - 1e-9
+    return (
+        of_source.join(others, on=PAIR)
+        .filter((pl.col("trust") < pl.col("other_trust")) & apart)
+        .select(*_CONFLICTS)
+        .sort(*PAIR, "source", "other_source")
+    )

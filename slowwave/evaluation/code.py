@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
 from importlib.metadata import version as installed
 from pathlib import Path
 
@@ -36,10 +36,10 @@ def digest_of(places: Iterable[Path]) -> str:
     """Compute the BLAKE2b-48 hex digest of all definitions and word lists in some places."""
     folders = list(places)
     parts = sorted(
-        "".join(_parts(definition))
+        part
         for folder in folders
         for file in ([folder] if folder.suffix == ".py" else folder.rglob("*.py"))
-        for definition in _definitions(ast.parse(file.read_bytes()))
+        for part in _texts(file.read_bytes())
     )
     parts += sorted(
         " ".join([file.stem, *" ".join(lines_of(file.read_text(encoding="utf-8"))).split()])
@@ -50,6 +50,17 @@ def digest_of(places: Iterable[Path]) -> str:
     for part in parts:
         state.update(part.encode() + b"\0")
     return state.hexdigest()
+
+
+@lru_cache(maxsize=512)
+def _texts(source: bytes) -> tuple[str, ...]:
+    """Return the definitions of a file as text; several assets share files."""
+    texts = []
+    for definition in _definitions(ast.parse(source)):
+        pieces: list[str] = []
+        _describe(definition, pieces.append)
+        texts.append("".join(pieces))
+    return tuple(texts)
 
 
 def _definitions(module: ast.Module) -> Iterator[ast.stmt]:
@@ -70,24 +81,21 @@ def _is_words(statement: ast.stmt) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _parts(node: object) -> Iterator[str]:
-    """Yield a definition as text that no Python version or layout changes."""
+def _describe(node: object, add: Callable[[str], None]) -> None:
+    """Add a definition piece by piece as text that no Python version or layout changes."""
     if isinstance(node, list):
         for item in node:
-            yield from _parts(item)
+            _describe(item, add)
     elif not isinstance(node, ast.AST):
-        yield f"{node!r};"
+        add(f"{node!r};")
     else:
-        yield f"{type(node).__name__}("
-        for name, value in ast.iter_fields(node):
-            if name in _UNSEEN or value is None or value == []:
+        add(f"{type(node).__name__}(")
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value is None or value == [] or name in _UNSEEN:
                 continue
             if name == "body" and isinstance(node, _WORDLESS):
-                value = [
-                    item
-                    for item in value
-                    if not _is_words(item) and not isinstance(item, ast.Import | ast.ImportFrom)
-                ]
-            yield f"{name}="
-            yield from _parts(value)
-        yield ")"
+                value = [item for item in value if not isinstance(item, _IMPORTS) and not _is_words(item)]
+            add(f"{name}=")
+            _describe(value, add)
+        add(")")

@@ -74,6 +74,9 @@ class Prepared(NamedTuple):
     fixed: Mapping[str, Any]
 
 
+_PREPARED: dict[tuple[str, str, bool], Prepared] = {}
+
+
 class Connections:
     """Pool of connections to one database, and transactions on them.
 
@@ -114,12 +117,22 @@ class Connections:
         with self._transaction(self._writer) as connection:
             yield connection
 
-    def prepare(self, statement: sa.Insert | sa.Select[Any]) -> Prepared:
-        """Compile a statement for the driver: an insert of one row, or a query for `number`."""
-        plain = statement.inline() if isinstance(statement, sa.Insert) else statement
-        compiled = plain.compile(dialect=self._engine.dialect)
-        fixed = {name: value for name, value in compiled.params.items() if value is not None}
-        return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()), fixed)
+    def prepare(self, name: str, make: Callable[[], sa.Insert | sa.Select[Any]]) -> Prepared:
+        """Compile a statement for the driver, once in a process for each kind of database.
+
+        Args:
+            name: Of the statement; one for each.
+            make: Builds an insert of one row, or a query for `number`.
+        """
+        key = (name, self._engine.dialect.driver, self.returns)
+        if key not in _PREPARED:
+            statement = make()
+            plain = statement.inline() if isinstance(statement, sa.Insert) else statement
+            compiled = plain.compile(dialect=self._engine.dialect)
+            fixed = {name: value for name, value in compiled.params.items() if value is not None}
+            order = tuple(getattr(compiled, "positiontup", None) or ())
+            _PREPARED[key] = Prepared(str(compiled), order, fixed)
+        return _PREPARED[key]
 
     def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Insert one row durably in a transaction of its own; return the places of new rows.

@@ -52,7 +52,7 @@ class Journal(Reader):
         self.where = self._connections.name  # its URL, without a password
         if self._connections.dialect == "postgresql":
             know_postgresql()
-        self._insert_row = self._connections.prepare(insert_entry(self._connections))
+        self._insert_row = self._connections.prepare("insert", lambda: insert_entry(self._connections))
         try:
             make_or_upgrade(self._connections, self._insert_row)
         except BaseException:

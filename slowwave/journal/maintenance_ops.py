@@ -48,6 +48,8 @@ class MaintenanceOp:
 
 def pending_op(journal: Journal) -> list[MaintenanceOp]:
     """Return the maintenance operations that have begun and not ended, the oldest first."""
+    if not journal.count(EVERYBODY, WORK):  # most homes never had one
+        return []
     works: dict[str, MaintenanceOp] = {}
     for event_id, what, begun_at, payload in (
         journal.read(kinds=[WORK], namespace=EVERYBODY)

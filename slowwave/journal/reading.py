@@ -31,8 +31,7 @@ class Reader:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         where = (c.kind == sa.bindparam("kind"), c.namespace == sa.bindparam("namespace"))
-        # Built once: the library caches the compiled form with each statement.
-        self._count = connections.prepare(sa.select(sa.func.count()).where(*where))
+        self._count = connections.prepare("count", lambda: sa.select(sa.func.count()).where(*where))
 
     def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the days with entries of these kinds.

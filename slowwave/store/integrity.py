@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,12 +130,18 @@ def _lost_version(store: TableConnection, physical: str) -> str | None:
     folder = folder_of(store, physical)
     if folder is None:
         return None
-    versions = folder / "_versions"
-    numbers = [int(file.stem) for file in versions.glob("*.manifest") if file.stem.isdigit()]
+    versions = f"{folder}/_versions"  # plain names: every opening of a home checks some thirty tables
+    try:
+        names = os.listdir(versions)  # noqa: PTH208
+    except OSError:
+        names = []
+    stems = [name.removesuffix(".manifest") for name in names if name.endswith(".manifest")]
+    numbers = [int(stem) for stem in stems if stem.isdigit()]
     if not numbers:
         return "has no manifest"
     try:
-        hint = int(json.loads((versions / "latest_version_hint.json").read_text())["version"])
+        with open(f"{versions}/latest_version_hint.json", encoding="utf-8") as file:  # noqa: PTH123
+            hint = int(json.load(file)["version"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     newest = max(_LAST_VERSION - number if number > 2**63 else number for number in numbers)

@@ -51,9 +51,10 @@ from feedback_user import use
 from sqlalchemy.pool import SingletonThreadPool
 
 import slowwave.orchestration.run_nightly as nights
-from slowwave.assets import daily, evaluation, feedback, ingest, learning
+from slowwave.assets import daily, evaluation, feedback, ingest, learning, versions
 from slowwave.assets.resources import WAITING, SlowwaveResource
 from slowwave.common import progress
+from slowwave.evaluation import code as rules
 from slowwave.journal import Journal
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import apply
@@ -285,6 +286,9 @@ class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
 
 def main() -> None:
     """Listen."""
+    rules.code_version()  # what reads the code of all rules is done here, and not in each child
+    for asset in versions.RULES:
+        versions.code_version(asset)
     with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.local_temp(folder):
         pass  # which imports what keeps the runs
     with Server(sys.argv[1], Answer) as server:

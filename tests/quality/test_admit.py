@@ -335,7 +335,7 @@ def many_notes(draw: st.DrawFn) -> list[AdmissionRecord]:
     return made
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(many_notes(), st.integers(0, 9), st.sampled_from([OFF, GUARDED, LITERAL]))
 def test_a_batch_any_split_of_it_and_single_saves_agree(notes, split, policy):
     whole, halves, single = World(policy), World(policy), World(policy)
@@ -349,7 +349,7 @@ def test_a_batch_any_split_of_it_and_single_saves_agree(notes, split, policy):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(many_notes(), many_notes(), st.integers(0, 9), st.sampled_from([OFF, GUARDED, LITERAL]))
 def test_saving_again_agrees_in_a_batch_and_one_by_one(notes, changed, split, policy):
     whole, single = World(policy), World(policy)
@@ -363,7 +363,7 @@ def test_saving_again_agrees_in_a_batch_and_one_by_one(notes, changed, split, po
     assert set(whole.lapsed) == set(single.lapsed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(many_notes(), st.sampled_from([GUARDED, LITERAL]))
 def test_every_memory_is_reachable_and_nothing_is_lost(notes, policy):
     world = World(policy)
@@ -380,7 +380,7 @@ def test_every_memory_is_reachable_and_nothing_is_lost(notes, policy):
     assert world.records.keys() == {one.memory_id for one in notes} - refused
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(many_notes(), st.sampled_from([GUARDED, LITERAL]))
 def test_undoing_everything_in_any_order_brings_every_memory_back(notes, policy):
     world = World(policy)
@@ -394,7 +394,7 @@ def test_undoing_everything_in_any_order_brings_every_memory_back(notes, policy)
         assert united == original.labels
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(many_notes())
 def test_looking_again_at_what_is_live_equals_having_looked_at_once(notes):
     notes = [replace(one, released=False, warned=False, content_hash=one.memory_id) for one in notes]

@@ -129,7 +129,7 @@ def dated(draw: st.DrawFn) -> list[AdmissionRecord]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(dated(), st.integers(0, 7), st.sampled_from(UNGATED), st.randoms(use_true_random=False))
 def test_a_batch_its_halves_and_single_saves_in_any_order_agree(notes, split, policy, random):
     """On what is live, what is superseded and by which, what is merged into which, and what is said."""
@@ -143,7 +143,7 @@ def test_a_batch_its_halves_and_single_saves_in_any_order_agree(notes, split, po
         assert standing(halves) == wanted
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(dated(), st.sampled_from([GUARDED, LITERAL]), st.randoms(use_true_random=False))
 def test_with_the_gate_nothing_newer_is_hidden_by_something_older(notes, policy, random):
     random.shuffle(notes)
@@ -155,7 +155,7 @@ def test_with_the_gate_nothing_newer_is_hidden_by_something_older(notes, policy,
             assert world.records[record.replaced_by].turn < record.turn
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(dated(), st.sampled_from(UNGATED), st.randoms(use_true_random=False))
 def test_undoing_everything_brings_every_memory_back(notes, policy, random):
     random.shuffle(notes)
@@ -170,7 +170,7 @@ def test_undoing_everything_brings_every_memory_back(notes, policy, random):
         assert world.state()[one.memory_id][:5] == ("live", None, (), one.content, one.labels)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(dated(), st.sampled_from(UNGATED), st.randoms(use_true_random=False))
 def test_looking_again_goes_by_dates_as_well(notes, policy, random):
     stored = World(replace(policy, reconsolidation="off"))

@@ -278,7 +278,7 @@ ROWS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(ROWS, st.integers(0, 8))
 def test_a_condition_lets_through_what_it_lets_through_when_they_are_committed(tmp_path_factory, rows, at):
     store = store_at(tmp_path_factory.mktemp("store"))

@@ -52,7 +52,7 @@ some_measures = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(some_asked, some_qrels, some_measures, st.randoms(use_true_random=False))
 def test_a_frame_of_rankings_has_the_measures_of_each_ranking(asked, qrels, measures, random):
     rankings, results, judgments = frames(asked, qrels)

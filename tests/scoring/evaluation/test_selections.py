@@ -142,7 +142,7 @@ def test_order_and_repetition_change_nothing(rows, random):
 
 @pytest.mark.slow
 @given(shown)
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_days_at_once_are_the_days_one_by_one(rows):
     whole = click_judgments(frame(rows))
     assert whole.equals(

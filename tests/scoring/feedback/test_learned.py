@@ -431,7 +431,7 @@ def same(left, right, key):
     assert_frame_equal(left.sort(key), right.sort(key))
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(proposals(), UNDONE, POLICIES, st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(rows, acts, policy, random):
     there = decide(frame(rows), acts, policy)
@@ -442,7 +442,7 @@ def test_the_order_of_rows_does_not_matter(rows, acts, policy, random):
     same(there.lessons, back.lessons, ["proposal_id", "term"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(proposals(), UNDONE, POLICIES, MOMENTS)
 def test_what_comes_later_changes_nothing_of_before(rows, acts, policy, moment):
     whole = decide(frame(rows), acts, policy)
@@ -453,7 +453,7 @@ def test_what_comes_later_changes_nothing_of_before(rows, acts, policy, moment):
     same(then.lessons, whole.lessons.filter(pl.col("taught_at") < moment), ["proposal_id", "term"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(proposals(), UNDONE, POLICIES)
 def test_the_caps_hold_at_every_moment(rows, acts, policy):
     lessons = decide(frame(rows), acts, policy).lessons
@@ -471,7 +471,7 @@ def test_the_caps_hold_at_every_moment(rows, acts, policy):
         assert (counts.max() or 0) <= policy.terms_per_memory
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(proposals(), UNDONE, POLICIES, MOMENTS)
 def test_live_is_what_two_questions_taught_and_nobody_took_back(rows, acts, policy, moment):
     lessons = decide(frame(rows), acts, policy).lessons
@@ -494,7 +494,7 @@ LOOSE = LearningPolicy(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(proposals(), rollback_acts(), MOMENTS)
 def test_what_was_taken_back_is_as_if_it_had_never_been_taught(rows, act, moment):
     at = max(moment, act.at)
@@ -510,7 +510,7 @@ def test_what_was_taken_back_is_as_if_it_had_never_been_taught(rows, act, moment
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(proposals(), proposals(), POLICIES)
 def test_after_a_rollback_of_everything_a_memory_learns_like_a_new_one(before, after, policy):
     """Once the hours are over in which it may not learn more often."""
