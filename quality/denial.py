@@ -22,7 +22,7 @@ _VALUES = frozenset({"number", "unit", "date", "time", "version"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _AnalysedAnswer:
     """Answer and its question.
 
     Attributes:
@@ -51,7 +51,7 @@ def without_denied(response: str, query: str) -> Callable[[str], str]:
         response: whole answer.
         query: query of the search; a short answer is about its subject.
     """
-    answers: list[_Answer] = []
+    answers: list[_AnalysedAnswer] = []
 
     def remaining(text: str) -> str:
         if not answers:
@@ -63,7 +63,7 @@ def without_denied(response: str, query: str) -> Callable[[str], str]:
     return remaining
 
 
-def _is_denied(statement: str, answer: _Answer, *, alone: bool) -> bool:
+def _is_denied(statement: str, answer: _AnalysedAnswer, *, alone: bool) -> bool:
     own = traits(standing(statement))
     words = _words(own)
     if not (words or alone):  # of a longer text, "It is on Tuesday." may be about anything
@@ -76,13 +76,13 @@ def _is_denied(statement: str, answer: _Answer, *, alone: bool) -> bool:
     )
 
 
-def _read(response: str, query: str) -> _Answer:
+def _read(response: str, query: str) -> _AnalysedAnswer:
     said, question = read_reply(response), traits(query)
     sentences = [traits(part) for part in statements(said.rest)]
     if said.sign > 0:
         sentences.append(question)
     taken_back = (_content(traits(part)) for part in said.taken_back)
-    return _Answer(
+    return _AnalysedAnswer(
         asked=_words(question),
         words=_words(question).union(*map(_words, sentences)),
         sentences=tuple(sentences),

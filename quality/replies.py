@@ -23,7 +23,7 @@ _TAKEN_BACK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SplitReply:
     """An answer without the yes or no that it begins with.
 
     Attributes:
@@ -37,8 +37,8 @@ class Reply:
     taken_back: tuple[str, ...]
 
 
-def read_reply(response: str) -> Reply:
-    """Split a leading yes or no from an answer, and drop what the answer takes back."""
+def read_reply(response: str) -> SplitReply:
+    """Split a leading yes or no from an answer, without what it takes back."""
     text = response.strip()
     first = _FIRST.match(text)
     for sign, (spaced, unspaced) in _signs().items():
@@ -50,9 +50,9 @@ def read_reply(response: str) -> Reply:
     return _reply(0, text)
 
 
-def _reply(sign: int, text: str) -> Reply:
+def _reply(sign: int, text: str) -> SplitReply:
     taken_back = ("".join(filter(None, match.groups())) for match in _TAKEN_BACK.finditer(text))
-    return Reply(sign, standing(text), tuple(taken_back))
+    return SplitReply(sign, standing(text), tuple(taken_back))
 
 
 def standing(text: str) -> str:

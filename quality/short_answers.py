@@ -94,7 +94,7 @@ def read_short_answer(shown: Sequence[str], response: str, query: str) -> ShortA
 
 
 def _content(text: str) -> dict[str, bool]:
-    """Return the content words of a text, and whether each must agree exactly (values and names)."""
+    """Return the content words of a text; True for values and names, which must agree."""
     found: dict[str, bool] = {}
     for token in traits(text).tokens:
         written = text[token.start : token.end]
@@ -133,7 +133,7 @@ def _fit(question: Mapping[str, bool], text: Mapping[str, bool], spread: Counter
 
 
 def _mass(wanted: Mapping[str, bool], text: Mapping[str, bool], spread: Counter[str]) -> float:
-    """Return the words of a memory that are wanted, each as one part of the memories that have it."""
+    """Return the weight of the wanted words that a memory has."""
     return sum(1.0 / spread[key] for key in wanted if key in text)
 
 
