@@ -132,6 +132,15 @@ def searched(collection: Collection, spaces: Mapping[str, Memory], most: int) ->
     return found
 
 
+def short_cases(path: Path) -> Iterator[Case]:
+    """Short answers with the memories shown; `group` is the part of the set and the kind of the answer."""
+    for row in lines(path, "part", "kind", "question", "answer", "shown", "used"):
+        shown = tuple(
+            Shown(text, "given" if at in row["used"] else "near") for at, text in enumerate(row["shown"])
+        )
+        yield Case(f"{row['part']}: {row['kind']}", row["question"], row["answer"], shown)
+
+
 def sentences(cases: Iterable[Case]) -> list[Case]:
     """The same answers beside the single sentences of the `near` passages, which they cannot have used."""
     return [

@@ -17,7 +17,7 @@ class UsagePolicy:
     """Thresholds of use (rule 4.1); every number is a share in [0, 1].
 
     The grey band and the similarity are fitted to labelled answers with bge-small-en-v1.5; cosines of another
-    model differ (docs/benchmarks/evaluation-validity.md).
+    model differ (docs/benchmarks/usage-detection.md).
     """
 
     # fmt: off

@@ -17,7 +17,7 @@ RATINGS, OUTCOMES = ("helpful", "neutral", "unhelpful"), ("success", "failure")
 TIERS = {"observation": "implicit", "feedback": "quick", "outcome": "detailed"}
 """Tier of each kind of event."""
 USED_RATIO = 0.30
-CERTAINTY = {"none": 0, "words": 1, "similarity": 2, "citation": 3}
+CERTAINTY = {"none": 0, "words": 1, "short_answer": 2, "similarity": 3, "denial": 4, "citation": 5}
 """Certainty of each evidence of use; the greater replaces the lesser (rule 4.1)."""
 
 _COLUMNS = (

@@ -11,8 +11,9 @@ from slowwave.scoring.feedback.keywords import keywords
 from slowwave.scoring.feedback.policy import UsagePolicy
 
 Verdict = Literal["used", "ignored"]
-Evidence = Literal["citation", "words", "similarity", "none"]
+Evidence = Literal["citation", "denial", "similarity", "short_answer", "words", "none"]
 Similarity = Callable[[str, str], float]
+Remaining = Callable[[str], str]
 
 _TOKEN = re.compile(r"[^\W_]+(?::\d+)?")
 _ROUNDING = 1e-6  # the cosine of a text with itself may be 1.0000001 in single precision
@@ -52,6 +53,9 @@ def usage(
     query: str,
     *,
     cited: Collection[int] = (),
+    completed: Collection[int] = (),
+    indistinct: Collection[int] = (),
+    remaining: Remaining | None = None,
     similarity: Similarity | None = None,
     policy: UsagePolicy = DEFAULT,
 ) -> tuple[Usage, ...]:
@@ -62,6 +66,11 @@ def usage(
         response: the whole answer.
         query: query of the search; its words in the answer are no evidence.
         cited: positions in `shown`, from 0, that the answer cites: used with certainty.
+        completed: positions in `shown` from which a short answer takes its words
+            (`slowwave.quality.short_answers`).
+        indistinct: positions whose words in a short answer others have, too: words prove no use of them.
+        remaining: function that drops from a memory what the answer contradicts
+            (`slowwave.quality.denial.without_denied`); called only for a use without a citation.
         similarity: function of a memory's text and the answer, in [0, 1]; called only in the grey band. It
             can add a use and never takes one away.
         policy: thresholds of use.
@@ -78,7 +87,8 @@ def usage(
             raise ValueError(
                 f"cited has {position!r}, but the {len(shown)} memories shown are counted from 0"
             )
-    answer_words, query_words, cited_positions = keywords(response), keywords(query), frozenset(cited)
+    answer_words, query_words = keywords(response), keywords(query)
+    cited_positions, completed_positions = frozenset(cited), frozenset(completed)
     verdicts = []
     for at, text in enumerate(shown):
         own = keywords(text)
@@ -86,8 +96,18 @@ def usage(
         similarity_value = None
         if similarity is not None and at not in cited_positions and _is_grey(beyond, policy):
             similarity_value = _asked_for(similarity, at, text, response)
-        verdict, evidence = _judged(at in cited_positions, ratio, similarity_value, policy)
-        counts = evidence != "words" or (beyond is not None and beyond > policy.used_ratio)
+        verdict, evidence = _judged(
+            at in cited_positions, at in completed_positions, ratio, similarity_value, policy
+        )
+        counts_by_words = beyond is not None and beyond > policy.used_ratio
+        if at in completed_positions and evidence == "words" and not counts_by_words:
+            evidence = "short_answer"
+        if verdict == "used" and evidence != "citation" and remaining is not None:
+            is_denied = _is_denied(text, remaining(text), own & answer_words)
+            verdict, evidence = ("ignored", "denial") if is_denied else (verdict, evidence)
+        if verdict == "used" and evidence == "words" and counts_by_words and at in indistinct:
+            verdict, evidence = "ignored", "none"
+        counts = evidence != "words" or counts_by_words
         verdicts.append(
             Usage(verdict, evidence, len(own), ratio, beyond, similarity_value, verdict == "used" and counts)
         )
@@ -125,12 +145,21 @@ def _asked_for(similarity: Similarity, at: int, text: str, response: str) -> flo
 
 
 def _judged(
-    is_cited: bool, ratio: float | None, near: float | None, policy: UsagePolicy
+    is_cited: bool, is_completed: bool, ratio: float | None, near: float | None, policy: UsagePolicy
 ) -> tuple[Verdict, Evidence]:
     if is_cited:
         return "used", "citation"
     if ratio is None:
-        return "ignored", "none"
+        return ("used", "short_answer") if is_completed else ("ignored", "none")
     if near is not None and near >= policy.similarity:
         return "used", "similarity"
-    return ("used" if ratio > policy.used_ratio else "ignored"), "words"
+    if ratio > policy.used_ratio:
+        return "used", "words"
+    return ("used", "short_answer") if is_completed else ("ignored", "words")
+
+
+def _is_denied(text: str, remaining: str, hits: frozenset[str]) -> bool:
+    """Whether most of what an answer repeats is in statements that it contradicts."""
+    if remaining == text:
+        return False
+    return 2 * len(hits & keywords(remaining)) < len(hits) if hits else not remaining

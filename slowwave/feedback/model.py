@@ -37,7 +37,8 @@ class UsageVerdict:
     Attributes:
         rank: Rank in the results, from 1.
         verdict: used or ignored.
-        evidence: citation (its id is in the answer), words, similarity, or none: nothing to compare.
+        evidence: citation (its id is in the answer), denial (the answer contradicts it), similarity,
+            short_answer (question and answer together), words, or none: nothing to compare.
         keywords: Keywords of the returned text (count).
         ratio: Share of them in the answer; None without keywords.
         ratio_beyond_query: The same without words of the query; None if no others are left.

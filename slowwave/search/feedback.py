@@ -198,7 +198,8 @@ def _verdicts(
     similarity: Callable[[str, str], float] | None,
 ) -> list[VerdictPayload]:
     """Compute a verdict on every returned memory."""
-    from slowwave.scoring.feedback.usage import cited_in, usage
+    from slowwave.quality.answer_usage import judge_usage
+    from slowwave.scoring.feedback.usage import cited_in
     from slowwave.store import one_of
 
     results: Sequence[ShownPayload] = payload["shown"]
@@ -208,7 +209,7 @@ def _verdicts(
     texts = dict(rows.iter_rows()) if rows is not None else {}
     cited_ids = cited_in(response, [row["memory_id"] for row in results])
     try:
-        uses = usage(
+        uses = judge_usage(
             ["\n".join(texts.get(chunk) or "" for chunk in chunks_of(row)) for row in results],
             response,
             payload["query"],
@@ -221,7 +222,8 @@ def _verdicts(
     return [
         VerdictPayload(
             memory_id=row["memory_id"], chunk_id=best_of(row), verdict=use.verdict,
-            evidence="none" if use.verdict == "ignored" and _is_padding(row) else use.evidence,
+            evidence="none" if use.evidence == "words" and use.verdict == "ignored" and _is_padding(row)
+            else use.evidence,
             keywords=use.keywords, ratio=use.ratio,
             ratio_beyond_query=use.ratio_beyond_query, similarity=use.similarity,
         )

@@ -109,7 +109,7 @@ class UseVerdict(_Answer):
     memory_id: str
     rank: int | None = None
     verdict: str = Field(description="used or ignored.")
-    evidence: str = Field(description="citation, words, similarity or none.")
+    evidence: str = Field(description="citation, denial, similarity, short_answer, words or none.")
     ratio: float | None = Field(None, description="Share of its keywords that the answer has, in [0, 1].")
 
 

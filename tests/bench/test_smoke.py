@@ -29,6 +29,7 @@ SMOKE: dict[str, Argv] = {
         "--others", 2, "--what", "both", "--quick",
     ),
     "backup": lambda at: ("--notes", 3, "--searches", 1),
+    "context_types": lambda _: ("--no-judge", *FAST),
     "contrast": lambda at: ("--data", made.shared(at / "shared"), "--each", 1, "--show", 1),
     "lookalikes": lambda _: ("--each", 1, "--show", 1),
     "density": lambda at: (

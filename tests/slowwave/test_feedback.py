@@ -156,7 +156,7 @@ def test_an_answer_counts_once_also_with_other_line_ends(memory, saved):
     assert len(given(memory)) == 2
 
 
-GREY = "It is on Thursday."
+GREY = "It is on Thursday, says Mairi."
 LOOKS = {
     "words": {},
     "similarity": {"similarity": lambda _text, _answer: 0.95},
@@ -313,7 +313,7 @@ def test_words_of_the_query_alone_are_use_without_weight(memory, saved):
 
 def test_a_similarity_is_asked_in_the_grey_band_and_its_faults_are_told(memory, saved):
     found = memory.search("when do we deploy?")
-    grey = "It is on Thursday."
+    grey = "It is on Thursday, says Mairi."
     asked: list[str] = []
 
     def near(one: str, _other: str) -> float:

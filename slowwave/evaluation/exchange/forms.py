@@ -71,7 +71,7 @@ class ResultVerdict(ResultLine):
     """Use of a result by an answer (rule 4.1)."""
 
     verdict: Literal["used", "ignored"]
-    evidence: Literal["citation", "words", "similarity", "none"]
+    evidence: Literal["citation", "denial", "similarity", "short_answer", "words", "none"]
     keywords: Count | None = None
     ratio: Number | None = None
     ratio_beyond_query: Number | None = None
