@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 from slowwave.common.ids import memory_of
-from slowwave.index.channels import DIGITS, Merged, Vector
+from slowwave.index.channels import DIGITS, MENTIONING, Merged, Vector
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
 from slowwave.index.partitions import Partitions
@@ -292,6 +294,41 @@ class Snapshot:
                 if name in by_chunk and scores[row] > 0:
                     by_chunk[name][word] = float(scores[row])
         return by_chunk
+
+    def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        rows = None
+        for words in sets:
+            terms, _ = self.vocabulary.of_query(" ".join(sorted(words)), self.table)
+            having = self._having(terms)
+            rows = having if rows is None else np.intersect1d(rows, having)
+            if not len(rows):
+                break
+        return self._mentioning(np.empty(0, np.int64) if rows is None else rows, where, most)
+
+    def with_part(self, part: str, where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        pattern = f"(?i){re.escape(part)}"
+        labels = (pl.col(name).str.contains(pattern) for name in ("source", "memory_id"))
+        tagged = self.asked["tags"].explode().str.contains(pattern).any()
+        tags = pl.col("tags").list.join("\n").str.contains(pattern) if tagged else pl.lit(value=False)
+        labelled = self.asked.select(pl.any_horizontal(*labels, tags).arg_true()).to_series().to_numpy()
+        having = self._having(self.vocabulary.containing(part))
+        return self._mentioning(np.union1d(having, labelled.astype(np.int64)), where, most)
+
+    def _having(self, terms: Iterable[int]) -> Rows:
+        """Return the rows with one of the terms, ascending."""
+        blocks = self.words.index.blocks
+        found = [
+            block.rows[place] for term in terms for block in blocks if (place := block.find(term)) is not None
+        ]
+        return np.unique(np.concatenate(found)).astype(np.int64) if found else np.empty(0, np.int64)
+
+    def _mentioning(self, rows: Rows, where: str, most: int) -> pa.Table:
+        if len(rows):
+            rows = rows[rows < len(self)]
+            rows = rows[self._passing(where)[rows]]
+        return self.columns.select(MENTIONING).take(rows[:most])
 
     # -- conditions ------------------------------------------------------------------------------
 
