@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import itemgetter
 
 from slowwave.scoring.wordlists import lines, words
 
@@ -160,8 +161,10 @@ def _identifiers(question: str) -> tuple[Identifier, ...]:
             text = text[:start] + " " * (end - start) + text[end:]
         if finder is _kinds:
             text = _AMOUNTS.sub(lambda match: " " * len(match[0]), text)
-    by_text = {identifier.text.lower(): identifier for _, identifier in sorted(found.items(), reverse=True)}
-    return tuple(reversed(list(by_text.values())))[:MAX_IDENTIFIERS]
+    by_text: dict[str, Identifier] = {}
+    for _, identifier in sorted(found.items(), key=itemgetter(0)):
+        by_text.setdefault(identifier.text.lower(), identifier)
+    return tuple(by_text.values())[:MAX_IDENTIFIERS]
 
 
 Found = Iterator[tuple[int, int, Identifier]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 class ChunkedColumns:
@@ -32,6 +33,12 @@ class ChunkedColumns:
         """Return some of the columns."""
         return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
+    def matching(self, column: str, part: str) -> npt.NDArray[np.int64]:
+        """Return the numbers of the rows whose text contains a part, whatever its case."""
+        found = [pc.match_substring(piece[column], part, ignore_case=True) for piece in self._pieces]
+        rows = [np.flatnonzero(one.to_numpy(zero_copy_only=False)) for one in map(_whole, found)]
+        return np.concatenate([some + start for some, start in zip(rows, self._starts, strict=True)])
+
     def take(self, rows: npt.ArrayLike) -> pa.Table:
         """Return rows by their numbers, in that order."""
         wanted = np.asarray(rows, dtype=np.int64)
@@ -48,3 +55,7 @@ class ChunkedColumns:
         place[order] = np.arange(len(wanted))
         together = pa.concat_tables(parts) if parts else self._pieces[0].slice(0, 0)
         return together.combine_chunks().take(pa.array(place))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return pc.fill_null(column, fill_value=False).combine_chunks()

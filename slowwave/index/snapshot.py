@@ -40,6 +40,9 @@ MAX_ROWS_PER_PASS = 2
 FEW_PASS = 16
 """Passing rows are copied before the comparison if fewer than one of so many pass (count)."""
 
+MAX_TERM = 40
+"""Maximum characters of a term of the full-text index."""
+
 MAX_CONDITIONS = 64
 """Maximum conditions with a cached outcome (count)."""
 
@@ -313,7 +316,10 @@ class Snapshot:
         tagged = self.asked["tags"].explode().str.contains(pattern).any()
         tags = pl.col("tags").list.join("\n").str.contains(pattern) if tagged else pl.lit(value=False)
         labelled = self.asked.select(pl.any_horizontal(*labels, tags).arg_true()).to_series().to_numpy()
-        having = self._having(self.vocabulary.containing(part))
+        if len(part) > MAX_TERM:  # the index leaves such words out
+            having = self.columns.matching("text", part)
+        else:
+            having = self._having(self.vocabulary.containing(part))
         return self._mentioning(np.union1d(having, labelled.astype(np.int64)), where, most)
 
     def _having(self, terms: Iterable[int]) -> Rows:
