@@ -56,6 +56,7 @@ _AMOUNTS = re.compile(
     r"|(?<![\w.-])\d+[.,]\d+(?![\w-]|\.\d)",
     re.IGNORECASE,
 )
+_WIDE = re.compile("[\uff10-\uff5a]")  # letters and digits of another width
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])(#?)([A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?![A-Za-z0-9])")
 _OF_KIND = re.compile(
@@ -64,7 +65,7 @@ _OF_KIND = re.compile(
     re.IGNORECASE,
 )
 _SPACED = re.compile(
-    rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s(?!{_YEAR}\b)(\d{{3,}})(?![\w-]|[.,:]\d)"
+    rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{_YEAR}\b)(\d{{3,}})(?![\w-]|[.,:]\d)"
 )
 _VERSION = re.compile(
     r"(?<![\w.-])(?:(?:version|release|firmware|ver\.?|rev\.?)\s+v?|v)(\d+(?:\.\d+)+)(?![\w]|\.\d)",
@@ -79,7 +80,8 @@ _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUNS = re.compile(r"[a-z]+|\d+")
 _BETWEEN = rf"(?:[\W_]{{0,3}}|[\W_]{{1,2}}{_NUMBER_WORD}[\W_]{{1,2}})"
-_BEFORE = r"(?:(?P<word>[^\W\d_]+)(?P<gap>[\W_]{0,3}))?(?P<mark>#\s?)?"
+_BEFORE = re.compile(r"([^\W\d_]+)([\W_]{0,4})$")
+_LOOKED_BACK = 32  # characters before a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +109,27 @@ class Identifier:
 
     def is_in(self, text: str) -> bool:
         """Whether a text mentions it, however it is spelled there."""
-        plain = _plain(text)
-        if self._number is None:
-            return self._whole.search(plain) is not None
-        if self.part not in plain:
+        if self.part not in text.lower() and not _WIDE.search(text):
             return False
-        return self._whole.search(plain) is not None or any(map(self._counts, self._number.finditer(plain)))
+        plain = _plain(text)
+        if self._whole.search(plain):
+            return True
+        return self._number is not None and any(
+            self._counts(plain[max(0, match.start() - _LOOKED_BACK) : match.start()])
+            for match in self._number.finditer(plain)
+        )
 
     def begins_in(self, text: str) -> bool:
         """Whether a text mentions a longer identifier that begins with it."""
-        return self._longer is not None and self._longer.search(_plain(text)) is not None
+        if self._longer is None or (self.part not in text.lower() and not _WIDE.search(text)):
+            return False
+        return self._longer.search(_plain(text)) is not None
 
-    def _counts(self, match: re.Match[str]) -> bool:
-        """Whether a bare number in a text is this one: what stands before it decides."""
-        word, gap = match["word"] or "", match["gap"] or ""
-        spelled, mark = word.lower(), bool(match["mark"]) or "#" in gap
+    def _counts(self, before: str) -> bool:
+        """Whether a bare number in a text is this one, from what stands before it there."""
+        match = _BEFORE.search(before)
+        word, gap = (match[1] or "", match[2] or "") if match else ("", "")
+        spelled, mark = word.lower(), before.rstrip().endswith("#")
         group = _group_of(spelled)
         if self.code:  # the text has the number without the code
             if group is not None:
@@ -278,7 +286,7 @@ def _version(text: str, number: str) -> Identifier:
     """Build a version; a text with one of its series (2.3.1 of 2.3) mentions it."""
     parts = number.split(".")
     sets = [frozenset({parts[0], f"v{parts[0]}"}), *(frozenset({part}) for part in parts[1:])]
-    whole = rf"(?<![\d.])(?<![a-uw-z])v?{r'[._-]'.join(parts)}(?!\d)"
+    whole = rf"(?<![A-Za-z0-9.])v?{re.escape(number)}(?!\d)"
     return Identifier(text, tuple(sets), number, _whole=re.compile(whole, re.IGNORECASE))
 
 
@@ -293,7 +301,7 @@ def _numbered(text: str, digits: str, *, code: str = "", kind: str = "") -> Iden
     flags = re.IGNORECASE
     return Identifier(
         text, (frozenset(options),), bare, code, kind, _whole=re.compile(whole, flags),
-        _longer=re.compile(longer, flags), _number=re.compile(_BEFORE + number, flags),
+        _longer=re.compile(longer, flags), _number=re.compile(number),
     )  # fmt: skip
 
 

@@ -179,8 +179,9 @@ class TableChannels:
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""
-        texts = ("search_text", "source", "memory_id", "array_to_string(tags, ' ')")
+        texts = ("search_text", "source", "array_to_string(tags, ' ')")
         having = " OR ".join(f"contains(lower({text}), {quote(part)})" for text in texts)
+        having += f" OR starts_with(memory_id, {quote(part)})"
         search = self._store.table("chunks").search().where(f"{where} AND ({having})")
         with observe_query("select", "chunks") as observation:
             rows = search.limit(most).select(list(MENTIONING)).to_arrow()

@@ -312,7 +312,7 @@ class Snapshot:
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""
         pattern = f"(?i){re.escape(part)}"
-        labels = (pl.col(name).str.contains(pattern) for name in ("source", "memory_id"))
+        labels = (pl.col("source").str.contains(pattern), pl.col("memory_id").str.starts_with(part))
         tagged = self.asked["tags"].explode().str.contains(pattern).any()
         tags = pl.col("tags").list.join("\n").str.contains(pattern) if tagged else pl.lit(value=False)
         labelled = self.asked.select(pl.any_horizontal(*labels, tags).arg_true()).to_series().to_numpy()

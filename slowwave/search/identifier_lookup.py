@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
-from slowwave.index.channels import Channels
+from slowwave.index.channels import MENTIONING, Channels
 from slowwave.scoring.ranking.identifiers import Identifier, identifiers
 from slowwave.search.filters import Filters
 
@@ -21,6 +21,8 @@ MAX_CHUNKS: Final = 1_000
 """Maximum chunks read for one identifier (count). If so many have its words, it counts as mentioned."""
 MAX_FOUND: Final = 5
 """Maximum memories returned for an identifier that they spell otherwise, or longer (count)."""
+
+Texts = Sequence[str] | None
 
 
 class Names(Protocol):
@@ -87,7 +89,8 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
 
 def _mentions(is_in: Callable[[str], bool], chunks: pa.Table) -> dict[str, str]:
     """Return the memories with a chunk that mentions an identifier, and the text of that chunk."""
-    texts = ((row["memory_id"], _text(row)) for row in chunks.to_pylist())
+    columns = (chunks.column(name).to_pylist() for name in MENTIONING)
+    texts = ((memory, _text(memory, *rest)) for memory, *rest in zip(*columns, strict=True))
     return {memory: text for memory, text in texts if is_in(text)}
 
 
@@ -108,7 +111,6 @@ def _is_named(
     return bool(memories) and bool(chunks.of(memories, where, 1).memory_ids)
 
 
-def _text(row: Mapping[str, Any]) -> str:
+def _text(memory_id: str, title: str, headings: Texts, text: str, source: str, tags: Texts) -> str:
     """Return all in which a chunk may mention an identifier, line by line."""
-    parts = (row["title"], *(row["headings"] or ()), row["text"], row["source"], *(row["tags"] or ()))
-    return "\n".join([*(part for part in parts if part), row["memory_id"]])
+    return "\n".join([memory_id, title or "", *(headings or ()), text, source or "", *(tags or ())])

@@ -32,7 +32,7 @@ def noted(request, open_memory, monkeypatch):
     memory = open_memory(store={"snapshot_mb": 0 if request.param == "table" else 64}, gate={"mode": "off"})
     memory.save_many(NOTES)
     if request.param == "file":
-        left = leave_files(memory.store, 2**26, 1)
+        left = leave_files(memory.store, 2**26, fewest=1)
         assert left.rows == {"ada": len(NOTES)}
         assert mmap_snapshot.TABLE == "chunks"
     return memory
