@@ -56,7 +56,9 @@ _AMOUNTS = re.compile(
     r"|(?<![\w.-])\d+[.,]\d+(?![\w-]|\.\d)",
     re.IGNORECASE,
 )
-_WIDE = re.compile("[\uff10-\uff5a]")  # letters and digits of another width
+WIDE = "[\uff10-\uff5a]"
+"""Pattern of letters and digits of full width, which `Identifier.is_in` reads as the others."""
+_WIDE = re.compile(WIDE)
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])(#?)([A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?![A-Za-z0-9])")
 _OF_KIND = re.compile(
@@ -106,6 +108,11 @@ class Identifier:
     _whole: re.Pattern[str] = field(default=re.compile(""), repr=False, compare=False)
     _longer: re.Pattern[str] | None = field(default=None, repr=False, compare=False)
     _number: re.Pattern[str] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is a number alone, which a text may have behind letters in one word."""
+        return self._number is not None and not self.code
 
     def is_in(self, text: str) -> bool:
         """Whether a text mentions it, however it is spelled there."""

@@ -47,6 +47,9 @@ MAX_CONDITIONS = 64
 """Maximum conditions with a cached outcome (count)."""
 
 
+_NO_ROWS = np.empty(0, np.int64)
+
+
 class PartitionedVectors:
     """Rows of a matrix in pieces, one of which may be in a mapped file.
 
@@ -307,7 +310,7 @@ class Snapshot:
             rows = having if rows is None else np.intersect1d(rows, having)
             if not len(rows):
                 break
-        return self._mentioning(np.empty(0, np.int64) if rows is None else rows, where, most)
+        return self._mentioning(_NO_ROWS if rows is None else rows, where, most)
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""
@@ -320,7 +323,8 @@ class Snapshot:
             having = self.columns.matching("text", part)
         else:
             having = self._having(self.vocabulary.containing(part))
-        return self._mentioning(np.union1d(having, labelled.astype(np.int64)), where, most)
+        rows = np.concatenate([labelled.astype(np.int64), np.setdiff1d(having, labelled)])
+        return self._mentioning(rows, where, most)
 
     def _having(self, terms: Iterable[int]) -> Rows:
         """Return the rows with one of the terms, ascending."""
@@ -328,7 +332,7 @@ class Snapshot:
         found = [
             block.rows[place] for term in terms for block in blocks if (place := block.find(term)) is not None
         ]
-        return np.unique(np.concatenate(found)).astype(np.int64) if found else np.empty(0, np.int64)
+        return np.unique(np.concatenate(found)).astype(np.int64) if found else _NO_ROWS
 
     def _mentioning(self, rows: Rows, where: str, most: int) -> pa.Table:
         if len(rows):

@@ -7,21 +7,27 @@ that only a filter leaves out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slowwave.index.channels import MENTIONING, Channels
-from slowwave.scoring.ranking.identifiers import Identifier, identifiers
+from slowwave.scoring.ranking.identifiers import WIDE, Identifier, identifiers
 from slowwave.search.filters import Filters
 
 MAX_CHUNKS: Final = 1_000
 """Maximum chunks read for one identifier (count). If so many have its words, it counts as mentioned."""
 MAX_FOUND: Final = 5
 """Maximum memories returned for an identifier that they spell otherwise, or longer (count)."""
-
+FEW: Final = 16
+"""Chunks that are read one by one (count); of more, those without the part are left out before."""
+_TEXTS: Final = ("memory_id", "title", "text", "source")
+_LISTS: Final = ("headings", "tags")
 Texts = Sequence[str] | None
 
 
@@ -71,24 +77,29 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         chunks_with_words = chunks.with_words(identifier.words, where, MAX_CHUNKS)
         if chunks_with_words.num_rows >= MAX_CHUNKS:
             continue  # too many to read: it counts as mentioned
-        if mentions := _mentions(identifier.is_in, chunks_with_words):
+        if mentions := _mentions(identifier.part, identifier.is_in, chunks_with_words):
             found |= _spelled_otherwise(identifier, mentions)
             continue
         near = chunks.with_part(identifier.part, where, MAX_CHUNKS)
-        if near.num_rows >= MAX_CHUNKS:
+        if near.num_rows >= MAX_CHUNKS and identifier.is_bare:
             continue
-        if mentions := _mentions(identifier.is_in, near):
+        if mentions := _mentions(identifier.part, identifier.is_in, near):
             found |= _spelled_otherwise(identifier, mentions)
         elif not _is_named(identifier, chunks, names, namespace, where):
-            longer = list(_mentions(identifier.begins_in, near))[:MAX_FOUND]
+            longer = list(_mentions(identifier.part, identifier.begins_in, near))[:MAX_FOUND]
             found |= dict.fromkeys(longer, identifier.text)
             if not (longer and identifier.may_be_short):
                 unknown.append(identifier.text)
     return Lookup(tuple(unknown), len(unknown) == len(asked), found)
 
 
-def _mentions(is_in: Callable[[str], bool], chunks: pa.Table) -> dict[str, str]:
+def _mentions(part: str, is_in: Callable[[str], bool], chunks: pa.Table) -> dict[str, str]:
     """Return the memories with a chunk that mentions an identifier, and the text of that chunk."""
+    if chunks.num_rows > FEW:
+        pattern = f"{re.escape(part)}|{WIDE}"
+        having = [pc.match_substring_regex(chunks[name], pattern, ignore_case=True) for name in _TEXTS]
+        having += [pc.greater(pc.list_value_length(chunks[name]), 0) for name in _LISTS]
+        chunks = chunks.filter(reduce(pc.or_, [pc.fill_null(one, fill_value=False) for one in having]))
     columns = (chunks.column(name).to_pylist() for name in MENTIONING)
     texts = ((memory, _text(memory, *rest)) for memory, *rest in zip(*columns, strict=True))
     return {memory: text for memory, text in texts if is_in(text)}
