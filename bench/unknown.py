@@ -2,11 +2,11 @@
 
     python bench/unknown.py [--data FOLDER ...] [--model NAME] [--count 300]
 
-A home of notes of its own mentions an identifier in each note: tickets, invoices, orders, customers, versions,
-commits, serial numbers, hosts and vulnerabilities. Made-up identifiers of the same shapes are asked for in
-questions, a third of them one character away from one that exists. Identifiers that exist are asked for as
-they are written, and in another spelling. Each folder of ``--data`` is a collection in BEIR form (LoCoMo),
-whose questions name no identifier that is missing.
+A home of notes of its own mentions an identifier in each note: tickets, invoices, orders, customers,
+versions, commits, digests, serial numbers, hosts and vulnerabilities. Made-up identifiers of the same shapes
+are asked for in questions, a third of them one character away from one that exists. Identifiers that exist
+are asked for as they are written, and in another spelling. Each folder of ``--data`` is a collection in BEIR
+form (LoCoMo), whose questions name no identifier that is missing.
 
 ``told`` is the share of questions after which something is said to be missing: to be 1 for the made-up ones
 and 0 for all others. ``abstained`` is the trivial baseline: the search returns nothing.
@@ -47,7 +47,7 @@ TEMPLATES = {
     "order": ("Order {} of a new {} was sent to the wrong address.", "Where was order {} sent?"),
     "customer": (
         "Customer {} wants letters on paper about the {}.",
-        "How does customer {} want to be addressed?",
+        "How do we write to customer {}?",
     ),
     "version": ("Release {} repairs the import of the {}.", "What did we repair in {}?"),
     "commit": ("Commit {} takes the race out of the {}.", "What does commit {} change?"),
@@ -91,9 +91,11 @@ def measure(model: str, count: int) -> list[dict[str, Any]]:
     existing = list(made(sample, count))
     taken = {identifier for _, identifier in existing}
     others: list[tuple[str, str]] = []
+    tries = 0
     while len(others) < count:
         shape, near = existing[len(others)]
-        identifier = changed(sample, near) if len(others) % 3 == 0 else one(sample, shape)
+        tries += 1
+        identifier = changed(sample, near) if tries % 3 == 0 else one(sample, shape)
         # A version of an existing series, or what another one begins with, is no unknown identifier.
         if not any(identifier in other or other in identifier for other in taken):
             taken.add(identifier)
@@ -102,8 +104,8 @@ def measure(model: str, count: int) -> list[dict[str, Any]]:
         groups: dict[str, Any] = {"embedding": {"model": model}, "gate": {"mode": "off"}}
         with slowwave.Memory(load(Path(folder), **groups), namespace="default") as memory:
             memory.save_many([
-                {"content": TEMPLATES[shape][0].format(identifier, sample.choice(THINGS)), "key": f"note {at}"}
-                for at, (shape, identifier) in enumerate(existing)
+                {"content": TEMPLATES[shape][0].format(text, sample.choice(THINGS)), "key": f"note {at}"}
+                for at, (shape, text) in enumerate(existing)
             ])  # fmt: skip
             asked = {
                 "made up": others,
