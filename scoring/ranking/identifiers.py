@@ -24,12 +24,14 @@ MAX_IDENTIFIERS = 8
 _GROUPS = [line.split() for line in lines("slowwave.scoring", "identifier_kinds")]
 _GROUP_OF = {word: at for at, line in reversed(list(enumerate(_GROUPS))) for word in line}
 _ANY_KIND = 0  # group that goes with every other
+_COUNTED = frozenset(_GROUP_OF[word] for word in ("ticket", "pr"))
+"""Groups of nouns with short numbers."""
 _COMMON = frozenset(words("slowwave.scoring", "identifier_common"))
 
 _KIND = "|".join(
     re.escape(word).replace(r"\-", r"[\s-]") for word in sorted(_GROUP_OF, key=len, reverse=True)
 )
-_NUMBER_WORD = r"(?:number|numbers|num|no|nos|nr|id|ids|code|ref|key|nummer|numero|numéro|número)"
+_NUMBER_WORD = r"(?:number|numbers|num|no|nos|nr|n°|id|ids|code|ref|key|nummer|numero|numéro|número)"
 _UNITS = (
     r"(?:%|‰|°|[$€£¥₹]|k|m|bn|x|st|nd|rd|th|s|d|w|y|h|hr|hrs|hz|khz|mhz|ghz|b|kb|mb|gb|tb|pb|kib|mib|gib|bit|"
     r"bits|bytes?|g|kg|mg|mcg|lbs?|oz|cm|mm|km|nm|ft|mi|mph|kmh|kph|l|ml|cl|v|kv|mv|w|kw|kwh|mwh|a|ma|mah|p|px|"
@@ -40,7 +42,7 @@ _UNITS = (
 )
 MAX_YEAR = 2_100
 _YEAR = r"(?:1[5-9]\d\d|20\d\d|2100)"
-_IS_YEAR = re.compile(_YEAR)
+_IS_YEAR = re.compile(r"19\d\d|20[0-3]\d")
 _UNIT = re.compile(rf"\s?{_UNITS}(?!\w)", re.IGNORECASE)
 _AMOUNTS = re.compile(
     r"\S+://\S+|\S+@\S+"  # addresses
@@ -62,7 +64,7 @@ _WIDE = re.compile(WIDE)
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])(#?)([A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?![A-Za-z0-9])")
 _OF_KIND = re.compile(
-    rf"(?<![\w-])(?P<kind>(?:{_KIND})s?|\w+nummer)(?P<number>[\s.]{{1,2}}{_NUMBER_WORD}\.?)?(?P<mark>[\s:.]{{0,2}}#)?\s*"
+    rf"(?<![\w-])(?P<kind>(?:{_KIND})s?|\w+nummer)(?P<number>[\s.]{{1,2}}{_NUMBER_WORD}\.?)?(?P<mark>[\s:.]{{0,2}}#)?[\s:]*"
     r"(?P<digits>(?<!\d)\d{2,})(?![\w-]|[.,:]\d)",
     re.IGNORECASE,
 )
@@ -78,6 +80,13 @@ _SPELLED = re.compile(
     r"(?<!\w)(?:code|reference|ref|pnr|voucher|coupon|sku|confirmation|serial)(?:\s(?:number|no|code|is))?\W{1,2}"
     r"([A-Z]{5,12})(?![\w-])"
 )  # fmt: skip
+_NAMED_HASH = re.compile(
+    r"(?<!\w)(?:commit|hash|digest|sha|checksum|revision)\W{1,2}([0-9a-f]{7,64})(?![\w-])"
+    r"|(?<![\w:])((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})(?![\w:])",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(r"(?<![\w.,+-])(\+?\d{2,5}(?:[ -]\d{2,8}){1,7})(?![\w.,:/-])")
+_LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUNS = re.compile(r"[a-z]+|\d+")
@@ -160,8 +169,8 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def _may_have(question: str) -> bool:
-    """Whether a question has a digit, or a run of capitals as of a code."""
-    return any(map(str.isdigit, question)) or _SPELLED.search(question) is not None
+    """Whether a question has a digit, or names a code or a hash without one."""
+    return any(map(str.isdigit, question)) or bool(_SPELLED.search(question) or _NAMED_HASH.search(question))
 
 
 @lru_cache(maxsize=256)
@@ -197,10 +206,29 @@ def _kinds(text: str) -> Found:
     for match in _OF_KIND.finditer(text):
         digits, noun = match["digits"], match["kind"].lower()
         sure = match["mark"] or match["number"] or "nummer" in noun
-        if not sure and (len(digits) < 3 or noun.endswith("s") or _IS_YEAR.fullmatch(digits)):
+        least = 2 if _group_of(noun) in _COUNTED else 3
+        if not sure and (len(digits) < least or noun.endswith("s") or _IS_YEAR.fullmatch(digits)):
             continue
         if sure or not _UNIT.match(text, match.end()):
             yield match.start(), match.end(), _numbered(match[0], digits, kind=_singular(noun))
+
+
+def _hashes(text: str) -> Found:
+    for match in _NAMED_HASH.finditer(text):
+        group = match.lastindex or 1
+        yield match.start(group), match.end(group), _segments(match[group], _split(match[group]))
+
+
+def _grouped(text: str) -> Found:
+    """Find numbers written in groups, as of a phone or a card."""
+    for match in _GROUPED.finditer(text):
+        groups = re.findall(r"\d+", match[0])
+        if match[0][0] == "+":  # a text may have another prefix
+            groups = groups[1:]
+        elif groups[0][0] == "0":
+            groups[0] = groups[0].lstrip("0") or "0"
+        if sum(map(len, groups)) >= 9 and max(map(len, groups)) >= 4:
+            yield match.start(), match.end(), _segments(match[0], groups, leading=_LEADING)
 
 
 def _spaced(text: str) -> Found:
@@ -226,7 +254,7 @@ def _tokens(text: str) -> Found:
 def _of_token(mark: str, token: str) -> Identifier | None:
     """Return the identifier that a token of letters, digits, hyphens and underscores is, if any."""
     lower = token.lower()
-    segments = [segment for segment in re.split("[-_]", lower) if segment]
+    segments = _split(token)
     if not any(map(str.isdigit, token)) or not segments or lower.replace("_", "-") in _COMMON:
         return None
     if token.isdigit():
@@ -245,6 +273,10 @@ def _of_token(mark: str, token: str) -> Identifier | None:
     return _segments(token, segments) if _is_mixed(token, runs) else None
 
 
+def _split(token: str) -> list[str]:
+    return [segment for segment in re.split("[-_:]", token.lower()) if segment]
+
+
 def _joined(token: str, segments: list[str]) -> Identifier | None:
     """Return the identifier that segments joined by hyphens are, if any."""
     first, last = segments[0], segments[-1]
@@ -258,7 +290,7 @@ def _joined(token: str, segments: list[str]) -> Identifier | None:
         if long or last[0] == "0" or (capitals and len(first) > 1):
             return _numbered(token, last, code=first)
         return None
-    if first.isdigit() and not capitals:  # 5-year-old
+    if first.isdigit() and not token.isupper():  # 5-year-old
         return (
             _segments(token, segments)
             if any(_is_mixed(part, _RUNS.findall(part)) for part in segments)
@@ -279,11 +311,11 @@ def _is_mixed(token: str, runs: list[str]) -> bool:
     if len(runs) == 2:  # 4821b; a unit was no token
         return runs[0].isdigit() and digits >= 3 and (len(runs[1]) <= 2 or not token.islower())
     if _HEX.fullmatch(token) and len(token) >= 4:
-        return True
+        return len(token) > 5 or letters != ["e"]  # 1e10
     return len(token) >= 5 and digits >= 2 and (not token.islower() or max(map(len, letters)) < 4)
 
 
-_FINDERS = (_versions, _kinds, _spaced, _spelled, _tokens)
+_FINDERS = (_hashes, _versions, _kinds, _grouped, _spaced, _spelled, _tokens)
 
 
 # -- spellings ------------------------------------------------------------------------------------
@@ -300,6 +332,8 @@ def _version(text: str, number: str) -> Identifier:
 def _numbered(text: str, digits: str, *, code: str = "", kind: str = "") -> Identifier:
     """Build a number, with the letters or the noun before it."""
     code, bare = code.lower(), digits.lstrip("0") or digits
+    if code in _GROUP_OF:  # ticket-4821
+        code, kind = "", code
     number = rf"(?<![\d])(?<!\d[.,])0*{bare}(?![A-Za-z0-9]|[.,]\d)"
     options = {digits, bare} | ({f"{code}{digits}"} if code else set())
     whole = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}(?![A-Za-z0-9]|[.,]\d)" if code else "(?!)"
@@ -312,8 +346,8 @@ def _numbered(text: str, digits: str, *, code: str = "", kind: str = "") -> Iden
     )  # fmt: skip
 
 
-def _segments(text: str, segments: list[str]) -> Identifier:
-    """Build an identifier of segments, which a text may join."""
+def _segments(text: str, segments: list[str], *, leading: str = "") -> Identifier:
+    """Build an identifier of segments, which a text may join, perhaps behind a `leading` pattern."""
 
     def rarity(at: int) -> tuple[bool, bool, int]:
         part = segments[at]
@@ -322,8 +356,8 @@ def _segments(text: str, segments: list[str]) -> Identifier:
     key = max(range(len(segments)), key=rarity)
     joins = ("".join(segments[i:j]) for i in range(key + 1) for j in range(key + 1, len(segments) + 1))
     spelled = r"[\W_]{0,2}".join(map(re.escape, segments))
-    whole = rf"(?<![A-Za-z0-9]){spelled}(?![A-Za-z0-9])"
-    longer = rf"(?<![A-Za-z0-9]){spelled}[A-Za-z0-9]"
+    whole = rf"(?<![A-Za-z0-9]){leading}{spelled}(?![A-Za-z0-9])"
+    longer = rf"(?<![A-Za-z0-9]){leading}{spelled}[A-Za-z0-9]"
     is_hash = len(segments) == 1 and _HEX.fullmatch(text) is not None
     return Identifier(
         text, (frozenset(joins),), segments[key], may_be_short=is_hash,
@@ -345,7 +379,9 @@ def _singular(kind: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a text with the characters of its identifiers in their plain form."""
-    return text if text.isascii() else _DASHES.sub("-", unicodedata.normalize("NFKC", text))
+    if text.isascii():
+        return text
+    return _DASHES.sub("-", unicodedata.normalize("NFKC", text.replace("№", "#")))
 
 
 def sentence(unknown: tuple[str, ...]) -> str:

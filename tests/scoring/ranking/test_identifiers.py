@@ -34,6 +34,10 @@ from slowwave.scoring.ranking.identifiers import MAX_IDENTIFIERS, identifiers, s
         ("Who booked with code QWXZRT?", ["QWXZRT"]),
         ("Whose account is 123e4567-e89b-12d3-a456-426614174000?", ["123e4567-e89b-12d3-a456-426614174000"]),
         ("Whose number is 555-0192?", ["555-0192"]),
+        ("Who called from +49 170 1234567?", ["+49 170 1234567"]),
+        ("What is in commit deadbeef?", ["deadbeef"]),
+        ("Whose is 00:1a:2b:3c:4d:5e?", ["00:1a:2b:3c:4d:5e"]),
+        ("Is ticket 48 open, and ticket: 4822?", ["ticket 48", "ticket: 4822"]),
         ("Compare INC-4821, INC-4822 and inc-4821", ["INC-4821", "INC-4822"]),
         ("Is INC\u20114821 closed?", ["INC-4821"]),
     ],
@@ -94,6 +98,12 @@ def test_dates_times_amounts_and_words_are_none(question):
         ("9f2c1", "Commit 9f2c1ab is it.", False),
         ("RMA-77-2291", "RMA 77/2291 came back.", True),
         ("555-0192", "Call 5550192.", True),
+        ("ticket-4821", "See ticket #4821.", True),
+        ("+49 170 1234567", "Call 0170 1234567 or 0171 7654321.", True),
+        ("3704 0044 0532 0130 00", "It is DE89370400440532013000.", True),
+        ("commit abcdef1", "It came with abcdef1.", True),
+        ("00:1a:2b:3c:4d:5e", "The port 00-1A-2B-3C-4D-5E is free.", True),
+        ("№4821", "ticket 4821", True),
     ],
 )
 def test_a_text_mentions_it_in_any_usual_spelling(asked, text, mentioned):
