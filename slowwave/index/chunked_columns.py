@@ -34,10 +34,12 @@ class ChunkedColumns:
         return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
     def matching(self, column: str, part: str) -> npt.NDArray[np.int64]:
-        """Return the numbers of the rows whose text contains a part, whatever its case."""
-        found = [pc.match_substring(piece[column], part, ignore_case=True) for piece in self._pieces]
-        rows = [np.flatnonzero(one.to_numpy(zero_copy_only=False)) for one in map(_whole, found)]
-        return np.concatenate([some + start for some, start in zip(rows, self._starts, strict=True)])
+        """Return the numbers of the rows whose text, or one of whose texts, contains a part in any case."""
+        starts = self._starts.tolist()
+        found = [
+            _matching(piece[column], part) + start for piece, start in zip(self._pieces, starts, strict=True)
+        ]
+        return np.concatenate(found)
 
     def take(self, rows: npt.ArrayLike) -> pa.Table:
         """Return rows by their numbers, in that order."""
@@ -57,5 +59,10 @@ class ChunkedColumns:
         return together.combine_chunks().take(pa.array(place))
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return pc.fill_null(column, fill_value=False).combine_chunks()
+def _matching(column: pa.ChunkedArray, part: str) -> npt.NDArray[np.int64]:
+    texts, rows = column.combine_chunks(), None
+    if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
+        texts, rows = pc.list_flatten(texts), pc.list_parent_indices(texts)
+    having = pc.match_substring(texts, part, ignore_case=not part.isdigit())
+    places = np.flatnonzero(pc.fill_null(having, fill_value=False).to_numpy(zero_copy_only=False))
+    return places if rows is None else np.unique(rows.to_numpy()[places])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -39,6 +38,9 @@ MAX_ROWS_PER_PASS = 2
 
 FEW_PASS = 16
 """Passing rows are copied before the comparison if fewer than one of so many pass (count)."""
+
+MIN_ID_PREFIX = 8
+"""Minimum characters of a part of a memory's id (count)."""
 
 MAX_TERM = 40
 """Maximum characters of a term of the full-text index."""
@@ -307,24 +309,23 @@ class Snapshot:
         for words in sets:
             terms, _ = self.vocabulary.of_query(" ".join(sorted(words)), self.table)
             having = self._having(terms)
-            rows = having if rows is None else np.intersect1d(rows, having)
+            rows = having if rows is None else np.intersect1d(rows, having, assume_unique=True)
             if not len(rows):
                 break
         return self._mentioning(_NO_ROWS if rows is None else rows, where, most)
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""
-        pattern = f"(?i){re.escape(part)}"
-        labels = (pl.col("source").str.contains(pattern), pl.col("memory_id").str.starts_with(part))
-        tagged = self.asked["tags"].explode().str.contains(pattern).any()
-        tags = pl.col("tags").list.join("\n").str.contains(pattern) if tagged else pl.lit(value=False)
-        labelled = self.asked.select(pl.any_horizontal(*labels, tags).arg_true()).to_series().to_numpy()
+        labelled = [self.columns.matching("source", part), self.columns.matching("tags", part)]
+        if len(part) >= MIN_ID_PREFIX:
+            labelled.append(self.columns.matching("memory_id", part))
         if len(part) > MAX_TERM:  # the index leaves such words out
             having = self.columns.matching("text", part)
         else:
             having = self._having(self.vocabulary.containing(part))
-        rows = np.concatenate([labelled.astype(np.int64), np.setdiff1d(having, labelled)])
-        return self._mentioning(rows, where, most)
+        rows = np.concatenate([*labelled, having])
+        _, first = np.unique(rows, return_index=True)
+        return self._mentioning(rows[np.sort(first)], where, most)
 
     def _having(self, terms: Iterable[int]) -> Rows:
         """Return the rows with one of the terms, ascending."""
@@ -332,6 +333,8 @@ class Snapshot:
         found = [
             block.rows[place] for term in terms for block in blocks if (place := block.find(term)) is not None
         ]
+        if len(found) == 1:
+            return found[0].astype(np.int64)
         return np.unique(np.concatenate(found)).astype(np.int64) if found else _NO_ROWS
 
     def _mentioning(self, rows: Rows, where: str, most: int) -> pa.Table:
