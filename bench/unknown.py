@@ -8,7 +8,7 @@ are asked for in questions, a third of them one character away from one that exi
 are asked for as they are written, and in another spelling. Each folder of ``--data`` is a collection in BEIR
 form (LoCoMo), whose questions name no identifier that is missing.
 
-``told`` is the share of questions after which something is said to be missing: to be 1 for the made-up ones
+``named`` is the share of questions after which something is said to be missing: to be 1 for the made-up ones
 and 0 for all others. ``abstained`` is the trivial baseline: the search returns nothing.
 """
 
@@ -121,13 +121,13 @@ def measure(model: str, count: int) -> list[dict[str, Any]]:
 def row(kind: str, asked: Sequence[tuple[slowwave.Memory, str]]) -> dict[str, Any]:
     """Search for each question."""
     found = [memory.search(question, limit=5, log=False) for memory, question in asked]
-    told = sum(bool(response.unknown) for response in found)
+    named = sum(bool(response.unknown) for response in found)
     return {
         "questions": kind,
         "count": len(found),
-        "told": round(told / len(found), 4),
+        "named": round(named / len(found), 4),
         "abstained": round(sum(response.abstained for response in found) / len(found), 4),
-        "told_count": told,
+        "named_count": named,
     }
 
 

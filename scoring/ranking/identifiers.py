@@ -1,7 +1,7 @@
 """Identifiers in a question: tickets, customer numbers, versions, codes (rule 3.11).
 
-A vector places INC-4821 beside every other incident. So a memory that lacks an identifier is told apart by
-its characters: a text mentions it in any usual spelling (INC 4821, inc-4821, INC4821, #4821), or not at all.
+A vector places INC-4821 beside every other incident, so characters decide: a text mentions an identifier in a
+usual spelling (INC 4821, inc-4821, INC4821, #4821), or not at all.
 
 The shape of a token decides, in the order of `_FINDERS`. Dates, times, amounts, units, years, short ordinals
 and names that are used as words (COVID-19) identify nothing.
@@ -120,7 +120,7 @@ class Identifier:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is a number alone, which a text may have behind letters in one word."""
+        """Whether it is a number alone, which may stand behind letters in a word."""
         return self._number is not None and not self.code
 
     def is_in(self, text: str) -> bool:
@@ -142,7 +142,7 @@ class Identifier:
         return self._longer.search(_plain(text)) is not None
 
     def _counts(self, before: str) -> bool:
-        """Whether a bare number in a text is this one, from what stands before it there."""
+        """Whether what stands before a number in a text makes it this one."""
         match = _BEFORE.search(before)
         word, gap = (match[1] or "", match[2] or "") if match else ("", "")
         spelled, mark = word.lower(), before.rstrip().endswith("#")

@@ -34,7 +34,7 @@ class ChunkedColumns:
         return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
     def matching(self, column: str, part: str) -> npt.NDArray[np.int64]:
-        """Return the numbers of the rows whose text, or one of whose texts, contains a part in any case."""
+        """Return the numbers of rows with a part in a text, in any case."""
         starts = self._starts.tolist()
         found = [
             _matching(piece[column], part) + start for piece, start in zip(self._pieces, starts, strict=True)

@@ -115,7 +115,7 @@ class Filters(SearchFilters):
         return " AND ".join(parts)
 
     def visible(self, namespace: str) -> str:
-        """Build the condition on what a caller with these filters may see, whatever else they leave out."""
+        """Build the condition on what the caller may see, with no other filter."""
         opened = open_where()
         if self.sensitivity:
             opened = f"({opened} OR {one_of('sensitivity', self.sensitivity)})"

@@ -35,7 +35,7 @@ class Names(Protocol):
     """Source of trigger phrases and aliases."""
 
     def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of each memory of a namespace that has the part in one."""
+        """Return the phrases and aliases of memories with a part in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
 
 
 def _mentions(part: str, is_in: Callable[[str], bool], chunks: pa.Table) -> dict[str, str]:
-    """Return the memories with a chunk that mentions an identifier, and the text of that chunk."""
+    """Return the memories that mention an identifier, each with the text of a chunk."""
     if chunks.num_rows > FEW:
         pattern = f"{re.escape(part)}|{WIDE}"
         having = [pc.match_substring_regex(chunks[name], pattern, ignore_case=True) for name in _TEXTS]
@@ -106,7 +106,7 @@ def _mentions(part: str, is_in: Callable[[str], bool], chunks: pa.Table) -> dict
 
 
 def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, str]:
-    """Return the first mentions if none spells the identifier as asked, so that its words find none."""
+    """Return the first mentions if none spells the identifier as asked."""
     asked = identifier.text.lower()
     if any(asked in text.lower() for text in mentions.values()):
         return {}

@@ -186,7 +186,9 @@ class SearchResponse:
 
 
 def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
-    """Return the memories of a ranking as results, flagged if they are only near an identifier.
+    """Return the memories of a ranking as results.
+
+    They have a flag if they are only near the identifiers of the question.
 
     Args:
         ranking: Ranking of the candidates.

@@ -50,7 +50,7 @@ class MemoryNames(NamedTuple):
     text: str
 
     def having(self, part: str) -> dict[str, list[str]]:
-        """Return the phrases and aliases of each memory with a part in one, in lower case."""
+        """Return the phrases and aliases of memories with a lower-case part in one."""
         if part not in self.text:
             return {}
         every = {memory: [*(both[0] or ()), *(both[1] or ())] for memory, both in self.of_memory.items()}
@@ -103,7 +103,7 @@ class StoredSignals:
         return aliases.match(query) if len(aliases) else {}
 
     def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of each memory with a lower-case part in one."""
+        """Return the phrases and aliases of memories with a lower-case part in one."""
         return self._names.of(namespace).having(part)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
