@@ -24,6 +24,8 @@ MAX_CHUNKS: Final = 1_000
 """Maximum chunks read for one identifier (count). If so many have its words, it counts as mentioned."""
 MAX_FOUND: Final = 5
 """Maximum memories returned for an identifier that they spell otherwise, or longer (count)."""
+MIN_ID_PREFIX: Final = 8
+"""Minimum characters of the beginning of an id or of a source (count)."""
 FEW: Final = 16
 """Chunks that are read one by one (count); of more, those without the part are left out before."""
 _TEXTS: Final = ("memory_id", "title", "text", "source")
@@ -86,22 +88,33 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         if mentions := _mentions(identifier.part, identifier.is_in, near):
             found |= _spelled_otherwise(identifier, mentions)
         elif not _is_named(identifier, chunks, names, namespace, where):
-            longer = list(_mentions(identifier.part, identifier.begins_in, near))[:MAX_FOUND]
+            # A short part begins some random id or key by chance.
+            named = len(identifier.part) >= MIN_ID_PREFIX
+            longer = list(_mentions(identifier.part, identifier.begins_in, near, named=named))[:MAX_FOUND]
             found |= dict.fromkeys(longer, identifier.text)
             if not (longer and identifier.may_be_short):
                 unknown.append(identifier.text)
     return Lookup(tuple(unknown), len(unknown) == len(asked), found)
 
 
-def _mentions(part: str, is_in: Callable[[str], bool], chunks: pa.Table) -> dict[str, str]:
-    """Return the memories that mention an identifier, each with the text of a chunk."""
+def _mentions(
+    part: str, is_in: Callable[[str], bool], chunks: pa.Table, *, named: bool = True
+) -> dict[str, str]:
+    """Return the memories that mention an identifier, each with the text of a chunk.
+
+    Args:
+        part: Characters of the identifier.
+        is_in: Whether a text mentions it.
+        chunks: Columns `MENTIONING`.
+        named: Read ids and sources, too.
+    """
     if chunks.num_rows > FEW:
         pattern = f"{re.escape(part)}|{WIDE}"
         having = [pc.match_substring_regex(chunks[name], pattern, ignore_case=True) for name in _TEXTS]
         having += [pc.greater(pc.list_value_length(chunks[name]), 0) for name in _LISTS]
         chunks = chunks.filter(reduce(pc.or_, [pc.fill_null(one, fill_value=False) for one in having]))
     columns = (chunks.column(name).to_pylist() for name in MENTIONING)
-    texts = ((memory, _text(memory, *rest)) for memory, *rest in zip(*columns, strict=True))
+    texts = ((memory, _text(memory if named else "", *rest)) for memory, *rest in zip(*columns, strict=True))
     return {memory: text for memory, text in texts if is_in(text)}
 
 
@@ -123,5 +136,6 @@ def _is_named(
 
 
 def _text(memory_id: str, title: str, headings: Texts, text: str, source: str, tags: Texts) -> str:
-    """Return all in which a chunk may mention an identifier, line by line."""
-    return "\n".join([memory_id, title or "", *(headings or ()), text, source or "", *(tags or ())])
+    """Return all in which a chunk may mention an identifier, line by line; without an id also no source."""
+    names = (memory_id, source or "") if memory_id else ()
+    return "\n".join([title or "", *(headings or ()), text, *(tags or ()), *names])

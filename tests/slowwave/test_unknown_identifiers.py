@@ -117,6 +117,15 @@ def test_what_the_caller_may_not_see_is_not_there(open_memory, size):
     assert memory.search("what is INC-3001?").unknown == ()
 
 
+def test_the_beginning_of_an_id_is_no_unknown_identifier_if_it_is_long(open_memory):
+    memory = open_memory(gate={"mode": "off"})
+    saved = memory.save("The boat lies at the pier in winter.", key="4e3b9c70d1")
+    assert memory.search(f"what says {saved.memory_id}?").unknown == ()
+    found = memory.search("what says 4e3b9c70?")
+    assert (found.unknown, found[0].memory_id) == ((), saved.memory_id)
+    assert memory.search("what says 4e3b9?").unknown == ("4e3b9",)
+
+
 def test_a_filter_hides_no_mention(noted):
     """It leaves the memory out of the results, and the memory mentions the identifier all the same."""
     found = noted.search("what caused INC-4821?", memory_type="decision", tags="none")
