@@ -39,6 +39,7 @@ QUESTIONS = (
 )
 
 
+UNKNOWN = "What caused the outage INC-4821?"
 HINT = "Why did the ferry company get the same text message two times?"
 LINES = 12  # of the output of one command, so that a step fits on a screen
 
@@ -67,6 +68,8 @@ def main() -> None:
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
     grade(say)
+    say.print("\n  What nobody wrote down is said to be missing, before what is only near:")
+    run("search", UNKNOWN, "--limit", "1", lines=8)
     say.rule("[bold]4. Ask why[/]  every score, down to the words")
     run("explain", QUESTIONS[0], "--limit", "1", lines=20)
     say.rule("[bold]5. Say what helped[/]  ratings and answers; the next night learns from them")

@@ -120,7 +120,10 @@ class SlowwaveMemoryBlock(BaseMemoryBlock[str]):
             return ""
         response = await asyncio.to_thread(self.memory.search, questions[-1][:_MAX_QUERY], limit=self.k)
         shown = [f"memory_id: {result.memory_id}\n{text_of(result, quote=True)}" for result in response]
-        return "\n\n".join([NOTICE, f"search_id: {response.search_id}", *shown]) if shown else ""
+        unknown = [response.unknown_message] * bool(response.unknown)
+        if not shown:
+            return "".join(unknown)
+        return "\n\n".join([*unknown, NOTICE, f"search_id: {response.search_id}", *shown])
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         notes = [

@@ -30,10 +30,12 @@ def text_of(result: Result, *, quote: bool) -> str:
 
 
 def metadata_of(response: SearchResponse, result: Result) -> dict[str, Any]:
-    """Return the metadata of a result: ids for feedback, score, labels, explanation."""
+    """Return the metadata of a result: ids for feedback, score, labels, explanation, unknown identifiers."""
     metadata: dict[str, Any] = plain(
         {"search_id": response.search_id, **{name: getattr(result, name) for name in _FIELDS}}
     )
+    if response.unknown:
+        metadata["unknown"] = list(response.unknown)
     if result.explanation is not None:
         rows = [row._asdict() for row in result.explanation.contributions]
         metadata["explanation"] = plain(asdict(result.explanation) | {"contributions": rows})

@@ -58,6 +58,7 @@ def search(
         return Output(response.to_dict, lambda: _print_words(response))
 
     def show() -> None:
+        _print_unknown(response)
         for result in response:
             _print_result(result)
         _print_end(response, short)
@@ -118,6 +119,7 @@ def explain(
         out.print(f"[bold]{_line(query)}[/]", highlight=False)
         header = f"policy {name} {response.policy} · namespace {response.namespace}"
         out.print(f"[dim]{_line(header)}[/]\n", highlight=False)
+        _print_unknown(response)
         _print_bars(response)
         for result in response:
             if result.explanation is not None:
@@ -175,6 +177,12 @@ def wakeup(
 def _line(text: str) -> str:
     """Return a text in one line, with markup escaped."""
     return escape(" ".join(text.split()))
+
+
+def _print_unknown(response: SearchResponse) -> None:
+    """Print which identifiers of the question no memory mentions, before what is near them."""
+    if message := response.unknown_message:
+        out.print(f"[bold yellow]{_line(message)}[/]\n", highlight=False)
 
 
 def _print_result(result: Result) -> None:

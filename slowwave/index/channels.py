@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -19,6 +19,8 @@ SHOWN = (
     "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",
     "ordinal", "chunk_count", "follows", "created_at", "updated_at", *CONFIDENCE_LABELS,
 )  # fmt: skip
+MENTIONING = ("memory_id", "title", "headings", "text", "source", "tags")
+"""Columns in which a chunk mentions an identifier."""
 DIGITS = 6  # decimals of cosine and BM25 scores; the journal records exactly these
 MAX_MATCHES = 100_000  # maximum chunks with one word in an explanation (count)
 
@@ -78,3 +80,12 @@ class Channels(Protocol[H]):
         self, words: Sequence[str], chunk_ids: Sequence[str], where: str
     ) -> dict[str, dict[str, float]]:
         """Return BM25 of every word alone, by chunk; they sum to the query's score."""
+
+    def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
+        """Return at most `most` chunks that have a word of each set, columns `MENTIONING`."""
+
+    def with_part(self, part: str, where: str, most: int) -> pa.Table:
+        """Return at most `most` chunks with a part of a word, columns `MENTIONING`.
+
+        Words without a digit may be left out. The source and the tags of the memory count, too.
+        """

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 class ChunkedColumns:
@@ -32,6 +33,14 @@ class ChunkedColumns:
         """Return some of the columns."""
         return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
+    def matching(self, column: str, part: str) -> npt.NDArray[np.int64]:
+        """Return the numbers of rows with a part in a text, in any case."""
+        starts = self._starts.tolist()
+        found = [
+            _matching(piece[column], part) + start for piece, start in zip(self._pieces, starts, strict=True)
+        ]
+        return np.concatenate(found)
+
     def take(self, rows: npt.ArrayLike) -> pa.Table:
         """Return rows by their numbers, in that order."""
         wanted = np.asarray(rows, dtype=np.int64)
@@ -48,3 +57,12 @@ class ChunkedColumns:
         place[order] = np.arange(len(wanted))
         together = pa.concat_tables(parts) if parts else self._pieces[0].slice(0, 0)
         return together.combine_chunks().take(pa.array(place))
+
+
+def _matching(column: pa.ChunkedArray, part: str) -> npt.NDArray[np.int64]:
+    texts, rows = column.combine_chunks(), None
+    if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
+        texts, rows = pc.list_flatten(texts), pc.list_parent_indices(texts)
+    having = pc.match_substring(texts, part, ignore_case=not part.isdigit())
+    places = np.flatnonzero(pc.fill_null(having, fill_value=False).to_numpy(zero_copy_only=False))
+    return places if rows is None else np.unique(rows.to_numpy()[places])

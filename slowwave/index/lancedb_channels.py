@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.common import ids
-from slowwave.index.channels import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
+from slowwave.index.channels import DIGITS, MAX_MATCHES, MENTIONING, SHOWN, Merged, Vector
 from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
-from slowwave.store import Store, one_of
+from slowwave.store import Store, one_of, quote
 from slowwave.store.instrumentation import observe_query
 from slowwave.store.tenancy import within
 from slowwave.store.text import full_text
@@ -163,6 +164,29 @@ class TableChannels:
             for chunk, score in zip(*rows.to_pydict().values(), strict=True):
                 scores[chunk][word] = float(score)
         return scores
+
+    def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        found = [self._with_all(words, where, most) for words in product(*map(sorted, sets))]
+        return pa.concat_tables(found)
+
+    def _with_all(self, words: Sequence[str], where: str, most: int) -> pa.Table:
+        search = full_text(self._store, "chunks", "search_text", " ".join(words), every_word=True)
+        with observe_query("full_text_search", "chunks") as observation:
+            rows = search.where(where).limit(most).select([*MENTIONING, "_score"]).to_arrow()
+            observation.set(rows=rows.num_rows)
+        return rows.select(MENTIONING)
+
+    def with_part(self, part: str, where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        texts = ("search_text", "source", "array_to_string(tags, ' ')")
+        having = " OR ".join(f"contains(lower({text}), {quote(part)})" for text in texts)
+        having += f" OR starts_with(memory_id, {quote(part)})"
+        search = self._store.table("chunks").search().where(f"{where} AND ({having})")
+        with observe_query("select", "chunks") as observation:
+            rows = search.limit(most).select(list(MENTIONING)).to_arrow()
+            observation.set(rows=rows.num_rows)
+        return rows
 
 
 def _vectors(rows: pa.Table) -> np.ndarray:

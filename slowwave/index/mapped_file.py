@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slowwave.common.permissions import mask_of
 from slowwave.store.wal import start_of_machine
@@ -111,6 +112,12 @@ class Texts:
                 high = middle
         is_found = low < len(self) and content[ends[low] : ends[low + 1]] == wanted
         return low if is_found else None
+
+    def containing(self, part: str) -> npt.NDArray[np.int64]:
+        """Return the positions of all texts that contain a part, ascending."""
+        buffers = [None, pa.py_buffer(self._ends), pa.py_buffer(self._content)]
+        texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(self), buffers)
+        return np.flatnonzero(pc.match_substring(texts, part).to_numpy(zero_copy_only=False))
 
 
 class _Summing:

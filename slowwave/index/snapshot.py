@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 from slowwave.common.ids import memory_of
-from slowwave.index.channels import DIGITS, Merged, Vector
+from slowwave.index.channels import DIGITS, MENTIONING, Merged, Vector
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
 from slowwave.index.partitions import Partitions
@@ -38,8 +39,17 @@ MAX_ROWS_PER_PASS = 2
 FEW_PASS = 16
 """Passing rows are copied before the comparison if fewer than one of so many pass (count)."""
 
+MIN_ID_PREFIX = 8
+"""Minimum characters of a part of a memory's id (count)."""
+
+MAX_TERM = 40
+"""Maximum characters of a term of the full-text index."""
+
 MAX_CONDITIONS = 64
 """Maximum conditions with a cached outcome (count)."""
+
+
+_NO_ROWS = np.empty(0, np.int64)
 
 
 class PartitionedVectors:
@@ -292,6 +302,46 @@ class Snapshot:
                 if name in by_chunk and scores[row] > 0:
                     by_chunk[name][word] = float(scores[row])
         return by_chunk
+
+    def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        rows = None
+        for words in sets:
+            terms, _ = self.vocabulary.of_query(" ".join(sorted(words)), self.table)
+            having = self._having(terms)
+            rows = having if rows is None else np.intersect1d(rows, having, assume_unique=True)
+            if not len(rows):
+                break
+        return self._mentioning(_NO_ROWS if rows is None else rows, where, most)
+
+    def with_part(self, part: str, where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        labelled = [self.columns.matching("source", part), self.columns.matching("tags", part)]
+        if len(part) >= MIN_ID_PREFIX:
+            labelled.append(self.columns.matching("memory_id", part))
+        if len(part) > MAX_TERM:  # the index leaves such words out
+            having = self.columns.matching("text", part)
+        else:
+            having = self._having(self.vocabulary.containing(part))
+        rows = np.concatenate([*labelled, having])
+        _, first = np.unique(rows, return_index=True)
+        return self._mentioning(rows[np.sort(first)], where, most)
+
+    def _having(self, terms: Iterable[int]) -> Rows:
+        """Return the rows with one of the terms, ascending."""
+        blocks = self.words.index.blocks
+        found = [
+            block.rows[place] for term in terms for block in blocks if (place := block.find(term)) is not None
+        ]
+        if len(found) == 1:
+            return found[0].astype(np.int64)
+        return np.unique(np.concatenate(found)).astype(np.int64) if found else _NO_ROWS
+
+    def _mentioning(self, rows: Rows, where: str, most: int) -> pa.Table:
+        if len(rows):
+            rows = rows[rows < len(self)]
+            rows = rows[self._passing(where)[rows]]
+        return self.columns.select(MENTIONING).take(rows[:most])
 
     # -- conditions ------------------------------------------------------------------------------
 

@@ -61,6 +61,11 @@ class Lexicon:
         at = self.terms.find(term)
         return None if at is None else int(self.number_of_term[at])
 
+    def containing(self, part: str) -> list[int]:
+        """Return the numbers of terms that contain a part."""
+        numbers: list[int] = self.number_of_term[self.terms.containing(part)].tolist()
+        return numbers
+
 
 class Vocabulary:
     """Growing numbering of terms.
@@ -76,6 +81,7 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}  # of terms
         self._words: dict[str, int] = {}  # of texts: number of the term
         self._query_words: dict[str, str | None] = {}  # of other words of queries
+        self._with_digits: list[tuple[str, int]] = []  # terms added since the file
         self._lock = threading.Lock()
 
     def of_texts(self, texts: pl.Series, table: Tokenizer) -> tuple[Ints, Ints]:
@@ -114,6 +120,16 @@ class Vocabulary:
         found_terms = [number for number in numbers if number is not None and number != NONE]
         return found_terms, numbers.count(None)
 
+    def containing(self, part: str) -> list[int]:
+        """Return the numbers of terms with a digit that contain a part.
+
+        Args:
+            part: Lower-case letters and digits.
+        """
+        of_file = [] if self._file is None else self._file.containing(part)
+        with self._lock:
+            return of_file + [number for term, number in self._with_digits if part in term]
+
     def added(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return the numbers of words and of terms added since the mapped file."""
         return self._words, self._numbers
@@ -142,6 +158,8 @@ class Vocabulary:
         if (number := self._term(term)) is None:
             number = len(self._numbers) + (0 if self._file is None else len(self._file.terms))
             self._numbers[term] = number
+            if not term.isalpha():
+                self._with_digits.append((term, number))
         return number
 
     def _terms_of(self, words: Sequence[str], table: Tokenizer) -> list[str | None]:

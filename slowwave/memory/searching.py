@@ -46,7 +46,8 @@ class SearchingMemory(SavingMemory):
         """Search the namespace; return the best results first.
 
         If no candidate is near enough to be an answer, there are no results and the response has `abstained`.
-        Whenever there are none, `nothing` has the reason.
+        Whenever there are none, `nothing` has the reason. `unknown` has the identifiers of the question (a
+        ticket, number, version) that no visible memory mentions; say `unknown_message` before the results.
 
         Args:
             query: a question or words, at most 4,000 characters.

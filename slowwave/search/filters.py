@@ -114,6 +114,13 @@ class Filters(SearchFilters):
                 parts.append(f"created_at {sign} CAST({quote(at)} AS TIMESTAMP)")
         return " AND ".join(parts)
 
+    def visible(self, namespace: str) -> str:
+        """Build the condition on what the caller may see, with no other filter."""
+        opened = open_where()
+        if self.sensitivity:
+            opened = f"({opened} OR {one_of('sensitivity', self.sensitivity)})"
+        return f"{within(namespace)} AND {one_of('status', [LIVE, SUPERSEDED])} AND {opened}"
+
 
 _LABELS = {"memory_type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _MARK = "\x1f"  # on both sides of each tag

@@ -10,12 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
+from slowwave.scoring.ranking.identifiers import sentence
 from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
 
 SUPERSEDED = "superseded"
+ONLY_NEAR = "only_near"
+"""Flag of a result of a question none of whose identifiers a memory mentions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Result:
         score: In [0, 1].
         confidence: In the memory itself, whatever the query: high, medium or low.
         fit: To the query: strong, fair or weak.
-        flags: highly_effective, recall_injected, superseded.
+        flags: highly_effective, recall_injected, superseded, only_near.
         chunk_id: Of the best passage.
         text: Best passage; `passages` are all that were found, in document order.
         explanation: Explanation of the score, if requested.
@@ -138,6 +141,7 @@ class SearchResponse:
         warnings: Warnings, such as a journal that could not be written.
         not_shown: Other candidates, best first, if an explanation was requested.
         nothing: Reason for an empty result; None with results.
+        unknown: Identifiers of the question that no visible memory mentions, such as a ticket or a version.
     """
 
     search_id: str
@@ -151,6 +155,16 @@ class SearchResponse:
     warnings: tuple[str, ...] = field(default=())
     not_shown: tuple[NotShown, ...] = ()
     nothing: NoResultsReason | None = None
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def unknown_message(self) -> str:
+        """Return the sentences to read before the results if the question has `unknown`; else empty."""
+        only_near = bool(self.results) and all(ONLY_NEAR in result.flags for result in self.results)
+        then = (
+            f" The results are only near {'it' if len(self.unknown) == 1 else 'them'}." if only_near else ""
+        )
+        return sentence(self.unknown) + then
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -163,7 +177,7 @@ class SearchResponse:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; a contribution is a mapping."""
-        data = asdict(self)
+        data = asdict(self) | {"unknown_message": self.unknown_message}
         for result, plain in zip(self.results, data["results"], strict=True):
             if result.explanation is not None:
                 rows = [row._asdict() for row in result.explanation.contributions]
@@ -174,6 +188,8 @@ class SearchResponse:
 def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
     """Return the memories of a ranking as results.
 
+    They have a flag if they are only near the identifiers of the question.
+
     Args:
         ranking: Ranking of the candidates.
         retrieved: The candidates.
@@ -182,10 +198,15 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
     wanted = positions(ranking.results)
     rows = dict(zip(wanted.tolist(), retrieved.shown.take(pa.array(wanted)).to_pylist(), strict=True))
     labels = teams or [""] * len(ranking.results)
-    return tuple(_result(memory, rows, team) for memory, team in zip(ranking.results, labels, strict=True))
+    flags = (ONLY_NEAR,) if retrieved.identifiers.all_unknown else ()
+    return tuple(
+        _result(memory, rows, team, flags) for memory, team in zip(ranking.results, labels, strict=True)
+    )
 
 
-def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str) -> Result:
+def _result(
+    memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str, flags: tuple[str, ...]
+) -> Result:
     best = rows[memory.best]
     outdated = (SUPERSEDED,) if best["status"] == SUPERSEDED else ()
     return Result(
@@ -198,7 +219,7 @@ def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str)
         score=memory.score,
         confidence=memory.confidence.tier,
         fit=memory.fit_label,
-        flags=memory.flags + outdated,
+        flags=memory.flags + outdated + flags,
         headings=tuple(best["headings"] or ()),
         memory_type=best["memory_type"],
         importance_tier=best["importance_tier"],

@@ -125,6 +125,7 @@ def search(
         warnings,
         _not_shown(ranking, candidates) if explain else (),
         nothing,
+        candidates.identifiers.unknown,
     )
 
 

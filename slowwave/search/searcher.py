@@ -40,6 +40,7 @@ from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
+from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.telemetry import carried, span
 
@@ -68,6 +69,7 @@ class SearchCandidates:
     led: Mapping[str, LedTo] = field(default_factory=dict)  # the same, by search keys
     rated: Mapping[str, RatedFor] = field(default_factory=dict)  # the same, by feedback on similar questions
     warnings: tuple[str, ...] = ()
+    identifiers: Lookup = NOTHING_ASKED
 
 
 class Searcher:
@@ -122,6 +124,7 @@ class Searcher:
         text = ask(_full_text, chunks, query, where, size)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
+        looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
         learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         share_future = ask(knows, self._embedder, query)
         with span("slowwave.search.embed"):
@@ -132,7 +135,9 @@ class Searcher:
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         named = names.result()
-        phrases = with_aliases(triggered.result(), named)
+        lookup: Lookup = looked_up.result()
+        identified = {memory: (identifier, 1.0) for memory, identifier in lookup.found.items()}
+        phrases = identified | with_aliases(triggered.result(), named)
         learned = {} if learned_future is None else learned_future.result()
         others: list[Hits] = []
         found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
@@ -200,6 +205,7 @@ class Searcher:
             led,
             rated,
             () if now is None else self._knowledge.doubts(namespace),
+            lookup,
         )
 
     def _question(self, query: str, vector: np.ndarray) -> np.ndarray:

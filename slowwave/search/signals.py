@@ -40,22 +40,31 @@ if TYPE_CHECKING:
 HEIR = ("memory_id", "source", "path", "replaced_by")
 
 
-class _MemoryNames(NamedTuple):
+class MemoryNames(NamedTuple):
     """Trigger phrases and aliases of a namespace, at a version of its memories."""
 
     version: int
     of_memory: dict[str, tuple[Sequence[str] | None, Sequence[str] | None]]
     triggers: TriggerIndex
     aliases: AliasIndex
+    text: str
+
+    def having(self, part: str) -> dict[str, list[str]]:
+        """Return the phrases and aliases of memories with a lower-case part in one."""
+        if part not in self.text:
+            return {}
+        every = {memory: [*(both[0] or ()), *(both[1] or ())] for memory, both in self.of_memory.items()}
+        return {memory: texts for memory, texts in every.items() if part in "\n".join(texts).lower()}
 
 
 def indexed_names(
-    of_memory: Mapping[str, tuple[Sequence[str] | None, Sequence[str] | None]],
-) -> tuple[TriggerIndex, AliasIndex]:
+    version: int, of_memory: dict[str, tuple[Sequence[str] | None, Sequence[str] | None]]
+) -> MemoryNames:
     """Index the trigger phrases and the aliases of memories."""
     phrases = {name: both[0] for name, both in of_memory.items() if both[0]}
     aliases = {name: both[1] for name, both in of_memory.items() if both[1]}
-    return TriggerIndex(phrases), AliasIndex(aliases)
+    text = "\n".join(name for kind in (phrases, aliases) for names in kind.values() for name in names)
+    return MemoryNames(version, of_memory, TriggerIndex(phrases), AliasIndex(aliases), text.lower())
 
 
 class StoredSignals:
@@ -92,6 +101,10 @@ class StoredSignals:
         """Return memories with an alias that shares a word with the query."""
         aliases = self._names.of(namespace).aliases
         return aliases.match(query) if len(aliases) else {}
+
+    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
+        """Return the phrases and aliases of memories with a lower-case part in one."""
+        return self._names.of(namespace).having(part)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return the feedback states of these memories; unused ones are absent."""
@@ -130,8 +143,8 @@ class StoredSignals:
         return tuple(dict.fromkeys(doubt for some in warnings for doubt in some))
 
     def _read_names(
-        self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: _MemoryNames | None
-    ) -> _MemoryNames:
+        self, namespace: str, mark: tuple[int, tuple[str, ...]], cached: MemoryNames | None
+    ) -> MemoryNames:
         condition = (
             f"{one_of('status', [LIVE, SUPERSEDED])} "
             "AND (array_length(trigger_phrases) > 0 OR array_length(aliases) > 0)"
@@ -139,12 +152,12 @@ class StoredSignals:
         where, columns = within(namespace, condition), ["memory_id", "trigger_phrases", "aliases"]
         if cached is None or cached.version != mark[0]:
             of_memory = by_memory(self._store.read("memories", where, columns=columns))
-            return _MemoryNames(mark[0], of_memory, *indexed_names(of_memory))
+            return indexed_names(mark[0], of_memory)
         new = by_memory(self._store.read_logged("memories", where, columns))
         if new.items() <= cached.of_memory.items():
             return cached
         of_memory = cached.of_memory | new
-        return _MemoryNames(mark[0], of_memory, *indexed_names(of_memory))
+        return indexed_names(mark[0], of_memory)
 
 
 def by_memory(rows: pl.DataFrame) -> dict[str, tuple[Sequence[str] | None, Sequence[str] | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -26,10 +26,9 @@ from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.quality.admission.types import MERGED
 from slowwave.scoring.days import day_end
-from slowwave.scoring.ranking.aliases import AliasIndex, AliasMatch
-from slowwave.scoring.ranking.triggers import TriggerIndex
+from slowwave.scoring.ranking.aliases import AliasMatch
 from slowwave.search.searcher import Searcher
-from slowwave.search.signals import HEIR, StoredSignals, by_memory, indexed_names
+from slowwave.search.signals import HEIR, MemoryNames, StoredSignals, by_memory, indexed_names
 from slowwave.store.frames import to_schema
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
@@ -64,19 +63,23 @@ class PastSignals(StoredSignals):
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `StoredSignals`."""
-        return self._indexed(namespace)[0].match(query)
+        return self._indexed(namespace).triggers.match(query)
 
     def named(self, namespace: str, query: str) -> Mapping[str, AliasMatch]:
         """See `StoredSignals`."""
-        return self._indexed(namespace)[1].match(query)
+        return self._indexed(namespace).aliases.match(query)
 
     def heirs(self, namespace: str, source: str) -> list[str]:
         """See `StoredSignals`."""
         return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
-    def _read_indexed(self, namespace: str) -> tuple[TriggerIndex, AliasIndex]:
+    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
+        """See `StoredSignals`."""
+        return self._indexed(namespace).having(part)
+
+    def _read_indexed(self, namespace: str) -> MemoryNames:
         rows = _present(self._memories(namespace)).select("memory_id", "trigger_phrases", "aliases")
-        return indexed_names(by_memory(rows))
+        return indexed_names(0, by_memory(rows))
 
 
 def searcher_as_of(space: Workspace, day: date) -> Searcher:

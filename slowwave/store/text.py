@@ -45,7 +45,7 @@ class Tables(Protocol):
         """Return an open table."""
 
 
-def full_text(store: Tables, name: str, column: str, query: str) -> Any:  # noqa: ANN401 - LanceDB's query
+def full_text(store: Tables, name: str, column: str, query: str, *, every_word: bool = False) -> Any:  # noqa: ANN401 - LanceDB's query
     """Begin a full-text query; every one begins here (safeguard 4 of rule 5).
 
     It names its column: without one LanceDB searches all indexed columns. The column must be on the table's
@@ -56,15 +56,17 @@ def full_text(store: Tables, name: str, column: str, query: str) -> Any:  # noqa
         name: Of the table.
         column: Column to search.
         query: Words.
+        every_word: Find only rows with all of the words.
 
     Raises:
         StoreError: The column is not on the allow-list.
     """
-    from lancedb.query import MatchQuery
+    from lancedb.query import FullTextOperator, MatchQuery
 
     if column not in store.specs[name].full_text:
         raise StoreError(f"{name}.{column} is not on the full-text allow-list of its table.")
-    return store.table(name).search(MatchQuery(as_asked(query), column), query_type="fts")
+    operator = FullTextOperator.AND if every_word else FullTextOperator.OR
+    return store.table(name).search(MatchQuery(as_asked(query), column, operator=operator), query_type="fts")
 
 
 def full_text_config() -> FTS:

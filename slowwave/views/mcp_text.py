@@ -74,6 +74,7 @@ def with_what_next(error: SlowwaveError, *, missing: str = "", protected: str = 
 def found(answer: Found) -> str:
     """Return the results of a search, and how to report which helped."""
     lines = [f"search_id: {answer.search_id}"]
+    lines += [answer.unknown_message] * bool(answer.unknown_message)
     if answer.results:
         lines += [f"{len(answer.results)} found, best first. {NOTICE}"]
     for result in answer.results:

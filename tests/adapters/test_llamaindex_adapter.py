@@ -70,6 +70,16 @@ async def test_a_memory_of_the_framework_has_it_as_a_block(known):
 
 
 @pytest.mark.asyncio
+async def test_the_block_says_which_identifier_nothing_mentions(known):
+    block = SlowwaveMemoryBlock(memory=known.memory, k=1, saves=False)
+    shown = await block.aget([ChatMessage(role="user", content="when is the deploy day of INC-4821?")])
+    assert shown.startswith("Nothing here mentions INC-4821. The results are only near it.\n\n")
+    assert DEPLOY in shown
+    (found,) = SlowwaveRetriever(known.memory, similarity_top_k=1).retrieve("the deploy day of INC-4821?")
+    assert (found.node.metadata["unknown"], found.node.metadata["flags"]) == (["INC-4821"], ["only_near"])
+
+
+@pytest.mark.asyncio
 async def test_an_agent_calls_the_tools_and_reads_why_a_call_failed(known):
     script: list[ToolCallBlock | TextBlock] = [
         ToolCallBlock(tool_call_id="1", tool_name="memory_search", tool_kwargs={"query": KEYS}),

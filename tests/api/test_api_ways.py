@@ -131,6 +131,14 @@ def test_pages_of_a_list_have_everything_once(api: Api):
     assert api.ids["secret"] not in seen
 
 
+def test_an_identifier_that_nothing_mentions_is_in_the_answer(api: Api):
+    api.of("POST", "/v1/memories", {"content": "The outage INC-4821 began with a certificate of the mail."})
+    found = api.of("POST", "/v1/search", {"query": "what caused the outage INC-4822?"})
+    assert found["unknown"] == ["INC-4822"]
+    assert found["unknown_message"] == "Nothing here mentions INC-4822. The results are only near it."
+    assert found["results"][0]["flags"] == ["only_near"]
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 

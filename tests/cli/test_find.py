@@ -426,3 +426,18 @@ def test_an_error_is_one_line_and_ends_with_1(made, words, message):
 def test_without_a_home_nothing_is_made(tmp_path, words):
     assert "There is no home" in refused(*words, home=tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
+
+
+# -- identifiers that nothing mentions -------------------------------------------------------------
+
+
+def test_an_unknown_identifier_is_said_first(made):
+    question = ("when does the ferry FER-4821 leave?", "-k", "1")
+    message = "Nothing here mentions FER-4821. The results are only near it."
+    for words in (("search", *question), ("search", *question, "--plain"), ("explain", *question)):
+        told = shown(*words, home=made)
+        assert told.index(message) < told.index("sum = score" if words[0] == "explain" else FERRY[:20])
+    found = data("search", *question, home=made)
+    assert (found["unknown"], found["unknown_message"]) == (["FER-4821"], message)
+    assert found["results"][0]["flags"] == ["only_near"]
+    assert data("search", "when does the ferry leave?", home=made)["unknown_message"] == ""

@@ -206,6 +206,19 @@ def test_when_nothing_is_near_enough_it_says_so(serve):
         )
 
 
+def test_an_identifier_that_nothing_mentions_is_said_before_what_is_near(assistant):
+    assistant.call("memory_save", content="The outage INC-4821 began with a certificate that had expired.")
+    query = "what caused the outage INC-4822?"
+    found = assistant.call("memory_search", query=query)
+    message = "Nothing here mentions INC-4822. The results are only near it."
+    assert (found["unknown"], found["unknown_message"]) == (["INC-4822"], message)
+    assert [result["flags"] for result in found["results"]] == [["only_near"]]
+    lines = assistant.say("memory_search", query=query).splitlines()
+    assert lines[1] == message
+    assert "only_near" in lines[5]
+    assert assistant.call("memory_search", query=query.replace("2?", "1?"))["unknown"] == []
+
+
 def test_a_note_that_is_not_let_in_says_why(assistant):
     saved = assistant.call("memory_save", content="ok")
     assert saved["status"] == "quarantined"

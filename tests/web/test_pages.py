@@ -150,6 +150,15 @@ def test_a_search_that_is_shown_again_is_without_what_has_gone(site, memory, sav
     assert "2 results are hidden" in everybody[0].words(found[0][1])
 
 
+def test_an_identifier_that_nothing_mentions_is_said_before_the_results(person, saved):
+    saved(LAMP, title="Lamp")
+    told = person.words("/?q=what+is+the+lamp+of+INC-4821")
+    message = "Nothing here mentions INC-4821. The results are only near it."
+    assert message in told
+    assert told.index(message) < told.index(LAMP)
+    assert "only near" in told[told.index(LAMP) - 200 : told.index(LAMP)]
+
+
 def test_a_search_of_somebody_else_is_not_shown(site, person, saved):
     saved(LAMP, title="Lamp")
     search = re.search(r'action="(/found/[^"]+)/rate"', person.text("/?q=lamp"))[1]

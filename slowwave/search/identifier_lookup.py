@@ -1,0 +1,141 @@
+"""Identifiers of a question that no visible memory mentions (rule 3.11).
+
+Where the caller may not look, there is nothing: a secret, forgotten or merged memory, and one of another
+namespace, mention no identifier. Superseded memories count, because every caller may ask for them. So do all
+that only a filter leaves out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slowwave.index.channels import MENTIONING, Channels
+from slowwave.scoring.ranking.identifiers import WIDE, Identifier, identifiers
+from slowwave.search.filters import Filters
+
+MAX_CHUNKS: Final = 1_000
+"""Maximum chunks read for one identifier (count). If so many have its words, it counts as mentioned."""
+MAX_FOUND: Final = 5
+"""Maximum memories returned for an identifier that they spell otherwise, or longer (count)."""
+MIN_ID_PREFIX: Final = 8
+"""Minimum characters of the beginning of an id or of a source (count)."""
+FEW: Final = 16
+"""Chunks that are read one by one (count); of more, those without the part are left out before."""
+_TEXTS: Final = ("memory_id", "title", "text", "source")
+_LISTS: Final = ("headings", "tags")
+Texts = Sequence[str] | None
+
+
+class Names(Protocol):
+    """Source of trigger phrases and aliases."""
+
+    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
+        """Return the phrases and aliases of memories with a part in one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Outcome of looking up the identifiers of a question.
+
+    Attributes:
+        unknown: Identifiers that nothing mentions, as asked.
+        all_unknown: Whether the question has identifiers and nothing mentions any.
+        found: Memories to return for an identifier, as asked: they spell it otherwise, or have a longer one
+            that begins with it.
+    """
+
+    unknown: tuple[str, ...] = ()
+    all_unknown: bool = False
+    found: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING_ASKED: Final = Lookup()
+
+
+def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, filters: Filters) -> Lookup:
+    """Look up the identifiers of a question in all that its caller may see.
+
+    Args:
+        query: The question.
+        chunks: Channels of the namespace.
+        names: Trigger phrases and aliases.
+        namespace: The tenant.
+        filters: Filters of the search; only those that open memories to the caller matter.
+    """
+    asked = identifiers(query)
+    if not asked:
+        return NOTHING_ASKED
+    where = filters.visible(namespace)
+    unknown: list[str] = []
+    found: dict[str, str] = {}
+    for identifier in asked:
+        chunks_with_words = chunks.with_words(identifier.words, where, MAX_CHUNKS)
+        if chunks_with_words.num_rows >= MAX_CHUNKS:
+            continue  # too many to read: it counts as mentioned
+        if mentions := _mentions(identifier.part, identifier.is_in, chunks_with_words):
+            found |= _spelled_otherwise(identifier, mentions)
+            continue
+        near = chunks.with_part(identifier.part, where, MAX_CHUNKS)
+        if near.num_rows >= MAX_CHUNKS and identifier.is_bare:
+            continue
+        if mentions := _mentions(identifier.part, identifier.is_in, near):
+            found |= _spelled_otherwise(identifier, mentions)
+        elif not _is_named(identifier, chunks, names, namespace, where):
+            # A short part begins some random id or key by chance.
+            named = len(identifier.part) >= MIN_ID_PREFIX
+            longer = list(_mentions(identifier.part, identifier.begins_in, near, named=named))[:MAX_FOUND]
+            found |= dict.fromkeys(longer, identifier.text)
+            if not (longer and identifier.may_be_short):
+                unknown.append(identifier.text)
+    return Lookup(tuple(unknown), len(unknown) == len(asked), found)
+
+
+def _mentions(
+    part: str, is_in: Callable[[str], bool], chunks: pa.Table, *, named: bool = True
+) -> dict[str, str]:
+    """Return the memories that mention an identifier, each with the text of a chunk.
+
+    Args:
+        part: Characters of the identifier.
+        is_in: Whether a text mentions it.
+        chunks: Columns `MENTIONING`.
+        named: Read ids and sources, too.
+    """
+    if chunks.num_rows > FEW:
+        pattern = f"{re.escape(part)}|{WIDE}"
+        having = [pc.match_substring_regex(chunks[name], pattern, ignore_case=True) for name in _TEXTS]
+        having += [pc.greater(pc.list_value_length(chunks[name]), 0) for name in _LISTS]
+        chunks = chunks.filter(reduce(pc.or_, [pc.fill_null(one, fill_value=False) for one in having]))
+    columns = (chunks.column(name).to_pylist() for name in MENTIONING)
+    texts = ((memory, _text(memory if named else "", *rest)) for memory, *rest in zip(*columns, strict=True))
+    return {memory: text for memory, text in texts if is_in(text)}
+
+
+def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, str]:
+    """Return the first mentions if none spells the identifier as asked."""
+    asked = identifier.text.lower()
+    if any(asked in text.lower() for text in mentions.values()):
+        return {}
+    return dict.fromkeys(list(mentions)[:MAX_FOUND], identifier.text)
+
+
+def _is_named(
+    identifier: Identifier, chunks: Channels[Any], names: Names, namespace: str, where: str
+) -> bool:
+    """Whether a visible memory has it in a trigger phrase or an alias."""
+    named = names.names_with(namespace, identifier.part)
+    memories = sorted(memory for memory, texts in named.items() if any(map(identifier.is_in, texts)))
+    return bool(memories) and bool(chunks.of(memories, where, 1).memory_ids)
+
+
+def _text(memory_id: str, title: str, headings: Texts, text: str, source: str, tags: Texts) -> str:
+    """Return all in which a chunk may mention an identifier, line by line; without an id also no source."""
+    names = (memory_id, source or "") if memory_id else ()
+    return "\n".join([title or "", *(headings or ()), text, *(tags or ()), *names])
