@@ -11,7 +11,7 @@ a few times at most (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -204,18 +204,22 @@ class Bm25:
         """Whether every row is live."""
         return self._alive is None
 
-    def scores(self, terms: Iterable[int], unsaid: int = 0) -> tuple[Floats, float]:
+    def scores(
+        self, terms: Iterable[int], unsaid: int = 0, pieces: Container[int] = ()
+    ) -> tuple[Floats, float]:
         """Score every row for the terms of a query, (n,); 0 for a dead row and without a match.
 
         Args:
             terms: of the query, repeats counted.
             unsaid: terms of the query that no row contains (count).
+            pieces: terms that are pieces of words.
 
         Returns:
             The scores, and a bound that no row exceeds: the sum of the best score of any row for each term
-            alone. A term that no row contains adds the score that the first row with it would have.
+            alone. A term that no row contains adds the score that the first row with it would have; a piece
+            of a word adds nothing then.
         """
-        query_terms, bound = self.said(terms, unsaid)
+        query_terms, bound = self.said(terms, unsaid, pieces)
         scores = np.zeros(len(self.index.lengths))
         for term in query_terms:
             for block, place in term.places:
@@ -223,14 +227,17 @@ class Bm25:
                 scores[rows] += term.weight * self.shares(rows, block.counts[place])
         return scores if self._alive is None else np.where(self._alive, scores, 0.0), bound
 
-    def said(self, terms: Iterable[int], unsaid: int = 0) -> tuple[list[QueryTerm], float]:
+    def said(
+        self, terms: Iterable[int], unsaid: int = 0, pieces: Container[int] = ()
+    ) -> tuple[list[QueryTerm], float]:
         """Return the distinct terms of a query in order, and the bound of `scores`."""
         query_terms, bound = [], unsaid * idf(self._count, 0) * (K1 + 1)
         for term, often in Counter(terms).items():
             blocks = ((block, block.find(term)) for block in self.index.blocks)
             places = tuple((block, place) for block, place in blocks if place is not None)
             count = sum(place.stop - place.start - self._dead_in(block, place) for block, place in places)
-            best = max((self._best(term, *match) for match in places), default=0.0) if count else 1.0
+            unmatched = 0.0 if term in pieces else 1.0
+            best = max((self._best(term, *match) for match in places), default=0.0) if count else unmatched
             query_terms.append(QueryTerm(places, often * idf(self._count, count) * (K1 + 1), best))
             bound += query_terms[-1].most
         return query_terms, float(bound)
