@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +186,14 @@ class QueryTerm:
         return sum(place.stop - place.start for _, place in self.places)
 
 
+class _TermStatistics(NamedTuple):
+    """Statistics of a term in the live rows; without a best share, no live row contains it."""
+
+    places: tuple[tuple[Postings, slice], ...]
+    idf: np.float64
+    best: float | None
+
+
 class Bm25:
     """BM25 scorer of the live rows of an index.
 
@@ -198,6 +207,7 @@ class Bm25:
         self._alive = None if self._count == len(alive) else alive
         self._dead = np.flatnonzero(~alive) if self._alive is not None else np.empty(0, np.int64)
         self._mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
+        self._terms: dict[int, _TermStatistics] = {}
 
     @property
     def all_alive(self) -> bool:
@@ -220,12 +230,18 @@ class Bm25:
             of a word adds nothing then.
         """
         query_terms, bound = self.said(terms, unsaid, pieces)
-        scores = np.zeros(len(self.index.lengths))
-        for term in query_terms:
-            for block, place in term.places:
-                rows = block.rows[place]
-                scores[rows] += term.weight * self.shares(rows, block.counts[place])
-        return scores if self._alive is None else np.where(self._alive, scores, 0.0), bound
+        places = [(term.weight, block, place) for term in query_terms for block, place in term.places]
+        if not places:
+            return np.zeros(len(self.index.lengths)), bound
+        rows = np.concatenate([block.rows[place] for _, block, place in places])
+        times = np.concatenate([block.counts[place] for _, block, place in places])
+        weights = np.repeat(
+            [weight for weight, *_ in places], [place.stop - place.start for *_, place in places]
+        )
+        scores: Floats = np.bincount(rows, weights * self.shares(rows, times), len(self.index.lengths))
+        if self._alive is not None:
+            scores[self._dead] = 0.0
+        return scores, bound
 
     def said(
         self, terms: Iterable[int], unsaid: int = 0, pieces: Container[int] = ()
@@ -233,14 +249,25 @@ class Bm25:
         """Return the distinct terms of a query in order, and the bound of `scores`."""
         query_terms, bound = [], unsaid * idf(self._count, 0) * (K1 + 1)
         for term, often in Counter(terms).items():
+            places, rarity, best = self._statistics(term)
+            if best is None:
+                best = 0.0 if term in pieces else 1.0
+            query_terms.append(QueryTerm(places, often * rarity * (K1 + 1), best))
+            bound += query_terms[-1].most
+        return query_terms, float(bound)
+
+    def _statistics(self, term: int) -> _TermStatistics:
+        """Return the postings of a term, its idf and its best share, cached."""
+        known = self._terms.get(term)
+        if known is None:
             blocks = ((block, block.find(term)) for block in self.index.blocks)
             places = tuple((block, place) for block, place in blocks if place is not None)
             count = sum(place.stop - place.start - self._dead_in(block, place) for block, place in places)
-            unmatched = 0.0 if term in pieces else 1.0
-            best = max((self._best(term, *match) for match in places), default=0.0) if count else unmatched
-            query_terms.append(QueryTerm(places, often * idf(self._count, count) * (K1 + 1), best))
-            bound += query_terms[-1].most
-        return query_terms, float(bound)
+            best = max((self._best(term, *match) for match in places), default=0.0) if count else None
+            if len(self._terms) >= MAX_PEAKS:
+                self._terms.clear()
+            known = self._terms[term] = _TermStatistics(places, idf(self._count, count), best)
+        return known
 
     def shares(self, rows: npt.NDArray[np.integer], times: npt.NDArray[np.float32]) -> Floats:
         """Return the saturated term frequency ``tf / (tf + norm)`` of each row, (r,)."""

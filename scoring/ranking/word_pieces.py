@@ -67,11 +67,13 @@ def text_with_pieces(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def word_pieces(word: str) -> tuple[str, ...]:
-    """Return the pieces of a case-folded word; none of a short one, a number or an unspaced script.
+    """Return the pieces of a case-folded word.
 
-    Accents are removed: they move and vanish when a word is inflected.
+       A short word has none, and neither has a function word, a number, or a word in a script without spaces.
+    Accents are removed: they move and
+       vanish when a word is inflected.
     """
-    if is_unspaced(word):
+    if word in _ELSEWHERE or is_unspaced(word):
         return ()
     plain = word
     if not word.isascii():
