@@ -30,6 +30,9 @@ MAX_PEAKS = 65_536
 COMMON = 2_048
 """Rows of a term from which its best rows are computed ahead, because that takes long (count)."""
 
+COMMON_PIECE = 1 / 8
+"""Share of the rows beyond which a piece of a word counts nothing, if they are more than `COMMON`."""
+
 Lengths = npt.NDArray[np.unsignedinteger]
 
 
@@ -192,6 +195,7 @@ class _TermStatistics(NamedTuple):
     places: tuple[tuple[Postings, slice], ...]
     idf: np.float64
     best: float | None
+    rows: int
 
 
 class Bm25:
@@ -227,7 +231,7 @@ class Bm25:
         Returns:
             The scores, and a bound that no row exceeds: the sum of the best score of any row for each term
             alone. A term that no row contains adds the score that the first row with it would have; a piece
-            of a word adds nothing then.
+            of a word adds nothing then. A piece in very many rows is left out: it takes long and says little.
         """
         query_terms, bound = self.said(terms, unsaid, pieces)
         places = [(term.weight, block, place) for term in query_terms for block, place in term.places]
@@ -238,7 +242,9 @@ class Bm25:
         weights = np.repeat(
             [weight for weight, *_ in places], [place.stop - place.start for *_, place in places]
         )
-        scores: Floats = np.bincount(rows, weights * self.shares(rows, times), len(self.index.lengths))
+        scores = np.bincount(rows, weights * self.shares(rows, times), len(self.index.lengths)).astype(
+            np.float64
+        )
         if self._alive is not None:
             scores[self._dead] = 0.0
         return scores, bound
@@ -246,12 +252,16 @@ class Bm25:
     def said(
         self, terms: Iterable[int], unsaid: int = 0, pieces: Container[int] = ()
     ) -> tuple[list[QueryTerm], float]:
-        """Return the distinct terms of a query in order, and the bound of `scores`."""
+        """Return the distinct terms of a query in order, and the bound of `scores`.
+
+        Pieces of words that no row contains, or very many, are left out.
+        """
         query_terms, bound = [], unsaid * idf(self._count, 0) * (K1 + 1)
         for term, often in Counter(terms).items():
-            places, rarity, best = self._statistics(term)
-            if best is None:
-                best = 0.0 if term in pieces else 1.0
+            places, rarity, best, count = self._statistics(term)
+            if term in pieces and not 0 < count <= max(COMMON, self._count * COMMON_PIECE):
+                continue
+            best = 1.0 if best is None else best
             query_terms.append(QueryTerm(places, often * rarity * (K1 + 1), best))
             bound += query_terms[-1].most
         return query_terms, float(bound)
@@ -266,7 +276,7 @@ class Bm25:
             best = max((self._best(term, *match) for match in places), default=0.0) if count else None
             if len(self._terms) >= MAX_PEAKS:
                 self._terms.clear()
-            known = self._terms[term] = _TermStatistics(places, idf(self._count, count), best)
+            known = self._terms[term] = _TermStatistics(places, idf(self._count, count), best, count)
         return known
 
     def shares(self, rows: npt.NDArray[np.integer], times: npt.NDArray[np.float32]) -> Floats:

@@ -197,7 +197,7 @@ class Snapshot:
     def full_text(self, query: str, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
         terms = self.vocabulary.of_query(query, self.table, in_pieces=needs_pieces(query))
-        if len(self) >= MANY:
+        if len(self) >= MANY and not terms.pieces:  # of many pieces of similar weight, none is skipped
             weights, bound = self.words.said(*terms)
             return replace(
                 self._best(*maxscore_rows(self.words, weights, self._passing(where), size), size), bound=bound
@@ -289,7 +289,7 @@ class Snapshot:
         by_chunk: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):
             terms = self.vocabulary.of_query(word, self.table, in_pieces=in_pieces)
-            scores = self.words.scores(terms.terms)[0]
+            scores = self.words.scores(*terms)[0]
             for name, row in rows.items():
                 if name in by_chunk and scores[row] > 0:
                     by_chunk[name][word] = float(scores[row])
