@@ -69,11 +69,10 @@ def text_with_pieces(text: str) -> str:
 def word_pieces(word: str) -> tuple[str, ...]:
     """Return the pieces of a case-folded word.
 
-       A short word has none, and neither has a function word, a number, or a word in a script without spaces.
-    Accents are removed: they move and
-       vanish when a word is inflected.
+    A short word has none, and neither has a number or a word in a script without spaces. Accents are removed:
+    they move and vanish when a word is inflected.
     """
-    if word in _ELSEWHERE or is_unspaced(word):
+    if is_unspaced(word):
         return ()
     plain = word
     if not word.isascii():
