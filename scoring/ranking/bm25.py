@@ -11,8 +11,9 @@ a few times at most (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,9 @@ MAX_PEAKS = 65_536
 
 COMMON = 2_048
 """Rows of a term from which its best rows are computed ahead, because that takes long (count)."""
+
+COMMON_PIECE = 1 / 8
+"""Share of the rows beyond which a piece of a word counts nothing, if they are more than `COMMON`."""
 
 Lengths = npt.NDArray[np.unsignedinteger]
 
@@ -185,6 +189,15 @@ class QueryTerm:
         return sum(place.stop - place.start for _, place in self.places)
 
 
+class _TermStatistics(NamedTuple):
+    """Statistics of a term in the live rows; without a best share, no live row contains it."""
+
+    places: tuple[tuple[Postings, slice], ...]
+    idf: np.float64
+    best: float | None
+    rows: int
+
+
 class Bm25:
     """BM25 scorer of the live rows of an index.
 
@@ -198,42 +211,73 @@ class Bm25:
         self._alive = None if self._count == len(alive) else alive
         self._dead = np.flatnonzero(~alive) if self._alive is not None else np.empty(0, np.int64)
         self._mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
+        self._terms: dict[int, _TermStatistics] = {}
 
     @property
     def all_alive(self) -> bool:
         """Whether every row is live."""
         return self._alive is None
 
-    def scores(self, terms: Iterable[int], unsaid: int = 0) -> tuple[Floats, float]:
+    def scores(
+        self, terms: Iterable[int], unsaid: int = 0, pieces: Container[int] = ()
+    ) -> tuple[Floats, float]:
         """Score every row for the terms of a query, (n,); 0 for a dead row and without a match.
 
         Args:
             terms: of the query, repeats counted.
             unsaid: terms of the query that no row contains (count).
+            pieces: terms that are pieces of words.
 
         Returns:
             The scores, and a bound that no row exceeds: the sum of the best score of any row for each term
-            alone. A term that no row contains adds the score that the first row with it would have.
+            alone. A term that no row contains adds the score that the first row with it would have; a piece
+            of a word adds nothing then. A piece in very many rows is left out: it takes long and says little.
         """
-        query_terms, bound = self.said(terms, unsaid)
-        scores = np.zeros(len(self.index.lengths))
-        for term in query_terms:
-            for block, place in term.places:
-                rows = block.rows[place]
-                scores[rows] += term.weight * self.shares(rows, block.counts[place])
-        return scores if self._alive is None else np.where(self._alive, scores, 0.0), bound
+        query_terms, bound = self.said(terms, unsaid, pieces)
+        places = [(term.weight, block, place) for term in query_terms for block, place in term.places]
+        if not places:
+            return np.zeros(len(self.index.lengths)), bound
+        rows = np.concatenate([block.rows[place] for _, block, place in places])
+        times = np.concatenate([block.counts[place] for _, block, place in places])
+        weights = np.repeat(
+            [weight for weight, *_ in places], [place.stop - place.start for *_, place in places]
+        )
+        scores = np.bincount(rows, weights * self.shares(rows, times), len(self.index.lengths)).astype(
+            np.float64
+        )
+        if self._alive is not None:
+            scores[self._dead] = 0.0
+        return scores, bound
 
-    def said(self, terms: Iterable[int], unsaid: int = 0) -> tuple[list[QueryTerm], float]:
-        """Return the distinct terms of a query in order, and the bound of `scores`."""
+    def said(
+        self, terms: Iterable[int], unsaid: int = 0, pieces: Container[int] = ()
+    ) -> tuple[list[QueryTerm], float]:
+        """Return the distinct terms of a query in order, and the bound of `scores`.
+
+        Pieces of words that no row contains, or very many, are left out.
+        """
         query_terms, bound = [], unsaid * idf(self._count, 0) * (K1 + 1)
         for term, often in Counter(terms).items():
+            places, rarity, best, count = self._statistics(term)
+            if term in pieces and not 0 < count <= max(COMMON, self._count * COMMON_PIECE):
+                continue
+            best = 1.0 if best is None else best
+            query_terms.append(QueryTerm(places, often * rarity * (K1 + 1), best))
+            bound += query_terms[-1].most
+        return query_terms, float(bound)
+
+    def _statistics(self, term: int) -> _TermStatistics:
+        """Return the postings of a term, its idf and its best share, cached."""
+        known = self._terms.get(term)
+        if known is None:
             blocks = ((block, block.find(term)) for block in self.index.blocks)
             places = tuple((block, place) for block, place in blocks if place is not None)
             count = sum(place.stop - place.start - self._dead_in(block, place) for block, place in places)
-            best = max((self._best(term, *match) for match in places), default=0.0) if count else 1.0
-            query_terms.append(QueryTerm(places, often * idf(self._count, count) * (K1 + 1), best))
-            bound += query_terms[-1].most
-        return query_terms, float(bound)
+            best = max((self._best(term, *match) for match in places), default=0.0) if count else None
+            if len(self._terms) >= MAX_PEAKS:
+                self._terms.clear()
+            known = self._terms[term] = _TermStatistics(places, idf(self._count, count), best, count)
+        return known
 
     def shares(self, rows: npt.NDArray[np.integer], times: npt.NDArray[np.float32]) -> Floats:
         """Return the saturated term frequency ``tf / (tf + norm)`` of each row, (r,)."""

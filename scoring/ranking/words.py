@@ -80,6 +80,11 @@ def as_indexed(text: str) -> str:
     return _in_pieces(text, shorter=True)
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a word has a character of a script without spaces."""
+    return _UNSPACED.search(word) is not None
+
+
 def _in_pieces(text: str, *, shorter: bool) -> str:
     if text.isascii() or not _UNSPACED.search(text):
         return text

@@ -1,18 +1,25 @@
 """Language coverage of a model, estimated from its tokeniser's splits of a text.
 
 A tokeniser keeps words of known languages whole or in few pieces. Words of another language fall apart into
-letters, bytes or unknown tokens. So no list of languages is needed (docs/benchmarks/retrieval.md has the
-figures).
+letters, bytes or unknown tokens. Languages with the letters and roots of English do not, so their function
+words count, too (docs/benchmarks/retrieval.md has the figures).
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from slowwave.scoring.ranking.word_pieces import needs_pieces
+
 STRANGE: Final = 0.5
 """Value of `is_unspaced` up to which coverage is 0."""
 KNOWN: Final = 0.8
 """Value of `is_unspaced` from which coverage is 1, as for 99 of 100 English questions."""
+ELSEWHERE: Final = 0.5
+"""Maximum coverage of a text whose function words are not English.
+
+A tokeniser keeps German words nearly whole, but an English model has not learned their meaning.
+"""
 TRUSTED: Final = 3
 """Prior uncut places of every text (count), so that one strange word is not a strange language."""
 
@@ -47,5 +54,6 @@ def is_unspaced(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizer
 
 
 def coverage(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.Tokenizer
-    """Return a model's language coverage of a text, from its tokeniser: 0 none, 1 full."""
-    return min(max((is_unspaced(tokenizer, text) - STRANGE) / (KNOWN - STRANGE), 0.0), 1.0)
+    """Return an English model's language coverage of a text, from its tokeniser: 0 none, 1 full."""
+    share = min(max((is_unspaced(tokenizer, text) - STRANGE) / (KNOWN - STRANGE), 0.0), 1.0)
+    return min(share, ELSEWHERE) if needs_pieces(text) else share

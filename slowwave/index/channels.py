@@ -77,9 +77,12 @@ class Channels(Protocol[H]):
         """Return the first chunk's text of some memories."""
 
     def term_scores(
-        self, words: Sequence[str], chunk_ids: Sequence[str], where: str
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False
     ) -> dict[str, dict[str, float]]:
-        """Return BM25 of every word alone, by chunk; they sum to the query's score."""
+        """Return BM25 of every word alone, by chunk; they sum to the query's score.
+
+        With `in_pieces`, a word's score includes its pieces'.
+        """
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """Return at most `most` chunks that have a word of each set, columns `MENTIONING`."""

@@ -16,6 +16,7 @@ from slowwave.index.channels import DIGITS, MAX_MATCHES, MENTIONING, SHOWN, Merg
 from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
+from slowwave.scoring.ranking.word_pieces import MARK, needs_pieces, pieces
 from slowwave.store import Store, one_of, quote
 from slowwave.store.instrumentation import observe_query
 from slowwave.store.tenancy import within
@@ -55,27 +56,30 @@ class TableChannels:
 
     def full_text(self, query: str, where: str, size: int) -> TableHits:
         """See `Channels`."""
-        search = full_text(self._store, "chunks", "search_text", query)
+        in_pieces = needs_pieces(query)
+        asked = _with_pieces(query) if in_pieces else query
+        search = full_text(self._store, "chunks", "search_text", asked)
         with observe_query("full_text_search", "chunks") as observation:
             rows = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
             observation.set(rows=rows.num_rows)
-        return TableHits(rows, self._bound(query))
+        return TableHits(rows, self._bound(query, in_pieces=in_pieces))
 
-    def _bound(self, query: str) -> float:
+    def _bound(self, query: str, *, in_pieces: bool) -> float:
         """Return an upper bound of the namespace's scores for a query (`Bm25.scores`)."""
         best = self._best.of("chunks")
-        words = Counter(query_words(query))
+        words = Counter([*query_words(query), *(pieces(query) if in_pieces else ())])
         for word in words.keys() - best.keys():
             best[word] = self._best_of(word)
         return sum(times * best[word] for word, times in words.items())
 
     def _best_of(self, word: str) -> float:
-        """Return the best score of a word in the namespace; 0 for a stop word."""
+        """Return the best score of a word in the namespace; 0 for a stop word and an unmatched piece."""
         search = full_text(self._store, "chunks", "search_text", word).where(self._in_namespace)
         with observe_query("full_text_search", "chunks"):
             best = search.limit(1).select(["_score"]).to_arrow()
         scores: list[float] = best.column("_score").to_pylist()
-        if scores or not list(self._store.table("chunks").tokenize(word, column="search_text")):
+        table = self._store.table("chunks")
+        if scores or word.endswith(MARK) or not list(table.tokenize(word, column="search_text")):
             return scores[0] if scores else 0.0
         return float(idf(self._store.count("chunks", self._in_namespace), 0)) * (K1 + 1)
 
@@ -148,7 +152,7 @@ class TableChannels:
         return dict(zip(*columns.values(), strict=True))
 
     def term_scores(
-        self, words: Sequence[str], chunk_ids: Sequence[str], where: str
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False
     ) -> dict[str, dict[str, float]]:
         """See `Channels`.
 
@@ -157,7 +161,8 @@ class TableChannels:
         """
         scores: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if chunk_ids else ()):
-            search = full_text(self._store, "chunks", "search_text", word)
+            asked = _with_pieces(word) if in_pieces else word
+            search = full_text(self._store, "chunks", "search_text", asked)
             with observe_query("full_text_search", "chunks"):
                 rows = search.where(where).limit(MAX_MATCHES).select(["chunk_id", "_score"]).to_arrow()
             rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(list(chunk_ids))))
@@ -187,6 +192,11 @@ class TableChannels:
             rows = search.limit(most).select(list(MENTIONING)).to_arrow()
             observation.set(rows=rows.num_rows)
         return rows
+
+
+def _with_pieces(text: str) -> str:
+    """Return a text for a full-text query, with the pieces of its words."""
+    return " ".join([text, *pieces(text)])
 
 
 def _vectors(rows: pa.Table) -> np.ndarray:

@@ -18,6 +18,7 @@ from slowwave.index.partitions import Partitions
 from slowwave.index.vocabulary import Tokenizer, Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25
 from slowwave.scoring.ranking.maxscore import maxscore_rows
+from slowwave.scoring.ranking.word_pieces import needs_pieces
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -205,8 +206,8 @@ class Snapshot:
 
     def full_text(self, query: str, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
-        terms = self.vocabulary.of_query(query, self.table)
-        if len(self) >= MANY:
+        terms = self.vocabulary.of_query(query, self.table, in_pieces=needs_pieces(query))
+        if len(self) >= MANY and not terms.pieces:  # of many pieces of similar weight, none is skipped
             weights, bound = self.words.said(*terms)
             return replace(
                 self._best(*maxscore_rows(self.words, weights, self._passing(where), size), size), bound=bound
@@ -284,7 +285,7 @@ class Snapshot:
         return {row["memory_id"]: row["text"] for row in chunks.to_pylist() if row["ordinal"] == 0}
 
     def term_scores(
-        self, words: Sequence[str], chunk_ids: Sequence[str], where: str
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False
     ) -> dict[str, dict[str, float]]:
         """Return BM25 by word and chunk; a word with the same term as an earlier one adds nothing.
 
@@ -297,7 +298,8 @@ class Snapshot:
         rows = {name: row for name, row in zip(names, candidates, strict=True) if self.alive[row]}
         by_chunk: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):
-            scores = self.words.scores(self.vocabulary.of_query(word, self.table)[0])[0]
+            terms = self.vocabulary.of_query(word, self.table, in_pieces=in_pieces)
+            scores = self.words.scores(*terms)[0]
             for name, row in rows.items():
                 if name in by_chunk and scores[row] > 0:
                     by_chunk[name][word] = float(scores[row])

@@ -10,13 +10,14 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from slowwave.index.mapped_file import Texts
+from slowwave.scoring.ranking.word_pieces import pieces
 from slowwave.scoring.ranking.words import as_asked
 
 WORD = r"[\p{Alphabetic}\p{N}]+"
@@ -67,6 +68,20 @@ class Lexicon:
         return numbers
 
 
+class TermsOfQuery(NamedTuple):
+    """Terms of a query, as `Bm25.scores` takes them.
+
+    Attributes:
+        terms: Known terms, with repetitions.
+        unknown: Words that no text has (count).
+        pieces: Those of `terms` that are pieces of words. One that no text has is left out.
+    """
+
+    terms: list[int]
+    unknown: int
+    pieces: frozenset[int]
+
+
 class Vocabulary:
     """Growing numbering of terms.
 
@@ -101,13 +116,20 @@ class Vocabulary:
         has_term = terms != NONE
         return terms[has_term], words["row"].to_numpy().astype(np.int64)[has_term]
 
-    def of_query(self, query: str, table: Tokenizer) -> tuple[list[int], int]:
-        """Return the query's known terms with repetitions, and the number of unknown ones."""
+    def of_query(self, query: str, table: Tokenizer, *, in_pieces: bool = False) -> TermsOfQuery:
+        """Return the terms of a query.
+
+        Args:
+            query: Words.
+            table: Table whose index turns new words into terms.
+            in_pieces: Whether to add the pieces of its words.
+        """
         words = query_words(query)
+        cut = list(pieces(query)) if in_pieces else []
         with self._lock:
             if len(self._query_words) > MAX_QUERY_WORDS:
                 self._query_words.clear()
-            by_word = {word: self._word(word) for word in words}
+            by_word = {word: self._word(word) for word in (*words, *cut)}
             fresh = [
                 word for word, number in by_word.items() if number is None and word not in self._query_words
             ]
@@ -116,9 +138,10 @@ class Vocabulary:
                 if number is None:
                     term = self._query_words[word]
                     by_word[word] = NONE if term is None else self._term(term)
-            numbers = [by_word[word] for word in words]
-        found_terms = [number for number in numbers if number is not None and number != NONE]
-        return found_terms, numbers.count(None)
+        numbers = [by_word[word] for word in words]
+        of_pieces = [number for piece in cut if (number := by_word[piece]) is not None]
+        known = [number for number in (*numbers, *of_pieces) if number is not None and number != NONE]
+        return TermsOfQuery(known, numbers.count(None), frozenset(of_pieces))
 
     def containing(self, part: str) -> list[int]:
         """Return the numbers of terms with a digit that contain a part.

@@ -17,8 +17,8 @@ from typing import Any, Final
 import polars as pl
 
 from slowwave.errors import SlowwaveError
-from slowwave.notes.chunking import found_by, indexed_text
 from slowwave.store import Store
+from slowwave.store.search_texts import differing
 from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.tenancy import within
 from slowwave.store.text import full_text, full_text_columns
@@ -78,17 +78,7 @@ def prove(store: Store, tables: Collection[str] | None = None, *, plant: bool = 
 
 def contaminated_chunks(store: Store) -> pl.DataFrame:
     """Return chunks whose search text differs from their text and context: chunk_id, memory_id, revision."""
-    columns = ["chunk_id", "memory_id", "revision", "title", "headings", "text", "search_text"]
-    contexts = store.read("memories", columns=["memory_id", "revision", "context"])
-    chunks = store.read(SEARCHED, columns=columns).join(contexts, on=["memory_id", "revision"], how="left")
-    right = [
-        found_by(indexed_text(title or "", headings or (), text), context)
-        for title, headings, text, context in chunks.select(
-            "title", "headings", "text", "context"
-        ).iter_rows()
-    ]
-    wrong = pl.col("search_text").ne_missing(pl.Series(right, dtype=pl.String))
-    return chunks.filter(wrong).select("chunk_id", "memory_id", "revision")
+    return differing(store).drop("search_text")
 
 
 class IsolationWatch:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from slowwave.notes.markdown import Heading, outline, plain_heading
-from slowwave.scoring.ranking.words import as_indexed
+from slowwave.scoring.ranking.word_pieces import text_with_pieces
 
 SMALL_CHUNK = 20
 """Minimum size (words) of a chunk that is retrieved on its own."""
@@ -156,14 +156,14 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
 
 
 def found_by(text: str, context: str | None) -> str:
-    """Return the text of a chunk for the full-text index, segmented where unspaced.
+    """Return the text of a chunk for the full-text index, with pieces of words where it is not English.
 
     Args:
         text: From :func:`indexed_text`.
         context: Of the note, if any. The chunk's own text counts twice beside it.
     """
-    own = as_indexed(text)
-    return f"{own}\n{own}\n{as_indexed(context)}" if context else own
+    own = text_with_pieces(text)
+    return f"{own}\n{own}\n{text_with_pieces(context)}" if context else own
 
 
 def _leading_headings(text: str) -> Iterator[str]:

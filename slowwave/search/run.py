@@ -23,6 +23,7 @@ from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
+from slowwave.scoring.ranking.word_pieces import needs_pieces
 from slowwave.scoring.ranking.words import asked_words
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
@@ -85,7 +86,10 @@ def search(
     if explain:
         best = [candidates.candidates.chunk_ids[result.best] for result in ranking.results]
         words = asked_words(query)[:WORDS_EXPLAINED]
-        terms = searcher.term_scores(namespace, words, best, filters) if policy.fusion == "convex" else {}
+        terms = {}
+        if policy.fusion == "convex":
+            cut = needs_pieces(query)
+            terms = searcher.term_scores(namespace, words, best, filters, in_pieces=cut)
         result_ids = [result.memory_id for result in ranking.results]
         recent = recent_votes(space.store, namespace, result_ids, moment, texts_in(space))
         policies = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]

@@ -234,11 +234,12 @@ class Searcher:
         return np.where(is_derived.to_numpy(), 0.0, share)
 
     def term_scores(
-        self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None
-    ) -> dict[str, dict[str, float]]:
+        self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None,
+        *, in_pieces: bool = False,
+    ) -> dict[str, dict[str, float]]:  # fmt: skip
         """Return BM25 of every word alone, by chunk; they sum to the query's score."""
         where = condition(self._knowledge, namespace, filters or Filters())
-        return self._channels(namespace).term_scores(query_words, chunk_ids, where)
+        return self._channels(namespace).term_scores(query_words, chunk_ids, where, in_pieces=in_pieces)
 
 
 def _raised(

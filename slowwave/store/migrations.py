@@ -10,7 +10,7 @@ opened.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import pyarrow as pa
@@ -24,6 +24,7 @@ from slowwave.store.checkpoints import (
 )
 from slowwave.store.database import Store
 from slowwave.store.frames import quote
+from slowwave.store.search_texts import add_pieces
 from slowwave.store.tables import SCHEMA_VERSION
 
 MIN_VERSION = 12
@@ -56,6 +57,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         _forget_days("evaluated-"),
     ),
     Migration(14, "questions", ("usage_signals", "learned_effect"), _forget_days("fold-")),
+    Migration(17, "pieces of words", ("chunks",), add_pieces),
 )  # fmt: skip
 
 BEFORE = "before-upgrade"
@@ -77,8 +79,13 @@ def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[
             f"{MIN_VERSION} on. Open it with an older Slowwave first."
         )
     steps = sorted((step for step in migrations if step.version > version), key=lambda step: step.version)
-    if max([version, *(step.version for step in steps)]) < SCHEMA_VERSION:
-        steps.append(_additions(store))
+    if version >= SCHEMA_VERSION:
+        return steps
+    added = _additions(store)
+    if steps and steps[-1].version >= SCHEMA_VERSION:  # no step follows that would add what else is missing
+        steps[-1] = replace(steps[-1], tables=tuple(dict.fromkeys((*steps[-1].tables, *added.tables))))
+    else:
+        steps.append(added)
     return steps
 
 

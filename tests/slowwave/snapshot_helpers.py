@@ -19,7 +19,7 @@ from slowwave.search.filters import Filters
 from slowwave.store.tenancy import within
 
 WORDS = (
-    "boat pier tide gauge winter Ruaridh battery Straße naïve snake_case 3.14 don't the of 東京 ตลาด".split()  # noqa: SIM905
+    "Häuser und boat pier tide gauge winter battery Straße naïve snake_case 3.14 don't the 東京 ตลาด".split()  # noqa: SIM905
 )
 QUERIES = (
     "boat in winter",
@@ -28,6 +28,7 @@ QUERIES = (
     "東京 ตลาด",
     "never said",
     "boat boat",
+    "das Haus und die Straßen",
 )
 NEAR = 1e-5
 MANY = 2**30

@@ -14,7 +14,7 @@ import polars as pl
 
 from slowwave.maintenance.erasure.model import ErasureTask
 from slowwave.maintenance.erasure.quote_detection import QuoteFingerprints
-from slowwave.scoring.ranking.words import as_indexed
+from slowwave.scoring.ranking.word_pieces import text_with_pieces
 from slowwave.store import one_of
 from slowwave.store.frames import batches, frame_of, to_schema
 from slowwave.store.tenancy import within
@@ -38,7 +38,7 @@ def _unlent(rows: pl.DataFrame, work: ErasureTask) -> pl.DataFrame:
 
 def _search_text_without(texts: pl.Series, lent: Collection[str]) -> pl.Expr:
     """Remove the lent context from a chunk's search text (`notes.chunking.found_by` adds it)."""
-    tails = [f"\n{as_indexed(words)}" for words in lent]
+    tails = [f"\n{text_with_pieces(words)}" for words in lent]
 
     def without_tail(text: str) -> str:
         tail = next(filter(text.endswith, tails), "")
