@@ -309,7 +309,7 @@ class Snapshot:
         """See `Channels`."""
         rows = None
         for words in sets:
-            terms, _ = self.vocabulary.of_query(" ".join(sorted(words)), self.table)
+            terms = self.vocabulary.of_query(" ".join(sorted(words)), self.table).terms
             having = self._having(terms)
             rows = having if rows is None else np.intersect1d(rows, having, assume_unique=True)
             if not len(rows):
