@@ -150,6 +150,10 @@ class RankingPolicy:
         "Return one of several memories with the same words, and name the others",
         rule="3.9", before=False,
     )] = True
+    time_weight: Annotated[float, Parameter(
+        "Share of its text score that a memory gains if it is of the time that the query names. 0: none",
+        0, 1, rule="3.2", before=0.0, stage="time",
+    )] = 0.6
     rerank_weight: Annotated[float, Parameter(
         "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",
     )] = 0.0
@@ -229,6 +233,7 @@ SEEDS = RankingPolicy(
     title_weight=0.0,
     bm25_reach=inf,
     neighbour_weight=0.0,
+    time_weight=0.0,
     feedback_scope="memory",
     mpab_coefficient=0.3,
     mpab_cap=inf,

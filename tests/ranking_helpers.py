@@ -137,6 +137,7 @@ def worlds(draw, min_size: int = 0, **without) -> Candidates:
         "states": st.dictionaries(names, states),
         "confidence": st.dictionaries(names, confidences),
         "superseded": st.frozensets(names),
+        "times": st.dictionaries(names, st.sampled_from([0.5, 1.0])),
         "bm25_bound": st.floats(0, 60) | st.just(NAN),
     }
     known["same_as"] = st.dictionaries(names, names).map(grouped)

@@ -37,6 +37,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     "triggers": pl.Map(pl.String, pl.List(pl.String)),
     "follows": pl.Map(pl.String, pl.String),
     "same_as": pl.Map(pl.String, pl.String),
+    "times": pl.Map(pl.String, pl.Float64),
     "states": pl.Map(pl.String, _STATE),
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
     "superseded": pl.List(pl.String),
@@ -117,6 +118,7 @@ class Batch:
             **states.triggers(n),
             **states.states(),
             points=states.points(),
+            time=states.times(),
             superseded=states.superseded(),
             **states.pairs("follows", "follower", "followed"),
             **states.pairs("same_as", "duplicate", "original"),
@@ -175,6 +177,10 @@ class _MemoryLookup:
         phrase_said = np.zeros(n, dtype=np.bool_)
         phrase_said[_int(rows, "search")[strength == 1.0]] = True
         return {"trigger": self._values(of, strength, 0.0), "phrase_said": phrase_said}
+
+    def times(self) -> Floats:
+        rows, of = self._entries("times")
+        return self._values(of, rows["value"].to_numpy().astype(np.float64), 0.0)
 
     def points(self) -> Floats:
         rows, of = self._entries("confidence")

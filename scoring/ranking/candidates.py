@@ -142,6 +142,8 @@ class Candidates:
         aliases: alias that the title share of a memory comes from; shown only, not in `to_dict`.
         follows: the memory before a memory, as turns of a chat follow each other.
         same_as: the memory with the same words that a duplicate is grouped with, by memory.
+        times: how well a memory answers the time that the query asks for, in (0, 1]; empty without one.
+        time_words: the query's words for it; shown only, not in `to_dict`.
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.
@@ -167,6 +169,8 @@ class Candidates:
     aliases: Mapping[str, str] = field(default_factory=dict)
     follows: Mapping[str, str] = field(default_factory=dict)
     same_as: Mapping[str, str] = field(default_factory=dict)
+    times: Mapping[str, float] = field(default_factory=dict)
+    time_words: str = ""
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
@@ -222,7 +226,7 @@ class Candidates:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON data that `from_dict` restores exactly; without `aliases`, `led`, `rated`."""
+        """Return plain JSON data that `from_dict` restores exactly; without what is shown only."""
         return {
             "chunk_id": list(self.chunk_ids),
             "memory_id": list(self.memory_ids),
@@ -230,6 +234,7 @@ class Candidates:
             "triggers": {memory: list(trigger) for memory, trigger in self.triggers.items()},
             "follows": dict(self.follows),
             "same_as": dict(self.same_as),
+            "times": dict(self.times) or None,
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(confidence) for memory, confidence in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
@@ -257,6 +262,7 @@ class Candidates:
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
             same_as=data.get("same_as") or {},
+            times=data.get("times") or {},
             states={memory: _state(entry) for memory, entry in data["states"].items()},
             confidence={memory: Confidence(*entry) for memory, entry in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),

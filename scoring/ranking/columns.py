@@ -38,6 +38,7 @@ class Columns:
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
         number: (m,) place of the memory's id in the list returned with the columns.
         trigger: (m,) strength of the triggered phrase, 0 without one.
+        time: (m,) as `times` of `Candidates`, 0 where absent.
         effectiveness, feedback_count, question_effectiveness, question_count, learned, key: (m,) as in
             `MemoryState`.
         points: (m,) confidence points.
@@ -70,6 +71,7 @@ class Columns:
     rerank: Floats
     number: Integers
     trigger: Floats
+    time: Floats
     effectiveness: Floats
     feedback_count: Integers
     question_effectiveness: Floats
@@ -191,8 +193,8 @@ _OF_CHUNKS = (
     "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
 )  # fmt: skip
 _OF_MEMORIES = (
-    "number", "trigger", "effectiveness", "feedback_count", "question_effectiveness", "question_count",
-    "learned", "key", "points", "superseded",
+    "number", "trigger", "time", "effectiveness", "feedback_count", "question_effectiveness",
+    "question_count", "learned", "key", "points", "superseded",
 )  # fmt: skip
 _CHANNEL_DEFAULTS: dict[str, dict[str, float]] = {
     VECTOR: {"cosine": np.nan, "vector_rank": 0},
@@ -205,7 +207,7 @@ _CHANNEL_DEFAULTS: dict[str, dict[str, float]] = {
 _UNRATED = {
     "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
 }  # fmt: skip
-_UNKNOWN = {**_UNRATED, "trigger": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
+_UNKNOWN = {**_UNRATED, "trigger": 0.0, "time": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
 _POINTERS = ("voted", "doubted", "follower", "followed", "duplicate", "original")
 
 
@@ -232,6 +234,9 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
     for name, (_, strength) in candidates.triggers.items():
         if name in place:
             filled["trigger"][place[name]] = strength
+    for name, share in candidates.times.items():
+        if name in place:
+            filled["time"][place[name]] = share
     for name, confidence in candidates.confidence.items():
         if confidence.points and name in place:
             filled["points"][place[name]] = confidence.points

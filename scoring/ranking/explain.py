@@ -97,6 +97,7 @@ class ScoreExplainer:
             "mpab": ("chunks", f"{chunks - 1} more"),
             "neighbour": ("follows", "before or after"),
             "rerank": ("text", "cross-encoder"),
+            "time": ("dates", self._candidates.time_words or "time of the query"),
         }
         rows = [
             Contribution(source, *labels[source], (1 - weight) * part[at])

@@ -68,7 +68,8 @@ class ScoredMemories:
         # Only the greater is added; in this order, rounding keeps the order of effectiveness.
         plain = served.combined(self.semantic, calm, weight) + self.learned
         raised = plain + np.maximum(key, gained) + self.trusted
-        self.fit = (1.0 - weight) * self.semantic + self.learned + np.maximum(key, gained)
+        # The time asked for moves memories and hides none, so the cut does not see it.
+        self.fit = (1.0 - weight) * (self.semantic - self._timed) + self.learned + np.maximum(key, gained)
         self.multiplier = self._penalties()
         # A penalty is never a gain: a score below zero is not multiplied.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
@@ -100,7 +101,13 @@ class ScoredMemories:
             weight = (policy.rerank_weight * reranked)[columns.search]
             parts = {name: (1 - weight) * part for name, part in parts.items()}
             parts["rerank"] = weight * finite(read)
-        return parts, reduce(np.add, parts.values())
+        text_score = reduce(np.add, parts.values())
+        self._timed: Floats | float = 0.0
+        if policy.time_weight and columns.time.any():
+            # A share of the text score: a memory of the right day about something else gains little.
+            self._timed = parts["time"] = policy.time_weight * columns.time * np.maximum(text_score, 0.0)
+            text_score = text_score + self._timed
+        return parts, text_score
 
     def _neighbours(self, best: Floats) -> Floats:
         """Return the better score of the memories before and after each one, (m,); 0 without one."""

@@ -38,6 +38,7 @@ from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.ranking.time_words import TimeWords, time_shares, time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
@@ -167,6 +168,7 @@ class Searcher:
             own_tiers = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
+        asked_time = None if now is None else time_words(query, now)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}
@@ -183,6 +185,8 @@ class Searcher:
                 shown.column("text").to_pylist(),
                 shown.column("title").to_pylist(),
             ),
+            times=_times(asked_time, shown) if asked_time else {},
+            time_words=asked_time.words if asked_time else "",
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
@@ -334,6 +338,17 @@ def _with_alias_shares(
 def _follows(rows: pa.Table) -> dict[str, str]:
     pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
     return {memory: previous for memory, previous in pairs if previous}
+
+
+def _times(asked: TimeWords, rows: pa.Table) -> dict[str, float]:
+    """Return how well each memory answers the time that was asked for; without those that do not."""
+    days = [moment.date() for moment in rows.column("created_at").to_pylist()]
+    best: dict[str, float] = {}
+    shares = time_shares(asked, rows.column("text").to_pylist(), days).round(DIGITS).tolist()
+    for memory, share in zip(rows.column("memory_id").to_pylist(), shares, strict=True):
+        if share > best.get(memory, 0.0):
+            best[memory] = share
+    return best
 
 
 def _superseded(rows: pa.Table) -> frozenset[str]:

@@ -1,0 +1,278 @@
+"""Time expressions of a question, and the dates that a text carries.
+
+Only certain expressions count: `in March` is a month, `march` alone may be a verb. The forms stand in the
+word lists ``time_*.txt``, one list a language. Days are days in UTC, as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from slowwave.scoring.arrays import Floats
+from slowwave.scoring.wordlists import lines
+
+LANGUAGES = ("en", "de", "es", "fr", "pt", "zh", "hi", "ar", "ja")
+_UNSPACED = {"zh", "ja"}
+_KINDS = (
+    "date", "ago", "before_yesterday", "yesterday", "today", "last_week", "last_month", "last_year",
+    "this_week", "this_month", "this_year", "month", "year", "newest", "oldest",
+)  # fmt: skip
+_DATED = ("date", "month", "year")
+_FIRST, _LAST = date.min, date.max
+_WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、]+")
+_ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
+
+
+class TimeWords(NamedTuple):
+    """Time that a question asks for.
+
+    Attributes:
+        words: the expression as it was asked.
+        since: first day; None with an `order`.
+        until: last day; None with an `order`.
+        order: newest, oldest, or empty.
+    """
+
+    words: str
+    since: date | None = None
+    until: date | None = None
+    order: str = ""
+
+
+class _Language:
+    """Forms of one language; patterns are compiled when a text first needs them."""
+
+    def __init__(self, name: str) -> None:
+        table = dict(line.split(" = ", 1) for line in lines("slowwave.scoring", f"time_{name}"))
+        self._table, self.unspaced = table, name in _UNSPACED
+        self.months = {word: at for at, word in enumerate(table["months"].split(";"), start=1)}
+        pairs = [pair.rsplit(" ", 1) for pair in table["numbers"].split(";")]
+        self.numbers = {word: int(value) for word, value in pairs}
+        self.units = dict(pair.rsplit(" ", 1) for pair in table["units"].split(";"))
+        self.before = {word for word in table.get("before", "").split(";") if word}
+        self.after = {word for word in table.get("after", "").split(";") if word}
+        self._bound = _any(dict.fromkeys(self.before | self.after, ""))
+        plain = [table.get(kind, "") for kind in _KINDS if kind not in _DATED]
+        words = {word for form in plain for word in _WORD.findall(form)}
+        self.keys = {word for word in words if len(word) > 2 and "{" not in word} | set(self.months)
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        return {
+            "n": rf"(?P<n>\d{{1,3}}|{_any(self.numbers)})",
+            "unit": rf"(?P<unit>{_any(self.units)})",
+            "month": rf"(?P<month>{_any(self.months)})",
+            "day": r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|º|er)?",
+            "year": r"(?P<year>(?:19|20)\d\d)",
+        }
+
+    def _whole(self, form: str) -> re.Pattern[str]:
+        start, end = ("(?<!\\d)", "(?!\\d)") if self.unspaced else (f"(?<![{_EDGE}])", f"(?![{_EDGE}])")
+        return re.compile(start + form.replace(" {month}", "[ -]{month}").format(**self._places) + end)
+
+    @cached_property
+    def forms(self) -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
+        """Return the patterns of each kind of expression in a question."""
+        # A month or year after `before` is as certain as one after `in`.
+        lead = f"(?:(?P<bound>{self._bound}) (?:the )?)" if self._bound else ""
+        kinds = []
+        for kind in _KINDS:
+            forms = self._table[kind].split(";") if kind in self._table else []
+            if lead and kind in _DATED:
+                forms = [f"{lead}?{form}" for form in forms]
+                forms += [] if kind == "date" else [f"{lead}{{{kind}}}"]
+            kinds.append((kind, tuple(self._whole(form) for form in forms)))
+        return tuple(kinds)
+
+    @cached_property
+    def in_text(self) -> tuple[re.Pattern[str], ...]:
+        """Return the patterns of dates and months with a year, as texts carry them."""
+        forms = [form for kind in ("date", "month") for form in self._table[kind].split(";")]
+        dashed = [form.replace("{month} {day},? ", "{month}[ -]{day}(?:,? ?|-)") for form in forms]
+        return tuple(self._whole(form) for form in dashed if "{year}" in form)
+
+
+def _any(words: dict[str, int] | dict[str, str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+@lru_cache(maxsize=1)
+def _languages() -> tuple[_Language, ...]:
+    return tuple(_Language(name) for name in LANGUAGES)
+
+
+@lru_cache(maxsize=1)
+def _keys() -> dict[str, tuple[_Language, ...]]:
+    keys: dict[str, tuple[_Language, ...]] = {}
+    for language in _languages():
+        for word in language.keys:
+            keys[word] = (*keys.get(word, ()), language)
+    return keys
+
+
+def time_words(question: str, as_of: datetime) -> TimeWords | None:
+    """Return the time that a question asks for, or None; the first expression of a language counts.
+
+    Args:
+        question: Text of the query.
+        as_of: Moment of the question, from which `yesterday` counts.
+    """
+    return _time_words(question, as_of.date())
+
+
+@lru_cache(maxsize=256)
+def _time_words(question: str, today: date) -> TimeWords | None:
+    text = " ".join(question.casefold().split())
+    if iso := _ISO.search(text):
+        day = _day(int(iso[1]), int(iso[2]), int(iso[3]))
+        if day is not None:
+            words = text[: iso.start()].split()
+            bound = words[-1] if words else ""
+            return _bounded(iso[0], day, day, bound, _languages())
+    keys, year = _keys(), _YEAR.search(text) is not None
+    spoken = {id(one) for word in _WORD.findall(text) for one in keys.get(word, ())}
+    wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
+    for language in _languages():
+        if not (wide if language.unspaced else year or id(language) in spoken):
+            continue
+        for kind, forms in language.forms:
+            matches = [match for form in forms if (match := form.search(text))]
+            longest = max(matches, key=lambda match: match.end() - match.start(), default=None)
+            if longest and (asked := _asked(kind, longest, language, today)) is not None:
+                return asked
+    return None
+
+
+def _asked(kind: str, match: re.Match[str], language: _Language, today: date) -> TimeWords | None:
+    part = match.groupdict()
+    words = match[0].strip()
+    if kind in {"newest", "oldest"}:
+        return TimeWords(words, order=kind)
+    if kind in _DATED:
+        days = _range(part, language, today)
+        return None if days is None else _bounded(words, *days, part.get("bound") or "", (language,))
+    if kind == "ago":
+        number = part["n"]
+        count = int(number) if number.isdecimal() else language.numbers[number]
+        return _ago(words, count, language.units[part["unit"]], today)
+    monday = today - timedelta(days=today.weekday())
+    first = today.replace(day=1)
+    spans = {
+        "today": (today, today),
+        "yesterday": (today - timedelta(days=1),) * 2,
+        "before_yesterday": (today - timedelta(days=2),) * 2,
+        "last_week": (monday - timedelta(days=7), monday - timedelta(days=1)),
+        "last_month": ((first - timedelta(days=1)).replace(day=1), first - timedelta(days=1)),
+        "last_year": (date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)),
+        "this_week": (monday, today),
+        "this_month": (first, today),
+        "this_year": (date(today.year, 1, 1), today),
+    }
+    return TimeWords(words, *spans[kind])
+
+
+def _bounded(words: str, first: date, last: date, bound: str, languages: Sequence[_Language]) -> TimeWords:
+    """Return the days themselves, or those before or after them."""
+    if any(bound in one.before for one in languages):
+        return TimeWords(words, _FIRST, first - timedelta(days=1))
+    if any(bound in one.after for one in languages):
+        return TimeWords(words, last + timedelta(days=1), _LAST)
+    return TimeWords(words, first, last)
+
+
+def _range(part: dict[str, str | None], language: _Language, today: date) -> tuple[date, date] | None:
+    """Return the days of a date, month or year; without a year, the last one that is not in the future."""
+    month = language.months[part.get("month") or ""] if part.get("month") else 0
+    if part.get("day"):
+        number = int(part["day"] or 0)
+        if part.get("year"):
+            day = _day(int(part["year"] or 0), month, number)
+        else:
+            days = (_day(year, month, number) for year in range(today.year, today.year - 8, -1))
+            day = next((one for one in days if one is not None and one <= today), None)
+        return None if day is None else (day, day)
+    year = int(part["year"] or 0) if part.get("year") else today.year - (month > today.month)
+    return _month(year, month) if month else (date(year, 1, 1), date(year, 12, 31))
+
+
+def _ago(words: str, count: int, unit: str, today: date) -> TimeWords | None:
+    """Return a window whose width is the unit's: the day, or half a unit before and after it."""
+    if unit in {"day", "week"}:
+        middle = today - timedelta(days=count * (7 if unit == "week" else 1))
+        half = timedelta(days=3 if unit == "week" else 0)
+        return TimeWords(words, middle - half, middle + half)
+    if unit == "year":
+        year = today.year - count
+        return TimeWords(words, date(year, 1, 1), date(year, 12, 31)) if year > 0 else None
+    at = today.year * 12 + today.month - 1 - count
+    return TimeWords(words, *_month(at // 12, at % 12 + 1)) if at >= 12 else None
+
+
+def _month(year: int, month: int) -> tuple[date, date]:
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return date(year, month, 1), following - timedelta(days=1)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def dates_in(text: str) -> Iterator[tuple[date, date]]:
+    """Yield first and last day of each date or month with a year that a text carries."""
+    if not _YEAR.search(text):
+        return
+    for iso in _ISO.finditer(text):
+        if (day := _day(int(iso[1]), int(iso[2]), int(iso[3]))) is not None:
+            yield day, day
+    plain = text.casefold()
+    for language in _languages():
+        if not any(month in plain for month in language.months):
+            continue
+        days = [match for form in language.in_text for match in form.finditer(plain)]
+        # `May 2023` within `8 May 2023` is no date of its own.
+        for match in days:
+            inside = any(
+                o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o in days
+            )
+            found = None if inside else _range(match.groupdict(), language, date.max)
+            if found is not None:
+                yield found
+
+
+def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -> Floats:
+    """Return how well each text answers the time that was asked for, (n,) in [0, 1].
+
+    A text whose own day or a date in it is in the window has 1. For `newest` and `oldest` the share falls
+    evenly from the first distinct day of the candidates to the last.
+
+    Args:
+        asked: Time of the question.
+        texts: Text of each candidate.
+        saved: Day of each candidate.
+    """
+    if asked.since is None or asked.until is None:
+        days = sorted(set(saved), reverse=asked.order == "oldest")
+        place = {day: at / max(len(days) - 1, 1) for at, day in enumerate(days)}
+        return np.array([place[day] for day in saved], dtype=np.float64)
+    first, last = asked.since, asked.until
+    return np.array(
+        [
+            float(
+                first <= day <= last
+                or any(since <= last and until >= first for since, until in dates_in(text))
+            )
+            for text, day in zip(texts, saved, strict=True)
+        ],
+        dtype=np.float64,
+    )
