@@ -150,6 +150,10 @@ class RankingPolicy:
         "Return one of several memories with the same words, and name the others",
         rule="3.9", before=False,
     )] = True
+    mark_outdated: Annotated[bool, Parameter(
+        "Rank the newest of several values of one thing first, and mark the earlier ones",
+        rule="3.10", before=False,
+    )] = True
     rerank_weight: Annotated[float, Parameter(
         "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",
     )] = 0.0

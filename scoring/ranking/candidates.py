@@ -142,6 +142,7 @@ class Candidates:
         aliases: alias that the title share of a memory comes from; shown only, not in `to_dict`.
         follows: the memory before a memory, as turns of a chat follow each other.
         same_as: the memory with the same words that a duplicate is grouped with, by memory.
+        outdated: the memory with the newest value, by memory with an earlier value of it (rule 3.10).
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.
@@ -167,6 +168,7 @@ class Candidates:
     aliases: Mapping[str, str] = field(default_factory=dict)
     follows: Mapping[str, str] = field(default_factory=dict)
     same_as: Mapping[str, str] = field(default_factory=dict)
+    outdated: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
@@ -230,6 +232,7 @@ class Candidates:
             "triggers": {memory: list(trigger) for memory, trigger in self.triggers.items()},
             "follows": dict(self.follows),
             "same_as": dict(self.same_as),
+            "outdated": dict(self.outdated),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(confidence) for memory, confidence in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
@@ -257,6 +260,7 @@ class Candidates:
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
             same_as=data.get("same_as") or {},
+            outdated=data.get("outdated") or {},
             states={memory: _state(entry) for memory, entry in data["states"].items()},
             confidence={memory: Confidence(*entry) for memory, entry in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),

@@ -32,6 +32,7 @@ from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
 from slowwave.quality.admission.types import SUPERSEDED
+from slowwave.quality.outdated.updates import Outdated
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
@@ -40,6 +41,7 @@ from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
+from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.telemetry import carried, span
 
@@ -68,6 +70,7 @@ class SearchCandidates:
     led: Mapping[str, LedTo] = field(default_factory=dict)  # the same, by search keys
     rated: Mapping[str, RatedFor] = field(default_factory=dict)  # the same, by feedback on similar questions
     warnings: tuple[str, ...] = ()
+    outdated: Mapping[str, Outdated] = field(default_factory=dict)  # memories with an earlier value
 
 
 class Searcher:
@@ -162,6 +165,7 @@ class Searcher:
             own_tiers = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
+        outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}
@@ -178,6 +182,7 @@ class Searcher:
                 shown.column("text").to_pylist(),
                 shown.column("title").to_pylist(),
             ),
+            outdated={memory: update.newest for memory, update in outdated.items()},
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
@@ -200,6 +205,7 @@ class Searcher:
             led,
             rated,
             () if now is None else self._knowledge.doubts(namespace),
+            outdated,
         )
 
     def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
