@@ -152,7 +152,7 @@ class RankingPolicy:
     )] = True
     mark_outdated: Annotated[bool, Parameter(
         "Rank the newest of several values of one thing first, and mark the earlier ones",
-        rule="3.10", before=False,
+        rule="3.11", before=False,
     )] = True
     rerank_weight: Annotated[float, Parameter(
         "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",

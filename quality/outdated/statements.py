@@ -1,4 +1,4 @@
-"""Values in the sentences of a text, each with the noun and the words that it is about (rule 3.10)."""
+"""Values in the sentences of a text, each with the noun and the words that it is about (rule 3.11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories whose values a newer result of the same search replaces (rule 3.10)."""
+"""Memories whose values a newer result of the same search replaces (rule 3.11)."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class Candidates:
         aliases: alias that the title share of a memory comes from; shown only, not in `to_dict`.
         follows: the memory before a memory, as turns of a chat follow each other.
         same_as: the memory with the same words that a duplicate is grouped with, by memory.
-        outdated: the memory with the newest value, by memory with an earlier value of it (rule 3.10).
+        outdated: the memory with the newest value, by memory with an earlier value of it (rule 3.11).
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.

@@ -45,7 +45,7 @@ class ScoredMemories:
         multiplier: (m,) from not-useful votes.
         penalty: (m,) loss by the multiplier, 0 or less.
         weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
-        update: (m,) what raises a memory above those with an earlier value of the same thing (rule 3.10).
+        update: (m,) what raises a memory above those with an earlier value of the same thing (rule 3.11).
         newest: (m,) memory with the newest value for an outdated one, else -1.
         clamp: (m,) difference that the limits of [0, 1] make.
         raw: (m,) score before the limits; sorts the results unless the policy clamps.

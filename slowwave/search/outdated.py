@@ -1,4 +1,4 @@
-"""Outdated values among the best candidates of a search (rule 3.10)."""
+"""Outdated values among the best candidates of a search (rule 3.11)."""
 
 from __future__ import annotations
 

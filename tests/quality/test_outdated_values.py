@@ -1,4 +1,4 @@
-"""Older values that a newer text replaces, and pairs that only look like it (rule 3.10)."""
+"""Older values that a newer text replaces, and pairs that only look like it (rule 3.11)."""
 
 from __future__ import annotations
 

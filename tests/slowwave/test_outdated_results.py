@@ -1,4 +1,4 @@
-"""Results say that their value is outdated, in every face (rule 3.10)."""
+"""Results say that their value is outdated, in every face (rule 3.11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The newest of several values ranks first, and the earlier ones are marked (rule 3.10)."""
+"""The newest of several values ranks first, and the earlier ones are marked (rule 3.11)."""
 
 from __future__ import annotations
 
