@@ -61,7 +61,7 @@ IGNORED: Final = _FUNCTION | _CUES
 _RECENT = 5  # words between a cue and the value
 _HEAD = 5  # content words before a value that name its attribute
 _OWNERS: Final = {
-    **dict.fromkeys(("my", "i", "i'm", "i've", "i'd", "our", "we", "mein", "meine", "unser"), "speaker"),
+    **dict.fromkeys(("my", "i", "i'm", "i've", "i'd", "mein", "meine", "ich"), "speaker"),
     **dict.fromkeys(("your", "you've", "you're", "dein", "deine", "ihr"), "listener"),
     **dict.fromkeys(("his", "her", "their", "he", "she", "they"), "other"),
 }

@@ -170,7 +170,7 @@ def _replaces(old: Value, new: Value, older: Statements, newer: Statements, aske
 
 def _comparable(old: Value, new: Value) -> bool:
     """Whether two values have owners, names, limits and rates that agree."""
-    if "listener" in {old.owner, new.owner} or (old.owner and new.owner and old.owner != new.owner):
+    if old.owner != new.owner or old.owner == "listener":
         return False
     if old.first not in new.sentence | {""} and new.first not in old.sentence | {""}:
         return False
@@ -222,9 +222,12 @@ def _has(statements: Statements, value: Value) -> bool:
 
 
 def _same_noun(old: Value, new: Value) -> bool:
+    """Whether two numbers count the same; a modifier of one noun must be in the other sentence, too."""
     if not new.noun:
         return bool(old.noun) and old.noun <= new.head
-    return bool(old.noun) and (old.noun <= new.noun or new.noun <= old.noun)
+    alike = bool(old.noun) and (old.noun <= new.noun or new.noun <= old.noun)
+    modifiers = (old.noun ^ new.noun) - _UNITS
+    return alike and modifiers <= old.sentence & new.sentence
 
 
 def _order(passage: Passage) -> tuple[str, datetime, datetime]:
