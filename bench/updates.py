@@ -40,7 +40,7 @@ from rich.progress import track
 import slowwave
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
-from slowwave.quality.outdated.updates import Passage, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
 from slowwave.scoring.intervals import wilson
 from slowwave.search.results import Result
 
@@ -115,7 +115,10 @@ def _wrong_marks(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _is_marked(old: str, new: str) -> bool:
     first, second = START, START + timedelta(days=1)
-    passages = [Passage("old", "", old, "", first, first), Passage("new", "", new, "", second, second)]
+    passages = [
+        DatedPassage("old", "", old, "", first, first),
+        DatedPassage("new", "", new, "", second, second),
+    ]
     return bool(outdated_memories(old, passages))
 
 

@@ -1,4 +1,4 @@
-"""Values in the sentences of a text, each with the noun and the words that it is about (rule 3.11)."""
+"""Values in the sentences of a text, each with its attribute (rule 3.11)."""
 
 from __future__ import annotations
 
@@ -144,7 +144,10 @@ def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
 
 @lru_cache(maxsize=8_192)
 def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the speaker of a text, and its sentences that may have a value, also in lower case."""
+    """Return the speaker of a text, and its sentences that may have values.
+
+    Each sentence is also given in lower case.
+    """
     head = _SPEAKER.match(text)
     speaker = (head["who"] or "") if head else ""
     body = text[head.end() if head else 0 :]

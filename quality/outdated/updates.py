@@ -30,7 +30,7 @@ _UNITS: Final = frozenset(base for base, _ in UNITS.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DatedPassage:
     """Passage of a memory, with what orders it in time.
 
     Attributes:
@@ -55,8 +55,8 @@ class Outdated:
     until: datetime
 
 
-def outdated_memories(question: str, passages: Sequence[Passage]) -> dict[str, Outdated]:
-    """Return each memory with an earlier value of what the question asks, with the newest memory.
+def outdated_memories(question: str, passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
+    """Return the newest memory of each one with an outdated value.
 
     Args:
         question: Text of the query.
@@ -72,7 +72,7 @@ def outdated_memories(question: str, passages: Sequence[Passage]) -> dict[str, O
         if about:
             news = [value for value in about if _may_replace(value, asked)]
             groups[passage.sensitivity, found.speaker].append(_Compared(passage, found, about, news))
-    replaced: defaultdict[str, list[Passage]] = defaultdict(list)
+    replaced: defaultdict[str, list[DatedPassage]] = defaultdict(list)
     for group in groups.values():
         if not any(one.news for one in group):
             continue
@@ -89,7 +89,7 @@ def outdated_memories(question: str, passages: Sequence[Passage]) -> dict[str, O
 class _Compared(NamedTuple):
     """Passage with its values: all, those about the question, and those that may replace others."""
 
-    passage: Passage
+    passage: DatedPassage
     found: Statements
     about: list[Value]
     news: list[Value]
@@ -110,7 +110,7 @@ def _may_replace(value: Value, asked: Set[str]) -> bool:
     return bool(value.cue) or value.is_plain or (value.kind == "number" and asked <= value.sentence)
 
 
-def _one_subject(passage: Passage, other: Passage) -> bool:
+def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
     """Whether titles do not tell two memories apart, as those of two offices do."""
     titles = [one.title for one in (passage, other)]
     if "" in titles or any(is_from_first_words(one.title, one.text) for one in (passage, other)):
@@ -119,7 +119,7 @@ def _one_subject(passage: Passage, other: Passage) -> bool:
     return not (keys[0] - keys[1] and keys[1] - keys[0])
 
 
-def _last(memory: str, newest: dict[str, Passage]) -> Passage:
+def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     """Return the end of a chain of updates; a chain only goes forward in time."""
     passage = newest[memory]
     while passage.memory_id in newest:
@@ -134,7 +134,7 @@ def asked_keys(question: str) -> frozenset[str]:
 
 
 def updates(older: Statements, newer: Statements, asked: Set[str]) -> tuple[Value, Value] | None:
-    """Return the outdated and the new value of what a question asks, if the newer text replaces one.
+    """Return an outdated value and the one that replaces it, if any.
 
     Args:
         older: Of the older text.
@@ -185,7 +185,7 @@ def _one_attribute(old: Value, new: Value) -> bool:
 
 
 def _is_cued(old: Value, new: Value) -> bool:
-    """Whether the newer sentence says that its value is new, and is about the same attribute."""
+    """Whether a newer sentence says that its value is new."""
     if not new.cue or old.bound:
         return False
     head = old.head & new.head
@@ -222,7 +222,10 @@ def _has(statements: Statements, value: Value) -> bool:
 
 
 def _same_noun(old: Value, new: Value) -> bool:
-    """Whether two numbers count the same; a modifier of one noun must be in the other sentence, too."""
+    """Whether two numbers count the same.
+
+    A modifier of one noun must be in the other sentence, too.
+    """
     if not new.noun:
         return bool(old.noun) and old.noun <= new.head
     alike = bool(old.noun) and (old.noun <= new.noun or new.noun <= old.noun)
@@ -230,18 +233,18 @@ def _same_noun(old: Value, new: Value) -> bool:
     return alike and modifiers <= old.sentence & new.sentence
 
 
-def _order(passage: Passage) -> tuple[str, datetime, datetime]:
+def _order(passage: DatedPassage) -> tuple[str, datetime, datetime]:
     """Return the day of a passage, the moment it came with, and that of its last save."""
     return _moment(passage).date().isoformat(), passage.created_at, passage.updated_at
 
 
-def _moment(passage: Passage) -> datetime:
+def _moment(passage: DatedPassage) -> datetime:
     """Return the date that a passage begins with, or else the moment it came with."""
     return written_date(passage.text) or passage.created_at
 
 
 def written_date(text: str) -> datetime | None:
-    """Return the date that a text begins with, as in "[1:56 pm on 8 May, 2023]"; None without one."""
+    """Return the date that a text begins with; None without one."""
     head = _HEAD.match(text)
     if head is None:
         return None

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.types import SUPERSEDED
-from slowwave.quality.outdated.updates import Outdated, Passage, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
 
@@ -14,7 +14,7 @@ COMPARED = 10  # best chunks of each channel compared with each other (count)
 def outdated_candidates(
     query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table
 ) -> dict[str, Outdated]:
-    """Return each candidate memory with an earlier value of what is asked, with the newest memory.
+    """Return the newest memory of each candidate with an outdated value.
 
     All candidates have passed the filters of the search, so none is secret to its caller.
 
@@ -32,7 +32,7 @@ def outdated_candidates(
     columns = ["memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at"]
     rows = shown.select(columns).take(pa.array(best)).to_pylist()
     passages = [
-        Passage(
+        DatedPassage(
             memory_id=row["memory_id"],
             title=row["title"] or "",
             text=row["text"],

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.outdated.updates import Passage, outdated_memories, written_date
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def passage(name, text, at=JANUARY, title="", sensitivity="", updated_at=None):
-    return Passage(name, title, text, sensitivity, at, updated_at or at)
+    return DatedPassage(name, title, text, sensitivity, at, updated_at or at)
 
 
 def marked(question, old, new, **labels):
