@@ -14,7 +14,8 @@ retrieval quality. Intervals are 95 % Wilson intervals.
 
 With ``--pairs`` also the pairs of two sentences that are marked as an update, the second a day younger than
 the first, if the first is the question: the contrasts of `contrast.py` whose edit changes no value, SICK and
-Breaking-NLI. FOLDER has ``retrieval/`` and ``pairs/``. All of these marks are wrong.
+Breaking-NLI. FOLDER has ``retrieval/`` and ``pairs/``. All of these marks are wrong; those of the kinds of
+contrasts that exchange a value, which have rows of their own, may be right.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def _same_noun(old: Value, new: Value) -> bool:
 
 
 def _order(passage: DatedPassage) -> tuple[str, datetime, datetime]:
-    """Return the day of a passage, the moment it came with, and that of its last save."""
+    """Return what orders a passage in time: its day, its moment, its last save."""
     return _moment(passage).date().isoformat(), passage.created_at, passage.updated_at
 
 
