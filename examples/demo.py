@@ -40,6 +40,10 @@ QUESTIONS = (
 
 
 UNKNOWN = "What caused the outage INC-4821?"
+LIMITS = {
+    "API limit": "The limit of the API is 60 requests a minute, and the gateway enforces it.",
+    "API limit raised": "We raised the limit of the API to 100 requests a minute for every plan.",
+}
 HINT = "Why did the ferry company get the same text message two times?"
 LINES = 12  # of the output of one command, so that a step fits on a screen
 
@@ -67,6 +71,10 @@ def main() -> None:
     run("decisions", "-k", "2")
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
+    say.print("\n  A value that changed: the newest first, and the older one says so.")
+    for title, text in LIMITS.items():
+        run("save", text, "--title", title, lines=2)
+    run("search", "What is the API limit?", "--limit", "2")
     grade(say)
     say.print("\n  What nobody wrote down is said to be missing, before what is only near:")
     run("search", UNKNOWN, "--limit", "1", lines=8)

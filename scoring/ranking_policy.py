@@ -154,6 +154,10 @@ class RankingPolicy:
         "Share of its text score that a memory gains if it is of the time that the query names. 0: none",
         0, 1, rule="3.2", before=0.0, stage="time",
     )] = 0.6
+    mark_outdated: Annotated[bool, Parameter(
+        "Rank the newest of several values of one thing first, and mark the earlier ones",
+        rule="3.12", before=False,
+    )] = True
     rerank_weight: Annotated[float, Parameter(
         "Weight of the cross-encoder in a score. 0: off", 0, 1, rule="3.2", stage="cross-encoder",
     )] = 0.0

@@ -38,6 +38,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     "follows": pl.Map(pl.String, pl.String),
     "same_as": pl.Map(pl.String, pl.String),
     "times": pl.Map(pl.String, pl.Float64),
+    "outdated": pl.Map(pl.String, pl.String),
     "states": pl.Map(pl.String, _STATE),
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
     "superseded": pl.List(pl.String),
@@ -122,6 +123,7 @@ class Batch:
             superseded=states.superseded(),
             **states.pairs("follows", "follower", "followed"),
             **states.pairs("same_as", "duplicate", "original"),
+            **states.pairs("outdated", "outdated", "newest"),
         )
         return cls(
             columns, searches["limit"].to_numpy().astype(np.int64), ids.gather(memories % max(len(ids), 1))

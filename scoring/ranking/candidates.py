@@ -144,6 +144,7 @@ class Candidates:
         same_as: the memory with the same words that a duplicate is grouped with, by memory.
         times: how well a memory answers the time that the query asks for, in (0, 1]; empty without one.
         time_words: the query's words for it; shown only, not in `to_dict`.
+        outdated: the memory with the newest value, by memory with an earlier value of it (rule 3.12).
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.
@@ -171,6 +172,7 @@ class Candidates:
     same_as: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, float] = field(default_factory=dict)
     time_words: str = ""
+    outdated: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
@@ -235,6 +237,7 @@ class Candidates:
             "follows": dict(self.follows),
             "same_as": dict(self.same_as),
             "times": dict(self.times) or None,
+            "outdated": dict(self.outdated),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(confidence) for memory, confidence in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
@@ -263,6 +266,7 @@ class Candidates:
             follows=data["follows"],
             same_as=data.get("same_as") or {},
             times=data.get("times") or {},
+            outdated=data.get("outdated") or {},
             states={memory: _state(entry) for memory, entry in data["states"].items()},
             confidence={memory: Confidence(*entry) for memory, entry in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),

@@ -52,6 +52,8 @@ class Columns:
         followed: (f,) the memory before it.
         duplicate: (d,) a memory with the same words as another one of the same search.
         original: (d,) the memory that its group is named by.
+        outdated: (u,) a memory with an earlier value than another one of the same search.
+        newest: (u,) the memory with the newest value.
     """
 
     starts: Integers
@@ -89,6 +91,8 @@ class Columns:
     followed: Integers
     duplicate: Integers
     original: Integers
+    outdated: Integers
+    newest: Integers
 
     def __len__(self) -> int:
         """Number of searches."""
@@ -170,6 +174,7 @@ class Columns:
         votes, doubts = present[self.voted], present[self.doubted]
         turns = present[self.follower] & present[self.followed]
         alike = present[self.duplicate] & present[self.original]
+        updated = present[self.outdated] & present[self.newest]
         return replace(
             self,
             starts=np.concatenate([[0], np.cumsum(present)])[self.starts],
@@ -185,6 +190,8 @@ class Columns:
             followed=new_place[self.followed[turns]],
             duplicate=new_place[self.duplicate[alike]],
             original=new_place[self.original[alike]],
+            outdated=new_place[self.outdated[updated]],
+            newest=new_place[self.newest[updated]],
         )
 
 
@@ -208,7 +215,9 @@ _UNRATED = {
     "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
 }  # fmt: skip
 _UNKNOWN = {**_UNRATED, "trigger": 0.0, "time": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
-_POINTERS = ("voted", "doubted", "follower", "followed", "duplicate", "original")
+_POINTERS = (
+    "voted", "doubted", "follower", "followed", "duplicate", "original", "outdated", "newest",
+)  # fmt: skip
 
 
 def _kind(column: str) -> type[np.generic]:
@@ -250,6 +259,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
     follower, followed = _pairs(candidates.follows, place)
     duplicate, original = _pairs(candidates.same_as, place)
+    outdated, newest = _pairs(candidates.outdated, place)
     position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
@@ -272,6 +282,8 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         followed=followed,
         duplicate=duplicate,
         original=original,
+        outdated=outdated,
+        newest=newest,
     )
     return columns, names
 

@@ -16,7 +16,7 @@ from slowwave.scoring.ranking_policy import RankingPolicy
 
 _TERMS = (
     "score", "best", "semantic", "fit", "served", "data_points", "combined", "learned", "key", "trusted",
-    "multiplier", "penalty", "clamp",
+    "multiplier", "penalty", "update", "clamp",
 )  # fmt: skip
 
 
@@ -117,6 +117,8 @@ class ScoreExplainer:
             votes = f"{len(state.question_not_useful if of_question else state.not_useful_at)} not useful"
             votes += " on questions like this" if of_question else ""
             rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
+        if term["update"]:
+            rows.append(Contribution("outdated", "text", "newer than an outdated result", term["update"]))
         if term["clamp"]:
             rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
         return tuple(rows)

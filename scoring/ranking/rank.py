@@ -1,8 +1,8 @@
 """Ranking pipeline from candidate chunks to memories, deterministic on every machine (rule 3).
 
 fusion → MPAB → neighbours → cross-encoder → effectiveness → learned → search keys → confidence → negative
-multiplier → squeeze into [0, 1] → order → cut of weak results → limit → recall of short memories; a search
-whose signal is below the floor abstains.
+multiplier → newest values → squeeze into [0, 1] → order → cut of weak results → limit → recall of short
+memories; a search whose signal is below the floor abstains.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     scored = ScoredMemories(columns, policy)
     shown = CutList(scored, columns, policy, np.array([limit]))
     scores = scored.score.tolist()
-    left_out = np.where(shown.weak, "weak", np.where(shown.repeated, "duplicate", "")).tolist()
+    left_out = np.where(scored.weak, "weak", np.where(shown.repeated, "duplicate", "")).tolist()
     ordered = tuple((names[at], scores[at], left_out[at]) for at in shown.order.tolist())
     injections = _injections(shown.recalled, candidates, columns, names)
     results = ScoreExplainer(candidates, names, columns, scored, policy).results(
@@ -51,6 +51,7 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
     )
     if shown.repeated.any():
         results = _with_duplicates(results, names, shown)
+    results = _with_newest(results, names, scored)
     signal, abstained = float(shown.signal[0]), bool(shown.abstained[0])
     return Ranking(results, signal, abstained, injections=injections, _ordered=ordered)
 
@@ -66,6 +67,16 @@ def _with_duplicates(
     return tuple(
         replace(result, duplicates=tuple(groups.get(label[result.memory_id], ()))) for result in results
     )
+
+
+def _with_newest(
+    results: Sequence[RankedMemory], names: Sequence[str], scored: ScoredMemories
+) -> tuple[RankedMemory, ...]:
+    """Name the memory with the newest value in each outdated result."""
+    if not (scored.newest >= 0).any():
+        return tuple(results)
+    newest = {names[at]: names[scored.newest[at]] for at in np.flatnonzero(scored.newest >= 0).tolist()}
+    return tuple(replace(result, outdated_by=newest.get(result.memory_id, "")) for result in results)
 
 
 def _injections(

@@ -38,6 +38,7 @@ class RankedMemory:
         multiplier: from not-useful votes, 1 without any.
         fit: part of the score that the query adds; the cut compares it.
         duplicates: memories with the same words that are not returned for it.
+        outdated_by: memory with a newer value of the same thing; empty without one.
     """
 
     rank: int
@@ -55,6 +56,7 @@ class RankedMemory:
     multiplier: float
     fit: float
     duplicates: tuple[str, ...] = ()
+    outdated_by: str = ""
 
     @property
     def fit_label(self) -> str:

@@ -20,6 +20,7 @@ from slowwave.scoring.ranking_policy import RankingPolicy
 from slowwave.scoring.validation import CAP
 
 BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed place
+ABOVE = 1e-6  # by which a newer value ranks above an earlier one
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
 _MOST_FILLING = 4  # maximum cells of a table, as a multiple of its memories
@@ -43,6 +44,9 @@ class ScoredMemories:
         trusted: (m,) confidence term.
         multiplier: (m,) from not-useful votes.
         penalty: (m,) loss by the multiplier, 0 or less.
+        weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
+        update: (m,) what raises a memory above those with an earlier value of the same thing (rule 3.12).
+        newest: (m,) memory with the newest value for an outdated one, else -1.
         clamp: (m,) difference that the limits of [0, 1] make.
         raw: (m,) score before the limits; sorts the results unless the policy clamps.
     """
@@ -74,6 +78,10 @@ class ScoredMemories:
         # A penalty is never a gain: a score below zero is not multiplied.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
         self.raw = raised + self.penalty
+        self.weak = _weak(self.fit, columns, policy.cut_share)
+        self.newest = np.full(len(self.raw), -1, dtype=np.int64)
+        self.update = self._updates()
+        self.raw = self.raw + self.update
         self.score = hold_first_places(self.raw, policy.soft_from)
         self.clamp = self.score - self.raw
 
@@ -131,6 +139,21 @@ class ScoredMemories:
             weight = np.bincount(voted, weights=counts, minlength=len(weight)).astype(np.float64)
         return multiplier(weight, step=policy.negative_step, floor=policy.negative_floor)
 
+    def _updates(self) -> Floats:
+        """Return what each memory needs to rank above those with an earlier value, (m,)."""
+        update: Floats = np.zeros(len(self.raw))
+        columns = self._columns
+        if not self._policy.mark_outdated or not len(columns.outdated):
+            return update
+        kept = ~(self.weak[columns.outdated] | self.weak[columns.newest])
+        outdated, newest = columns.outdated[kept], columns.newest[kept]
+        self.newest[outdated] = newest
+        trusted = self.multiplier[newest] >= BLOCKED_BELOW
+        outdated, newest = outdated[trusted], newest[trusted]
+        lacking = self.raw[outdated] - self.raw[newest]
+        np.maximum.at(update, newest, np.where(lacking >= 0, lacking + ABOVE, 0.0))
+        return update
+
     def order(self) -> Integers:
         """Return the memories search by search, best first, (m,); ties go by memory id."""
         columns = self._columns
@@ -172,7 +195,6 @@ class CutList:
         signal: (n,) abstention signal.
         abstained: (n,) whether the search abstains.
         order: (m,) as `ScoredMemories.order`.
-        weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
         label: (m,) group of a memory with all its duplicates, or the memory itself.
         repeated: (m,) whether a better duplicate is returned instead.
         recalled: short memories that were given a place.
@@ -185,13 +207,13 @@ class CutList:
         self.signal = signals(columns, policy.key_weight)
         self.abstained = self.signal < policy.abstention_floor
         self.order = scored.order()
-        self.weak = _weak(scored.fit, columns, policy.cut_share)
+        weak = scored.weak
         room = np.where(self.abstained, 0, limit)
         self.label = np.arange(len(self.order))
         if policy.collapse_duplicates:
             self.label[columns.duplicate] = columns.original
-        self.repeated = _repeated(self.order[~self.weak[self.order]], self.label)
-        strong = self.order[~(self.weak | self.repeated)[self.order]]
+        self.repeated = _repeated(self.order[~weak[self.order]], self.label)
+        strong = self.order[~(weak | self.repeated)[self.order]]
         shown = strong[places(columns.search[strong]) < room[columns.search[strong]]]
         barred = columns.superseded | self.repeated | (scored.multiplier < BLOCKED_BELOW)
         self.recalled: Recalled = recall(columns, policy, shown, room, barred)

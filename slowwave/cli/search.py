@@ -26,7 +26,7 @@ COLOURS = {
     "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1",
     "mpab": "medium_purple", "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62",
     "learned": "deep_pink2", "key": "pink1", "confidence": "turquoise2", "negative_feedback": "red",
-    "clamp": "red3",
+    "clamp": "red3", "outdated": "dark_cyan",
 }  # fmt: skip
 NOTHING_YET = (
     "There are no memories yet. `slowwave save` adds a note, `slowwave ingest` and `slowwave night` a folder "
@@ -189,7 +189,7 @@ def _print_result(result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from slowwave.views.scores import others_say_it
+    from slowwave.views.scores import others_say_it, outdated_text
 
     where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
@@ -198,6 +198,8 @@ def _print_result(result: Result) -> None:
     facts = f"{result.memory_type} of {result.created_at:%F} · {where} · {result.memory_id[:SHORT]}"
     flags += f" · {others_say_it(len(result.duplicates))}" if result.duplicates else ""
     details = Text(f"{facts}\nfit {result.fit} · confidence in it {result.confidence}{flags}", style="dim")
+    if outdated := outdated_text(result.outdated_by[:SHORT], result.newer_title, result.valid_until):
+        details.append(f"\n{outdated}", style="yellow")
     out.print(Padding(details, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))

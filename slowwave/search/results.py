@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -80,6 +80,9 @@ class Result:
         text: Best passage; `passages` are all that were found, in document order.
         explanation: Explanation of the score, if requested.
         duplicates: Memories with the same words that are not returned for it.
+        outdated_by: Memory with a newer value of the same thing; empty without one.
+        newer_title: Its title.
+        valid_until: Moment from which the newer value holds; None without one.
         team: In an interleaved list, a label of the result's policy, meaningless beyond this search; else
             empty.
     """
@@ -103,6 +106,9 @@ class Result:
     passages: tuple[Passage, ...]
     explanation: Explanation | None = None
     duplicates: tuple[str, ...] = ()
+    outdated_by: str = ""
+    newer_title: str = ""
+    valid_until: datetime | None = None
     team: str = ""
 
 
@@ -199,8 +205,24 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
     rows = dict(zip(wanted.tolist(), retrieved.shown.take(pa.array(wanted)).to_pylist(), strict=True))
     labels = teams or [""] * len(ranking.results)
     flags = (ONLY_NEAR,) if retrieved.identifiers.all_unknown else ()
-    return tuple(
+    results = tuple(
         _result(memory, rows, team, flags) for memory, team in zip(ranking.results, labels, strict=True)
+    )
+    if not any(memory.outdated_by for memory in ranking.results):
+        return results
+    titles = dict(
+        zip(retrieved.candidates.memory_ids, retrieved.shown.column("title").to_pylist(), strict=True)
+    )
+    return tuple(
+        replace(
+            result,
+            outdated_by=update.newest,
+            newer_title=titles[update.newest] or "",
+            valid_until=update.until,
+        )
+        if memory.outdated_by and (update := retrieved.outdated.get(memory.memory_id))
+        else result
+        for result, memory in zip(results, ranking.results, strict=True)
     )
 
 
@@ -279,6 +301,8 @@ def formula(memory: RankedMemory, policy: RankingPolicy) -> str:
             text += f" {'+' if value > 0 else '-'} {abs(value):.3f} ({source})"
     if memory.multiplier != 1.0:
         text = f"({text}) · {memory.multiplier:.3f} (not useful)"
+    if value := added.get("outdated", 0.0):
+        text += f" + {value:.3f} (newer value)"
     if "clamp" in added:
         text += ", clipped to [0, 1]"
     return f"{text} = {memory.score:.3f}"

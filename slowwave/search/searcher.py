@@ -32,6 +32,7 @@ from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
 from slowwave.quality.admission.types import SUPERSEDED
+from slowwave.quality.outdated.updates import Outdated
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
@@ -42,6 +43,7 @@ from slowwave.scoring.ranking.time_words import TimeWords, time_shares, time_wor
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
+from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.telemetry import carried, span
 
@@ -71,6 +73,7 @@ class SearchCandidates:
     rated: Mapping[str, RatedFor] = field(default_factory=dict)  # the same, by feedback on similar questions
     warnings: tuple[str, ...] = ()
     identifiers: Lookup = NOTHING_ASKED
+    outdated: Mapping[str, Outdated] = field(default_factory=dict)  # memories with an earlier value
 
 
 class Searcher:
@@ -169,6 +172,7 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
+        outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}
@@ -187,6 +191,7 @@ class Searcher:
             ),
             times=_times(asked_time, shown) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
+            outdated={memory: update.newest for memory, update in outdated.items()},
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
@@ -210,6 +215,7 @@ class Searcher:
             rated,
             () if now is None else self._knowledge.doubts(namespace),
             lookup,
+            outdated,
         )
 
     def _question(self, query: str, vector: np.ndarray) -> np.ndarray:

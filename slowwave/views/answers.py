@@ -48,6 +48,9 @@ class FoundMemory(_Answer):
     created_at: datetime
     updated_at: datetime
     duplicates: list[str] = Field([], description="Memories that say the same in the same words.")
+    outdated_by: str = Field("", description="Memory with a newer value of the same thing.")
+    newer_title: Quoted = ""
+    valid_until: datetime | None = Field(None, description="When the newer value began.")
     explanation: dict[str, Any] | None = Field(None, description="Of the score; only with debug.")
 
 

@@ -24,7 +24,7 @@ from slowwave.search.wakeup import Packet
 from slowwave.views.answers import Forgotten, Found, FoundMemory, History, Stored, UseNoted, Woken
 from slowwave.views.calls import TOOLS, Calls
 from slowwave.views.gate_text import words_of
-from slowwave.views.scores import others_say_it
+from slowwave.views.scores import others_say_it, outdated_text
 
 INSTRUCTIONS = f"""\
 This is your long-term memory. It improves with use, if you report which results helped.
@@ -129,6 +129,8 @@ def _result(result: FoundMemory) -> Iterable[str]:
     yield f"> source: {one_line(result.source)}"
     if result.duplicates:
         yield f"{others_say_it(len(result.duplicates))}: {', '.join(result.duplicates)}"
+    if result.outdated_by:
+        yield f"> {outdated_text(result.outdated_by, one_line(result.newer_title), result.valid_until)}"
     yield quoted(result.text)
     if result.explanation is not None:
         yield f"score: {result.explanation['formula']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Final
 
 from slowwave.common.pluralize import counted
@@ -12,7 +13,8 @@ MEANING: Final[Mapping[str, str]] = {
     "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase",
     "mpab": "its other chunks", "neighbour": "the turn beside it", "rerank": "cross-encoder",
     "effectiveness": "effectiveness (0.5: no ratings)", "learned": "learned", "key": "similar searches",
-    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "limited to [0, 1]",
+    "confidence": "confidence", "negative_feedback": "not useful", "outdated": "newer value",
+    "clamp": "limited to [0, 1]",
 }  # fmt: skip
 """Legend of the sources of contributions."""
 
@@ -23,6 +25,20 @@ def by_source(contributions: Iterable[Contribution]) -> dict[str, float]:
     for row in contributions:
         sums[row.source] = sums.get(row.source, 0.0) + row.value
     return {source: value for source, value in sums.items() if value}
+
+
+def outdated_text(memory_id: str, title: str, until: datetime | None) -> str:
+    """Return until when a value held and where the newer one is; empty without a newer one.
+
+    Args:
+        memory_id: Memory with the newer value, possibly shortened.
+        title: Its title.
+        until: Moment from which the newer value holds.
+    """
+    if not memory_id:
+        return ""
+    day = f", until {until.day} {until:%B %Y}" if until else ""
+    return f"outdated{day}: see {' '.join(title.split())} ({memory_id})"
 
 
 def others_say_it(count: int) -> str:

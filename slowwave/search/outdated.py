@@ -1,0 +1,46 @@
+"""Outdated values among the best candidates of a search (rule 3.12)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from slowwave.quality.admission.types import SUPERSEDED
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
+
+COMPARED = 10  # best chunks of each channel compared with each other (count)
+
+
+def outdated_candidates(
+    query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table
+) -> dict[str, Outdated]:
+    """Return the newest memory of each candidate with an outdated value.
+
+    All candidates have passed the filters of the search, so none is secret to its caller.
+
+    Args:
+        query: Text of the query.
+        vector_rank: (n,) rank of each candidate in the vector channel, 0 where it did not find it.
+        bm25_rank: (n,) the same for the full-text channel.
+        shown: Their columns, one row a candidate.
+    """
+    ranks = (
+        np.where(vector_rank > 0, vector_rank, COMPARED + 1),
+        np.where(bm25_rank > 0, bm25_rank, COMPARED + 1),
+    )
+    best = np.flatnonzero(np.minimum(*ranks) <= COMPARED)
+    columns = ["memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at"]
+    rows = shown.select(columns).take(pa.array(best)).to_pylist()
+    passages = [
+        DatedPassage(
+            memory_id=row["memory_id"],
+            title=row["title"] or "",
+            text=row["text"],
+            sensitivity=row["sensitivity"] or "",
+            created_at=row["created_at"],
+            updated_at=row["updated_at"],
+        )
+        for row in rows
+        if row["status"] != SUPERSEDED
+    ]
+    return outdated_memories(query, passages)

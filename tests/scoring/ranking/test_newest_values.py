@@ -1,0 +1,85 @@
+"""The newest of several values ranks first, and the earlier ones are marked (rule 3.12)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ranking_helpers import NAMES, NOW, PLAIN, build, near, policies, worlds
+
+from slowwave.journal.kinds.search import candidates_kept, candidates_of, without
+from slowwave.scoring.evaluation.batch import Batch
+from slowwave.scoring.ranking import MemoryState, rank
+from slowwave.scoring.ranking.score_terms import ABOVE, CutList, ScoredMemories
+
+FOUND = near(a=0.8, b=0.6, c=0.7)
+"""`b` has the newest value, `a` an earlier one."""
+
+
+def ranked(found, policy=PLAIN, limit=3):
+    return [(one.memory_id, one.outdated_by) for one in rank(found, policy, as_of=NOW, limit=limit).results]
+
+
+def test_the_newest_value_takes_the_rank_of_the_older_one_which_is_marked():
+    found = build(FOUND, outdated={"a": "b"})
+    assert ranked(found) == [("b", ""), ("a", "b"), ("c", "")]
+    assert ranked(found, limit=1) == [("b", "")]
+    first = rank(found, PLAIN, as_of=NOW, limit=3).results[0]
+    assert first.score == pytest.approx(0.8 + ABOVE)
+    added = {row.source: row.value for row in first.contributions}
+    assert added["outdated"] == pytest.approx(0.2 + ABOVE)
+    assert sum(added.values()) == pytest.approx(first.score)
+
+
+def test_it_keeps_a_rank_that_is_better_already():
+    found = build(FOUND, outdated={"b": "a"})
+    assert ranked(found) == [("a", ""), ("c", ""), ("b", "a")]
+    assert rank(found, PLAIN, as_of=NOW, limit=1).results[0].score == pytest.approx(0.8)
+
+
+def test_the_policy_turns_it_off_and_the_cut_goes_before_it():
+    found = build(FOUND, outdated={"a": "b"})
+    assert ranked(found, replace(PLAIN, mark_outdated=False)) == [("a", ""), ("c", ""), ("b", "")]
+    assert ranked(found, replace(PLAIN, cut_share=0.8)) == [("a", ""), ("c", "")]
+
+
+def test_a_newest_value_that_is_rated_unhelpful_is_not_raised():
+    rated = MemoryState(not_useful_at=(NOW,) * 3, feedback_count=3)
+    found = build(FOUND, outdated={"a": "b"}, states={"b": rated})
+    policy = replace(PLAIN, feedback_scope="memory")
+    assert [name for name, _ in ranked(found, policy)] == ["a", "c", "b"]
+
+
+def test_a_logged_search_is_replayed_with_its_marks_and_an_erased_memory_is_in_none():
+    found = build(FOUND, outdated={"a": "b"})
+    kept = candidates_kept(found)
+    assert kept["outdated"] == {"a": "b"}
+    assert candidates_of({"candidates": kept}).outdated == {"a": "b"}
+    assert without(kept, {"b"})["outdated"] == without(kept, {"a"})["outdated"] == {}
+
+
+@given(worlds(), st.dictionaries(st.sampled_from(NAMES), st.sampled_from(NAMES)), policies)
+def test_scores_descend_and_no_outdated_memory_is_above_its_newest(found, pairs, policy):
+    newest = {old: new for old, new in pairs.items() if new not in pairs and old != new}
+    found = replace(found, outdated=newest)
+    policy = replace(
+        policy, sparse_recall=False, abstention_floor=0.0, soft_from=0.9, negative_feedback=False
+    )
+    results = rank(found, policy, as_of=NOW, limit=100).results
+    scores = [one.score for one in results]
+    assert scores == sorted(scores, reverse=True)
+    places = {one.memory_id: one.rank for one in results}
+    for one in results:
+        assert not one.outdated_by or places.get(one.outdated_by, 0) < one.rank
+
+
+@given(st.lists(st.tuples(worlds(), st.booleans()), max_size=4))
+def test_a_batch_has_the_marks_of_its_searches(searches):
+    found = [replace(one, outdated={"a": "b"} if marked else {}) for one, marked in searches]
+    batch = Batch.of((one, NOW, 9) for one in found)
+    scored = ScoredMemories(batch.columns, PLAIN)
+    listed = CutList(scored, batch.columns, PLAIN, batch.limit).memories
+    names = [batch.memory_ids[at] for at in listed.tolist()]
+    assert names == [one.memory_id for each in found for one in rank(each, PLAIN, as_of=NOW, limit=9).results]

@@ -1,0 +1,63 @@
+"""Results say that their value is outdated, in every face (rule 3.12)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from slowwave.search.log import replay
+from slowwave.views.answers import Found
+from slowwave.views.mcp_text import found as mcp_text
+from slowwave.views.scores import outdated_text
+
+OLD = "The API limit is 60 requests a minute, and the gateway enforces it."
+NEW = "We raised the API limit to 100 requests a minute for every plan."
+QUESTION = "What is the API limit?"
+JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(open_memory):
+    memory = open_memory()
+    memory.save(OLD, title="API limit", created_at=JANUARY)
+    memory.save(NEW, title="API limit raised", created_at=MARCH)
+    return memory
+
+
+def test_the_newest_comes_first_and_the_older_one_names_it(memory):
+    response = memory.explain(QUESTION, limit=2)
+    new, old = response
+    assert (new.text, old.text) == (NEW, OLD)
+    assert (old.outdated_by, old.newer_title, old.valid_until) == (new.memory_id, "API limit raised", MARCH)
+    assert (new.outdated_by, new.newer_title, new.valid_until) == ("", "", None)
+    assert "newer value" in new.explanation.formula
+    assert sum(row.value for row in new.explanation.contributions) == pytest.approx(new.score)
+    assert response.to_dict()["results"][1]["outdated_by"] == new.memory_id
+    shown = outdated_text(old.outdated_by, old.newer_title, old.valid_until)
+    assert shown == f"outdated, until 2 March 2026: see API limit raised ({new.memory_id})"
+    quoted = shown.replace("API limit raised", '"API limit raised"')
+    assert f"> {quoted}\n" in mcp_text(Found.of(response, "", account=False))
+
+
+def test_a_logged_search_replays_with_the_same_order(memory):
+    response = memory.search(QUESTION, limit=2)
+    again = replay(memory.journal.get(response.search_id).payload)
+    assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
+    assert again.results[1].outdated_by == response[0].memory_id
+
+
+def test_a_secret_update_is_in_no_mark_and_a_forgotten_one_ends_it(memory, open_memory):
+    other = open_memory("bob")
+    other.save(OLD, title="API limit", created_at=JANUARY)
+    other.save(NEW, title="API limit raised", created_at=MARCH, sensitivity="secret")
+    hits = [(one.text, one.outdated_by, one.newer_title) for one in other.search(QUESTION)]
+    assert hits == [(OLD, "", "")]
+    newest = memory.search(QUESTION)[0].memory_id
+    memory.forget(newest)
+    assert [(one.text, one.outdated_by) for one in memory.search(QUESTION)] == [(OLD, "")]
+
+
+def test_the_setting_turns_it_off(memory, open_memory):
+    plain = open_memory(ranking={"mark_outdated": False})
+    assert [(one.text, one.outdated_by) for one in plain.search(QUESTION)] == [(OLD, ""), (NEW, "")]
