@@ -115,6 +115,15 @@ class NotShown:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Result that the session was given before; `rank` is its place among all results."""
+
+    memory_id: str
+    title: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
 class Timings:
     """Milliseconds of one search by part; `total` is wall-clock time, and parts may overlap."""
 
@@ -138,6 +147,7 @@ class SearchResponse:
         warnings: Warnings, such as a journal that could not be written.
         not_shown: Other candidates, best first, if an explanation was requested.
         nothing: Reason for an empty result; None with results.
+        left_out: Results that the session was given before; no impressions.
     """
 
     search_id: str
@@ -151,6 +161,7 @@ class SearchResponse:
     warnings: tuple[str, ...] = field(default=())
     not_shown: tuple[NotShown, ...] = ()
     nothing: NoResultsReason | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)

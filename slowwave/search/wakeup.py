@@ -27,6 +27,7 @@ from slowwave.scoring.ranking.wakeup import (
     wakeup_scores,
     wakeup_sections,
 )  # fmt: skip
+from slowwave.search.deliveries import deliveries_of
 from slowwave.search.filters import Filters
 from slowwave.search.signals import confidence
 from slowwave.store import quote
@@ -116,6 +117,13 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
         many *= 4
     packet = Packet(namespace, as_of, budget, 0, sections)
     return Packet(namespace, as_of, budget, tokens(packet.text), sections)
+
+
+def deliver(space: Workspace, packet: Packet, principal: str, session: str) -> None:
+    """Begin a session anew, with the packet as all that it was given."""
+    deliveries = deliveries_of(space, packet.namespace, principal, session)
+    if deliveries is not None:
+        deliveries.begin(item for section in packet.sections for item in section.items)
 
 
 def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:

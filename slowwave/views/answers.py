@@ -51,12 +51,23 @@ class FoundMemory(_Answer):
     explanation: dict[str, Any] | None = Field(None, description="Of the score; only with debug.")
 
 
+class LeftOutMemory(_Answer):
+    """A result that the session was given before."""
+
+    memory_id: str
+    title: Quoted
+    rank: int = Field(description="Its place among all results.")
+
+
 class Found(_Reply):
     """Results of a search, best first."""
 
     search_id: str = Field(description="For memory_observe and knowledge_feedback.")
     abstained: bool = Field(description="No result is near enough to be an answer, so there are none.")
     results: list[FoundMemory]
+    left_out: list[LeftOutMemory] = Field(
+        [], description="Results already given in this session; `repeat` returns them."
+    )
     next_step: str
     debug: dict[str, Any] | None = Field(None, description="Of the search as a whole; only with debug.")
 
