@@ -143,3 +143,13 @@ def test_a_tool_uses_the_session_of_its_client(pier, rights):
     assert len(results(query="ferry", repeat=True)) == 2
     TOOLS["memory_wakeup"].run(lambda: request, {"budget": 50})
     assert (pier.settings.home / deliveries.FOLDER).exists() == (rights == "assistant")
+
+
+def test_an_erasure_takes_the_sessions_and_the_questions_that_left_it_out(pier):
+    pier.search(QUESTION, session="a", limit=1)
+    second = pier.search(OTHER, session="a")
+    pier.erase(second.left_out[0].memory_id)
+    assert not (pier.settings.home / deliveries.FOLDER).exists()
+    payload = pier.journal.get(second.search_id).payload
+    assert not payload.get("left_out")
+    assert not payload.get("query")
