@@ -135,7 +135,7 @@ def explain(
 def wakeup(
     budget: Annotated[int, typer.Option(help="Maximum size of the packet (tokens).")] = 2_000,
     secret: Annotated[bool, typer.Option("--secret", help="Include secret memories.")] = False,
-    session: Annotated[str, typer.Option(help="Id of the conversation that gets it; it begins anew.")] = "",
+    session: Annotated[str, typer.Option(help="Id of the conversation that gets it; it begins again.")] = "",
     table: Annotated[bool, typer.Option("--table", help="As a table, with scores.")] = False,
     plain: Annotated[bool, typer.Option("--plain", hidden=True, help="The default output.")] = False,
     namespace: Namespace = "",

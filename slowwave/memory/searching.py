@@ -145,7 +145,7 @@ class SearchingMemory(SavingMemory):
         Args:
             budget: maximum tokens of the packet (estimated, 4 characters of English each), 50 or more.
             secret: include secret memories.
-            session: id of the conversation that gets it. It begins anew: only the packet counts as given.
+            session: id of the conversation that gets it. It begins again: only the packet counts as given.
 
         Raises:
             SlowwaveError: the budget is too small.

@@ -36,6 +36,7 @@ MAX_OPEN: Final = 1_000
 KEPT_SECONDS: Final = 7 * 86_400.0
 """Age after which the file of a session is removed."""
 _MARK: Final = 16  # characters of a mark
+_SIGNS: Final = re.compile(r"[\W_]+")
 _HEADINGS: Final = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
 
 
@@ -62,7 +63,7 @@ class Deliveries:
                 text = self.path.read_text("ascii", errors="replace")
                 self._size = len(text)
                 self._marks = {line for line in text.split("\n") if len(line) == _MARK}
-        except OSError:  # also after another process has begun the session anew
+        except OSError:  # also after another process has begun the session again
             self._size = 0
             self._marks.clear()
 
@@ -86,7 +87,7 @@ class Deliveries:
         self._add([*marks, *(self._mark(result.memory_id, plain(result.text)) for result in results)])
 
     def begin(self, items: Iterable[Item]) -> None:
-        """Begin the session anew with a wake-up packet: what was given before may be lost.
+        """Begin the session again with a wake-up packet: what was given before may be lost.
 
         Only whole items count: a search still returns what a cut one left out.
         """
@@ -109,12 +110,14 @@ class Deliveries:
             return
         data = "".join(f"{mark}\n" for mark in new).encode()
         with suppress(OSError):  # a search answers whatever becomes of the file
-            if not self.path.exists():
-                _make_room(self.path)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-            end = os.open(self.path, flags, file_mode(self.path.parent))
             try:
-                os.write(end, data)
+                end = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            except FileNotFoundError:
+                _make_room(self.path)
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+                end = os.open(self.path, flags, file_mode(self.path.parent))
+            try:
+                self._size += os.write(end, data)  # if others wrote, too, it differs, and all is read
             finally:
                 os.close(end)
 
@@ -169,7 +172,7 @@ def deliveries_of(
 
 def plain(text: str) -> str:
     """Return the letters and digits of a text without its headings, for comparison."""
-    return re.sub(r"[\W_]+", "", _HEADINGS.sub(" ", text).casefold())
+    return _SIGNS.sub("", (_HEADINGS.sub(" ", text) if "#" in text else text).casefold())
 
 
 def without_given(

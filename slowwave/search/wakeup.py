@@ -120,7 +120,7 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
 
 
 def deliver(space: Workspace, packet: Packet, principal: str, session: str) -> None:
-    """Begin a session anew, with the packet as all that it was given."""
+    """Begin a session again, with the packet as all that it was given."""
     deliveries = deliveries_of(space, packet.namespace, principal, session)
     if deliveries is not None:
         deliveries.begin(item for section in packet.sections for item in section.items)
