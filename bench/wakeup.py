@@ -1,15 +1,22 @@
-"""Latency of the wake-up packet.
+"""Latency and content of the wake-up packet.
 
     python bench/wakeup.py [--notes 5000] [--budget 2000]
+    python bench/wakeup.py --homes
 
 The home holds that many notes of one chunk each, of every memory type and tier. ``read`` is the floor: the
 same columns of the same rows read from the table, and nothing else; measured turn about in one run.
+
+``--homes`` measures the content instead, on thirty small homes of different people (wakeup_homes.txt). Each
+has four notes or so that the packet must have (``must``), junk that it must never have, and messages of
+chats, which may not displace what it must have (``displaced``). The budget holds half of a home. The packet
+stands beside packets that anybody would think of: the newest notes, the longest ones, the last ingested.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from _report import bench, options, positive, ratio, report, spread
+from _wakeup_homes import BUDGET, FITTED, figures, fill_home, read_homes
 
 import slowwave
 from slowwave.common import ids
@@ -36,7 +44,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--notes", type=positive, default=5_000, help="notes in the home")
     parser.add_argument("--budget", type=positive, default=2_000, help="tokens of the packet")
     parser.add_argument("--times", type=positive, default=50, help="packets measured")
+    parser.add_argument("--homes", action="store_true", help="measure the content on thirty homes instead")
+    parser.add_argument("--first", type=positive, default=30, help="only so many of these homes")
     arguments = parser.parse_args(argv)
+    if arguments.homes:
+        content(arguments.first)
+        return
     with (
         tempfile.TemporaryDirectory() as home,
         slowwave.open(Path(home), namespace="bench", embedding={"model": "wordllama-256"}) as memory,
@@ -62,6 +75,34 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     shown = sum(len(section.items) for section in packet.sections)
     report("wakeup", rows, note=f"{shown} memories in about {packet.tokens:,} of {packet.budget:,} tokens")
+
+
+def content(first: int) -> None:
+    """Report what the packets of the homes have."""
+    sums: dict[tuple[str, str], Counter[str]] = {}
+    homes = read_homes()[:first]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        slowwave.open(Path(folder), namespace="bench", embedding={"model": "wordllama-256"}) as memory,
+    ):
+        for number, home in enumerate(homes):
+            own = slowwave.Memory(memory.settings, namespace=f"home{number}", space=memory.home)
+            fill_home(own, home)
+            part = "fitted" if number < FITTED else "held out"
+            for name, counts in figures(own, home).items():
+                sums.setdefault((part, name), Counter()).update(counts)
+    rows = [
+        {
+            "homes": part,
+            "chosen": name,
+            "must_have": ratio(found["hits"], found["must"], 3),
+            "junk": found["junk"],
+            "displaced": found["displaced"],
+            "tokens": round(found["tokens"] / found["homes"]),
+        }
+        for (part, name), found in sums.items()
+    ]
+    report("wakeup", rows, note=f"{len(homes)} homes, {BUDGET} tokens each; junk and displaced in notes")
 
 
 def fill(memory: slowwave.Memory, count: int) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 import polars as pl
@@ -15,16 +17,45 @@ from slowwave.scoring.days import DAY_S
 
 SECTIONS: Final = (
     "constraint", "decision", "project", "preference", "procedure", "fact", "incident", "person", "meeting",
-    "reference", "note",
+    "reference", "note", "chat",
 )  # fmt: skip
-"""Sections by memory type, the most important first."""
+"""Sections by kind of memory, the most important first; chat has also what other tools took from chats."""
 OTHER: Final = "note"  # section of every other memory type
+CHAT: Final = "chat"
 TIERS: Final = {"critical": 1.0, "important": 0.7, "normal": 0.4, "temporary": 0.1}
 PRIORITIES: Final = {"high": 1.0, "normal": 0.5, "low": 0.0}
 RECENCY_HALF_LIFE_DAYS: Final = 90.0
 MIN_CUT: Final = 20
 """Minimum characters of a cut item, unless it is the only item (count)."""
 _POINTED: Final = 80  # characters of a cut item from which its mark has the command for the rest
+_STATED: Final = ("type", "kind", "category")  # fields of front matter that name a kind
+_CHANGED: Final = ("updated", "modified")  # fields of front matter with the last change
+_ENDED: Final = (
+    "archived",
+    "cancelled",
+    "closed",
+    "deprecated",
+    "done",
+    "obsolete",
+    "rejected",
+    "superseded",
+)
+_ARCHIVES: Final = ("archive", "archives", "archived")
+_EXTRACTED: Final = ("chat", "document", "fact", "note")  # types that an import gives to what it took
+_WORDS: Final = {
+    "constraint": "constraint rule policy policies guardrail",
+    "decision": "decision adr",
+    "project": "project goal roadmap milestone",
+    "preference": "preference",
+    "procedure": "procedure howto runbook playbook checklist sop",
+    "fact": "fact",
+    "incident": "incident outage postmortem",
+    "person": "person people contact",
+    "meeting": "meeting minutes standup",
+    "reference": "reference glossary",
+    "chat": "chat chatlog conversation transcript",
+}  # singular; a plural in s counts, too
+_KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 _WEIGHTS: Final = {"tier": 0.5, "priority": 0.2, "effectiveness": 0.2, "recency": 0.1}
 
 
@@ -33,7 +64,7 @@ class Item:
     """Memory in a wake-up packet.
 
     Attributes:
-        section: memory type that it is listed under.
+        section: kind of memory that it is listed under.
         score: in [0, 1]; sorts the items of a section.
         confidence: high, medium or low; shown, without influence on the order.
         length: characters of the whole text.
@@ -56,8 +87,15 @@ class Item:
 
     @property
     def said(self) -> str:
-        """Return title and text."""
-        return f"{self.title}: {self.text}" if self.text and self.title else self.title or self.text
+        """Return title and text; only the text if it begins with the title."""
+        if self.is_in_text:
+            return self.text
+        return f"{self.title}: {self.text}" if self.text else self.title
+
+    @property
+    def is_in_text(self) -> bool:
+        """Whether the text begins with the title, or there is no title."""
+        return self.text.casefold().startswith(self.title.rstrip(" …").casefold())
 
     @property
     def mark(self) -> str:
@@ -75,7 +113,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class PacketSection:
-    """Memories of one type, best first.
+    """Memories of one kind, best first.
 
     Attributes:
         left_out: memories of this type that did not fit the budget (count).
@@ -91,6 +129,78 @@ class PacketSection:
         return f"## {self.name.capitalize()}"
 
 
+@lru_cache(maxsize=4_096)
+def kind_named(word: str) -> str | None:
+    """Return the section that a word names: a type, a tag or a folder (`Decisions`, `#rule`, `02 How-to`)."""
+    bare = re.sub(r"[^a-z]+", "", word.casefold().split("/")[0])
+    return _KINDS.get(bare) or _KINDS.get(bare.removesuffix("s"))
+
+
+def wakeup_sections(memories: pl.DataFrame) -> pl.Series:
+    """Return the section of each memory, (n,).
+
+    A type other than note decides. Then the front matter decides (`type`, `kind` or `category`), then a tag,
+    then the nearest folder. Messages of chats and what an import took from them are in the last section. A
+    note of an archive, or whose front matter says that it is closed, is a plain note.
+
+    Args:
+        memories: memory_type, source_kind, tags, metadata (JSON or empty), folders (of its path, outermost
+            first).
+    """
+    words = memories.lazy().select(
+        "memory_type",
+        *(_stated(f"$.{name}").alias(name) for name in _STATED),
+        imported=_stated("$.imported").is_not_null() & (pl.col("source_kind") != "manual"),
+        status=_stated("$.status").str.to_lowercase(),
+        tags=pl.col("tags").fill_null([]),
+        folders=pl.col("folders").fill_null([]).list.reverse(),
+    )
+    own = pl.when(pl.col("memory_type").is_in([name for name in SECTIONS if name != OTHER])).then(
+        "memory_type"
+    )
+    stated = [pl.concat_list(pl.col(name)) for name in _STATED]
+    named = [_first_kind(column) for column in (*stated, pl.col("tags"), pl.col("folders"))]
+    archived = (
+        pl.col("folders").list.eval(pl.element().str.to_lowercase().is_in(_ARCHIVES)).list.any()
+        | pl.col("status").is_in(_ENDED)
+    ).fill_null(value=False)
+    section = (
+        pl.when(pl.col("imported") & pl.col("memory_type").is_in(_EXTRACTED))
+        .then(pl.lit(CHAT))
+        .when(archived & (pl.col("memory_type") != CHAT))
+        .then(pl.lit(OTHER))
+        .otherwise(pl.coalesce(own, *named, pl.lit(OTHER)))
+    )
+    return words.select(section=section).collect()["section"]
+
+
+def _stated(path: str) -> pl.Expr:
+    """Return a text of the metadata; null if there is none."""
+    return pl.when(pl.col("metadata").str.starts_with("{")).then(pl.col("metadata").str.json_path_match(path))
+
+
+def _first_kind(words: pl.Expr) -> pl.Expr:
+    """Return the section that the first fitting word of a list names; null if none does."""
+    kinds = words.list.eval(pl.element().map_elements(kind_named, return_dtype=pl.String))
+    return kinds.list.drop_nulls().list.first()
+
+
+def note_dates(memories: pl.DataFrame) -> pl.Series:
+    """Return the date of each memory, (n,): that of its text, else of its last change.
+
+    The moment of an ingest is no date of a note: after the first one, all notes of a vault would be new.
+
+    Args:
+        memories: dated (of the text or its file; null if unknown), updated_at, metadata (JSON or empty).
+    """
+    changed = [
+        _stated(f"$.{name}").str.slice(0, 10).str.to_datetime("%Y-%m-%d", strict=False, time_zone="UTC")
+        for name in _CHANGED
+    ]
+    stated = pl.max_horizontal(pl.col("dated"), *(moment.dt.cast_time_unit("us") for moment in changed))
+    return memories.select(date=pl.coalesce(stated, "updated_at"))["date"]
+
+
 def tokens(text: str) -> int:
     """Estimate the tokens of a text: 4 ASCII characters each, 1.6 of others."""
     plain = sum(character.isascii() for character in text)
@@ -103,10 +213,10 @@ def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
     The importance tier is half of the score. Retrieval priority, effectiveness and recency are the rest.
 
     Args:
-        memories: importance_tier, retrieval_priority, effectiveness (0.5 if unknown), updated_at.
+        memories: importance_tier, retrieval_priority, effectiveness (0.5 if unknown), date (of `note_dates`).
         as_of: moment from which recency is measured.
     """
-    age = (pl.lit(as_of) - pl.col("updated_at")).dt.total_microseconds() / (DAY_S * 1e6)
+    age = (pl.lit(as_of) - pl.col("date")).dt.total_microseconds() / (DAY_S * 1e6)
     parts = {
         "tier": pl.col("importance_tier").replace_strict(TIERS, default=TIERS["normal"]),
         "priority": pl.col("retrieval_priority").replace_strict(PRIORITIES, default=PRIORITIES["normal"]),
@@ -182,7 +292,7 @@ def _cut(item: Item, end: int) -> Item:
     """Return the item with the first characters of its title and text."""
     kept = item.said[:end].rstrip()
     title, text = (kept, "") if end <= len(item.title) else (item.title, kept[len(item.title) :].lstrip(": "))
-    if not item.title:
-        title, text = "", kept
+    if item.is_in_text:
+        title, text = (item.title, kept) if len(kept) >= len(item.title.rstrip(" …")) else (kept, "")
     hidden = max(item.length, len(item.text)) - len(text)
     return replace(item, title=title, text=text, cut=max(hidden, 1))

@@ -88,7 +88,7 @@ def _open(*, changes: bool = False, writes: bool = False, person: bool = False) 
             raise StatusError(403, "This token has read access only (rights: reader).")
         async with site.turns.of(caller, writes=changes):
             memory = await anyio.to_thread.run_sync(site.memories.of, caller)
-            yield MemoryRequest(caller, memory, HTTP)
+            yield MemoryRequest(caller, memory, calls=HTTP)
 
     return Depends(opened)
 

@@ -68,7 +68,7 @@ class _Search(_Body):
 
 
 _KINDS: Final[dict[Any, Any]] = {
-    LABELS: Names, MOMENT: AwareDatetime | None, DAY: date | None, bool: StrictBool,
+    LABELS: Names, MOMENT: AwareDatetime | None, DAY: date | None, bool: StrictBool, str: str,
 }  # fmt: skip
 _FILTERS: Final[dict[str, Any]] = {
     name: (

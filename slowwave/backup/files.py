@@ -23,7 +23,7 @@ from slowwave.settings import CONFIG_FILE, Settings
 LEFT_OUT = (
     "dagster", "lance", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*",
     "up.json", "up.lock", "capture.log", "erasing-*", catalog.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
-    ".*.partial", f".{CONFIG_FILE}-*",
+    "sessions", ".*.partial", f".{CONFIG_FILE}-*",
 )  # fmt: skip
 """Top-level names that are excluded; tables and journal are backed up separately."""
 

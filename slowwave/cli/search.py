@@ -137,13 +137,14 @@ def explain(
 def wakeup(
     budget: Annotated[int, typer.Option(help="Maximum size of the packet (tokens).")] = 2_000,
     secret: Annotated[bool, typer.Option("--secret", help="Include secret memories.")] = False,
+    session: Annotated[str, typer.Option(help="Id of the conversation that gets it; it begins again.")] = "",
     table: Annotated[bool, typer.Option("--table", help="As a table, with scores.")] = False,
     plain: Annotated[bool, typer.Option("--plain", hidden=True, help="The default output.")] = False,
     namespace: Namespace = "",
 ) -> Output:
     """Print the wake-up packet: memories for a starting session, within a token budget."""
     with open_namespace(namespace, known=True) as memory:
-        packet = memory.wakeup(budget=budget, secret=secret)
+        packet = memory.wakeup(budget=budget, secret=secret, session=session)
     if not packet.text:
         return Output(packet.to_dict, lambda: out.print(NOTHING_YET, highlight=False))
     if plain or not table:
@@ -255,6 +256,13 @@ def _print_end(response: SearchResponse, short: str) -> None:
         )
     elif response.nothing:
         say(response.nothing.message)
+    if response.left_out:
+        from slowwave.common.pluralize import counted
+
+        already = counted(len(response.left_out), "result", "results")
+        say(f"{already} already given in this session, left out; --repeat shows them:")
+        for result in response.left_out:
+            say(f"  {result.memory_id[:SHORT]} {' '.join(result.title.split())[:60]}", "dim")
     for warning in response.warnings:
         warn(warning)
     took = response.timings

@@ -89,6 +89,8 @@ class SearchRequest(SearchFilters):
         as_of: A past day (UTC): results as of its end.
         project: Project that the search is for.
         include_weak: Return also results that fit the query much less than the best one.
+        session: Conversation whose earlier results are left out.
+        repeat: Return also what the session was given before.
     """
 
     as_of: Annotated[
@@ -111,6 +113,22 @@ class SearchRequest(SearchFilters):
             "Also return results much weaker than the best.",
             "Also return results much weaker than the best.",
             "--include-weak",
+        ),
+    ] = False
+    session: Annotated[
+        str,
+        FilterWords(
+            "Id of a conversation: results that it was given before are left out.",
+            "Id of a conversation: results that it was given before are left out.",
+            "--session",
+        ),
+    ] = ""
+    repeat: Annotated[
+        bool,
+        FilterWords(
+            "Also results already given in this session.",
+            "Also results already given in this session.",
+            "--repeat",
         ),
     ] = False
 

@@ -164,8 +164,10 @@ def closed_queries(store: Store, namespace: str) -> set[str]:
     if not closed:
         return set()
     condition = within(namespace)
-    shown = shown_rows(store.scan("searches", condition, columns=["query", "shown"]))
-    hit = shown.filter(pl.col("memory_id").is_in(closed))
+    searches = store.scan("searches", condition, columns=["query", "shown", "left_out"])
+    shown = shown_rows(searches.drop("left_out"))
+    left_out = searches.select("query", memory_id="left_out").explode("memory_id")
+    hit = pl.concat([shown.select("query", "memory_id"), left_out]).filter(pl.col("memory_id").is_in(closed))
     judged = store.read_by("judgments", "memory_id", closed, columns=["query_id"], also=condition)
     return {ids.query_id(namespace, query or "") for query in hit["query"]} | set(judged["query_id"])
 

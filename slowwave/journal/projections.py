@@ -24,7 +24,7 @@ ENTRIES_AT_ONCE = 20_000
 _SEARCH = struct(
     SearchPayload, "query", "limit", "policy_version", "abstained", "signal",
     *(f"shown.{name}" for name in ("memory_id", "best", "chunks", "rank", "score", "channels")),
-    "imported_from",
+    "imported_from", "left_out",
 )  # fmt: skip
 _HEAD = ("day", "namespace", "occurred_at", "principal")
 
@@ -104,6 +104,7 @@ def _search_rows(entries: pl.DataFrame) -> pl.DataFrame:
     shown = pl.struct(pl.element().struct["memory_id"], search.BEST.alias("chunk_id"), *fields)
     return entries.select(
         *_HEAD, "query", "policy_version", "abstained", "signal", "imported_from", "seq",
+        "left_out",
         search_id="event_id",
         project="origin",
         wanted=search.LIMIT,

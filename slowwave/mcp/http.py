@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -12,6 +13,7 @@ from mcp.server.auth.routes import create_protected_resource_routes
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,6 +22,7 @@ from starlette.routing import Route
 from slowwave.errors import SlowwaveError
 from slowwave.mcp.lenient_body import LenientBody
 from slowwave.mcp.server import build
+from slowwave.search.deliveries import MAX_SESSION_CHARACTERS
 from slowwave.serving.access import Access, require_anybody
 from slowwave.serving.caller import Caller
 from slowwave.serving.claims import READ, WRITE
@@ -32,12 +35,29 @@ from slowwave.settings import OAuthSettings, Settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from slowwave.home.workspace import Workspace
 
 PATH = "/mcp"
+_SESSION: ContextVar[str] = ContextVar("session", default="")
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+class SessionHeader:
+    """Middleware that keeps the session that a client names: its header Mcp-Session-Id."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, with its session for the calls of the memory."""
+        name = Headers(scope=scope).get("mcp-session-id", "") if scope["type"] == "http" else ""
+        before = _SESSION.set(name[:MAX_SESSION_CHARACTERS])
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            _SESSION.reset(before)
 
 
 class KnownToken(AccessToken):
@@ -98,7 +118,7 @@ def application(
     require_anybody(settings)
     require_names(settings, host)
     access = Access(settings)
-    memories = MemoryPool(settings, caller, space=space)
+    memories = MemoryPool(settings, caller, space=space, session=_SESSION.get)
     built = build(memories, verifier=Verifier(access), auth=_authorization(settings.mcp.oauth))
     names = _names(settings)
     # Stateless: nothing outlives its token, and any of several servers can answer.
@@ -119,6 +139,7 @@ def application(
     namespaces += [entry.namespace for entry in settings.mcp.oauth.grants]
     starlette.router.lifespan_context = _preloading(starlette.router.lifespan_context, memories, namespaces)
     lenient = Middleware(LenientBody, path=PATH, max_bytes=settings.mcp.max_request_bytes)
+    starlette.user_middleware.append(Middleware(SessionHeader))
     starlette.user_middleware.append(lenient)  # innermost: no body of an unknown client is read
     starlette.add_middleware(Limits, access=access, requests=settings.mcp.max_concurrent_requests)
     return starlette

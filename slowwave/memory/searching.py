@@ -42,6 +42,8 @@ class SearchingMemory(SavingMemory):
         include_weak: bool = False,
         explain: bool = False,
         log: bool = True,
+        session: str = "",
+        repeat: bool = False,
     ) -> SearchResponse:
         """Search the namespace; return the best results first.
 
@@ -66,6 +68,10 @@ class SearchingMemory(SavingMemory):
                 most `limit` results are returned, and only those near the best.
             explain: add an explanation of every score, and the candidates not returned.
             log: record the search in the journal; without, its results get no feedback.
+            session: id of a conversation, at most 200 characters. Results whose text it was given by earlier
+                searches or by its wake-up packet are left out, and `left_out` names them. A question that the
+                session has asked before returns all. An explained or past search leaves nothing out.
+            repeat: return also what the session was given before.
 
         Returns:
             Results with score and confidence. If the journal cannot be written, the search still answers and
@@ -86,7 +92,7 @@ class SearchingMemory(SavingMemory):
             response = search(
                 self._space, self.namespace, query,
                 limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
-                project=project, include_weak=include_weak, log=log,
+                project=project, include_weak=include_weak, log=log, session=session, repeat=repeat,
             )  # fmt: skip
             tell(
                 search_id=response.search_id, results=len(response.results), abstained=response.abstained,
@@ -130,7 +136,7 @@ class SearchingMemory(SavingMemory):
             include_weak=include_weak, explain=True,
         )  # fmt: skip
 
-    def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:
+    def wakeup(self, *, budget: int = 2_000, secret: bool = False, session: str = "") -> Packet:
         """Return the wake-up packet: memories for a starting session.
 
         It has a section per memory type, constraints and decisions first. Importance tier, retrieval
@@ -140,13 +146,17 @@ class SearchingMemory(SavingMemory):
         Args:
             budget: maximum tokens of the packet (estimated, 4 characters of English each), 50 or more.
             secret: include secret memories.
+            session: id of the conversation that gets it. It begins again: only the packet counts as given.
 
         Raises:
             SlowwaveError: the budget is too small.
         """
-        from slowwave.search.wakeup import wakeup
+        from slowwave.search.wakeup import deliver, wakeup
 
-        return wakeup(self._space, self.namespace, budget=budget, as_of=self._space.now(), secret=secret)
+        packet = wakeup(self._space, self.namespace, budget=budget, as_of=self._space.now(), secret=secret)
+        if session:
+            deliver(self._space, packet, self.principal, session)
+        return packet
 
     # -- feedback --------------------------------------------------------------------------------
 

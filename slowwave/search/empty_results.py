@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 Kind = Literal[
-    "limit", "abstained", "unrelated", "past", "filtered", "hidden", "refused", "waiting", "unknown", "empty"
+    "limit",
+    "abstained",
+    "unrelated",
+    "past",
+    "filtered",
+    "hidden",
+    "refused",
+    "waiting",
+    "unknown",
+    "empty",
+    "given",
 ]
 NOTHING_THERE: frozenset[Kind] = frozenset({"hidden", "refused", "waiting", "unknown", "empty"})
 """Kinds that hold for any query; an assistant gets no further detail."""
@@ -35,7 +45,7 @@ class NoResultsReason:
             the query. ``past``: a past day. ``filtered``: no memory passes the filters. ``hidden``: all are
             secret, superseded or forgotten. ``refused``: all are in quarantine. ``waiting``: saved notes are
             not ingested yet. ``unknown``: the home has other namespaces, but not this one. ``empty``: the
-            home is empty.
+            home is empty. ``given``: the session has every result already.
         message: Text for the owner of the home; it names other namespaces.
     """
 
@@ -51,8 +61,21 @@ def explain_no_results(
     limit: int,
     abstained: bool,
     as_of: date | None,
+    given: int = 0,
 ) -> NoResultsReason:
-    """Return the reason why a search has no results."""
+    """Return the reason why a search has no results.
+
+    Args:
+        space: Workspace of the home.
+        namespace: Searched namespace.
+        filters: Filters of the search.
+        limit: Requested results (count).
+        abstained: Nothing is near enough.
+        as_of: Searched past day, if any.
+        given: Results that the session had already (count).
+    """
+    if given:
+        return NoResultsReason("given", "Every result was already given in this session.")
     if limit == 0:
         return NoResultsReason("limit", "No results were requested: limit = 0.")
     if abstained:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ def logged(
     as_of: datetime,
     filters: Mapping[str, Any],
     turns: InterleavedRanking | None = None,
+    left_out: Sequence[str] = (),
 ) -> SearchPayload:
     """Build the payload of a ``search`` entry.
 
@@ -49,6 +50,7 @@ def logged(
         as_of: Moment at which votes were counted.
         filters: Given filters.
         turns: The interleaving, if any.
+        left_out: Memories of results that the session was given before.
     """
     candidates, results = retrieved.candidates, ranking.results
     origins = candidates.origins([result.best for result in results], [result.chunks for result in results])
@@ -77,6 +79,8 @@ def logged(
         ],
         candidates=candidates_kept(candidates),
     )
+    if left_out:
+        payload["left_out"] = list(left_out)
     if turns:
         payload["interleaving"] = Interleaving(
             policy=turns.other.to_dict(),
@@ -101,11 +105,25 @@ def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> R
 
     if policy is not None:
         return ranked(policy)
+    return _returned(_drawn(ranked, payload), payload.get("left_out") or ())
+
+
+def _returned(ranking: Ranking, left_out: Sequence[str]) -> Ranking:
+    """Return the ranking without the results that were left out."""
+    if not left_out:
+        return ranking
+    kept = [result for result in ranking.results if result.memory_id not in left_out]
+    results = tuple(replace(result, rank=place) for place, result in enumerate(kept, start=1))
+    return replace(ranking, results=results)
+
+
+def _drawn(ranked: Callable[[RankingPolicy], Ranking], payload: Mapping[str, Any]) -> Ranking:
+    """Return the ranking by the policy of a search, interleaved as it was."""
     logged_ranking, drawn = ranked(RankingPolicy.logged(payload["policy"])), payload.get("interleaving")
     if drawn is None:
         return logged_ranking
     other = RankingPolicy.logged(drawn["policy"])
-    turns = interleave(logged_ranking, ranked(other), other, seed=drawn["seed"], limit=limit)
+    turns = interleave(logged_ranking, ranked(other), other, seed=drawn["seed"], limit=payload["limit"])
     return turns.ranking if turns else logged_ranking
 
 
@@ -147,7 +165,8 @@ def shown_by(space: Workspace, namespace: str, search_id: str) -> RecordedSearch
     )
     titles, closed = dict(memories.iter_rows()), closed_ids(space.store, namespace)
     query = str(entry.payload.get("query") or "")
-    hidden = ids.query_id(namespace, query) in closed or not closed.isdisjoint(names)
+    left_out = entry.payload.get("left_out") or ()
+    hidden = ids.query_id(namespace, query) in closed or not closed.isdisjoint((*names, *left_out))
     return RecordedSearch(
         search_id=search_id,
         query=HIDDEN if hidden else query,

@@ -124,6 +124,15 @@ class NotShown:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Result that the session was given before; `rank` is its place among all results."""
+
+    memory_id: str
+    title: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
 class Timings:
     """Milliseconds of one search by part; `total` is wall-clock time, and parts may overlap."""
 
@@ -148,6 +157,7 @@ class SearchResponse:
         not_shown: Other candidates, best first, if an explanation was requested.
         nothing: Reason for an empty result; None with results.
         unknown: Identifiers of the question that no visible memory mentions, such as a ticket or a version.
+        left_out: Results that the session was given before; no impressions.
     """
 
     search_id: str
@@ -162,6 +172,7 @@ class SearchResponse:
     not_shown: tuple[NotShown, ...] = ()
     nothing: NoResultsReason | None = None
     unknown: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def unknown_message(self) -> str:

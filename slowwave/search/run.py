@@ -25,11 +25,12 @@ from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
 from slowwave.scoring.ranking.word_pieces import needs_pieces
 from slowwave.scoring.ranking.words import asked_words
+from slowwave.search.deliveries import deliveries_of, without_given
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
 from slowwave.search.interleaving import InterleavedRanking, interleave
 from slowwave.search.log import logged
-from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
+from slowwave.search.results import LeftOut, NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
 from slowwave.telemetry import span
 
@@ -58,9 +59,13 @@ def search(
     project: str = "",
     include_weak: bool = False,
     log: bool = True,
+    session: str = "",
+    repeat: bool = False,
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
     _check(query, limit, project)
+    counted = "" if explain or as_of is not None else session
+    deliveries = deliveries_of(space, namespace, principal, counted, lasting=log)
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
@@ -94,20 +99,25 @@ def search(
         recent = recent_votes(space.store, namespace, result_ids, moment, texts_in(space))
         policies = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
         results = _explained(results, ranking, candidates, policies, terms, recent)
+    given = () if deliveries is None else deliveries.given(query, results, repeat=repeat)
+    if given:
+        results, ranking, turns = without_given(given, results, ranking, turns)
     ranked = time.perf_counter()
     warnings = candidates.warnings
     if log and as_of is None and space.settings.journal.log_searches:
         payload = logged(
             ranking, candidates, policy, query=query, limit=limit, as_of=moment,
-            filters=_given_filters(filters), turns=turns,
+            filters=_given_filters(filters), turns=turns, left_out=[result.memory_id for result in given],
         )  # fmt: skip
         # One warning is enough for a journal that can be neither read nor written.
         doubts = _journal(space, search_id, namespace, payload, moment, principal, project) or doubts
     warnings += doubts
+    if deliveries is not None:
+        deliveries.add_search(query, results)
     nothing = None
     if not results:
         nothing = explain_no_results(
-            space, namespace, filters, limit=limit, abstained=ranking.abstained, as_of=as_of
+            space, namespace, filters, limit=limit, abstained=ranking.abstained, as_of=as_of, given=len(given)
         )
     end = time.perf_counter()
     timings = Timings(
@@ -130,6 +140,7 @@ def search(
         _not_shown(ranking, candidates) if explain else (),
         nothing,
         candidates.identifiers.unknown,
+        tuple(LeftOut(result.memory_id, result.title, result.rank) for result in given),
     )
 
 

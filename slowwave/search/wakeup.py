@@ -17,7 +17,17 @@ from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.lifecycle.quarantine import RESOLVED
 from slowwave.quality.gate import has_faults
-from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, PacketSection, pack, tokens, wakeup_scores
+from slowwave.scoring.ranking.wakeup import (
+    SECTIONS,
+    Item,
+    PacketSection,
+    note_dates,
+    pack,
+    tokens,
+    wakeup_scores,
+    wakeup_sections,
+)  # fmt: skip
+from slowwave.search.deliveries import deliveries_of
 from slowwave.search.filters import Filters
 from slowwave.search.signals import confidence
 from slowwave.store import quote
@@ -32,10 +42,21 @@ EXCERPT_CHARACTERS = 400  # maximum of these words (count)
 _LOOKED_AT = 4_000  # characters of a text that are read for them
 _WITHIN = re.compile(r"\w|[^\w\s]\w")
 _BETWEEN = re.compile(r"^(?:\s|[.:—–-](?=\s|$))+")
+_SEPARATOR = re.compile(r"\s*[.:—–-](?=\s|$)")
 _HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
 _LABELS = ("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)
 JUDGED = ("title", "content", "trigger_phrases", "tags", "aliases", "links", "metadata", "front_matter")
-COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "path", "updated_at", *_LABELS)))
+_PLACE = ("source", "origin", "path", "tags", "metadata", "dated")
+COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "updated_at", *_PLACE, *_LABELS)))
+
+
+_PATH = pl.coalesce(pl.col("path").replace("", None), "source").str.split("/")
+_FOLDERS = (
+    pl.when(pl.col("origin").fill_null("") == "")
+    .then(_PATH.list.head(_PATH.list.len() - 1))
+    .otherwise(_PATH.list.slice(1, _PATH.list.len().cast(pl.Int64) - 2))
+)
+"""Folders of a note; a vault's own name, which is the first part, says nothing about its notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +99,12 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
     rows = with_tiers(rows, states_in(space).promoted(namespace))
     states = states_in(space).states(namespace, rows["memory_id"])
     effectiveness = [states[name].effectiveness if name in states else 0.5 for name in rows["memory_id"]]
-    rows = rows.with_columns(effectiveness=pl.Series(effectiveness, dtype=pl.Float64))
     rows = rows.with_columns(
-        score=wakeup_scores(rows, as_of),
-        section=pl.when(pl.col("memory_type").is_in(list(SECTIONS)))
-        .then("memory_type")
-        .otherwise(pl.lit(OTHER)),
-    ).sort("score", "updated_at", "memory_id", descending=[True, True, False])
+        effectiveness=pl.Series(effectiveness, dtype=pl.Float64), date=note_dates(rows), folders=_FOLDERS
+    )
+    rows = rows.with_columns(score=wakeup_scores(rows, as_of), section=wakeup_sections(rows)).sort(
+        "score", "date", "memory_id", descending=[True, True, False]
+    )
     counts = dict(rows.group_by("section").len().iter_rows())
     rows = pl.concat([rows.filter(section=name) for name in SECTIONS])
     many = math.ceil(budget / AVERAGE_ITEM) + 1
@@ -97,6 +117,13 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
         many *= 4
     packet = Packet(namespace, as_of, budget, 0, sections)
     return Packet(namespace, as_of, budget, tokens(packet.text), sections)
+
+
+def deliver(space: Workspace, packet: Packet, principal: str, session: str) -> None:
+    """Begin a session again, with the packet as all that it was given."""
+    deliveries = deliveries_of(space, packet.namespace, principal, session)
+    if deliveries is not None:
+        deliveries.begin(item for section in packet.sections for item in section.items)
 
 
 def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
@@ -129,7 +156,7 @@ def _item(row: dict[str, Any]) -> Item:
         memory_id=row["memory_id"],
         section=row["section"],
         title=plain_line(title),
-        text=plain_line(excerpt(row["content"][:_LOOKED_AT], title)),
+        text=plain_line(_text_beside(title, row["content"][:_LOOKED_AT])),
         length=len(row["content"]),
         source=row["path"] or row["source"],
         score=row["score"],
@@ -137,6 +164,21 @@ def _item(row: dict[str, Any]) -> Item:
         importance_tier=row["importance_tier"],
         updated_at=row["updated_at"],
     )
+
+
+def _text_beside(title: str, content: str) -> str:
+    """Return the excerpt of a note without its title.
+
+    It stays whole if the title is part of its first sentence:
+    "Mail moves in May" under the title Mail does not become "Mail: moves in May".
+    """
+    first = next((line for line in _HEADINGS.sub("", content).splitlines() if line.strip()), "")
+    line, bare = " ".join(first.split()), title.rstrip(" …")
+    rest = line[len(bare) :]
+    begins = bool(bare and rest) and line.casefold().startswith(bare.casefold())
+    if begins and not _SEPARATOR.match(rest) and (bare != title or not _WITHIN.match(rest)):
+        return excerpt(content, "")
+    return excerpt(content, title)
 
 
 def excerpt(text: str, title: str) -> str:

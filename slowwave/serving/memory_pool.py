@@ -29,6 +29,7 @@ class MemoryPool:
         caller: returns the current caller.
         namespace: of all callers, if they have only one.
         space: the open workspace, if there is one; `close` closes it for all users.
+        session: returns the id of the current caller's session; empty: unknown.
 
     Attributes:
         space: the workspace.
@@ -42,9 +43,11 @@ class MemoryPool:
         *,
         namespace: str = "",
         space: Workspace | None = None,
+        session: Callable[[], str] = str,
     ) -> None:
         self._space = self.space = space or Workspace(settings, namespace=namespace)
         self.caller = caller
+        self._session = session
         self._opened: OrderedDict[tuple[str, str], Memory] = OrderedDict()
         self._lock = self.opening = Lock()
         self._closed = False
@@ -52,7 +55,7 @@ class MemoryPool:
     def request(self) -> MemoryRequest:
         """Open the request of the assistant that is calling now."""
         caller = self.caller()
-        return MemoryRequest(caller.as_assistant, self.of(caller))
+        return MemoryRequest(caller.as_assistant, self.of(caller), self._session())
 
     def of(self, caller: Caller) -> Memory:
         """Return the memory of a caller."""

@@ -19,11 +19,13 @@ class MemoryRequest:
     Attributes:
         caller: user, namespace and rights.
         memory: open for the caller.
+        client_session: id of the client's session; empty: unknown.
         calls: call names of the interface, for texts that name the next one.
     """
 
     caller: Caller
     memory: Memory
+    client_session: str = ""
     calls: Calls = TOOLS
 
     @property

@@ -61,6 +61,7 @@ Tags = Annotated[tuple[str, ...], Field(description=_SEARCH["tags"].words.data)]
 Since = Annotated[str, Field(description="Only created on this day (YYYY-MM-DD, UTC) or later.")]
 Until = Annotated[str, Field(description="Only created before this day.")]
 IncludeWeak = Annotated[bool, Field(description=_SEARCH["include_weak"].words.data)]
+Repeat = Annotated[bool, Field(description=_SEARCH["repeat"].words.data)]
 Follows = Annotated[str, Field(description="Key of the previous note in a conversation or series.")]
 Query = Annotated[str, Field(description="A full question or keywords, at most 4,000 characters.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")]
@@ -97,7 +98,9 @@ def memory_wakeup(request: MemoryRequest, budget: Budget = 2_000) -> Reply[Woken
 
     It has the most important memories within a token budget; memory_search finds the others.
     """
-    packet = request.memory.wakeup(budget=budget)
+    # A reader writes nothing into the home.
+    session = "" if request.caller.reads_only else request.client_session
+    packet = request.memory.wakeup(budget=budget, session=session)
     answer = Woken(
         sections=[WokenSection.model_validate(one) for one in packet.sections if one.items],
         tokens=packet.tokens,
@@ -118,6 +121,7 @@ def memory_search(
     since: Since = "",
     until: Until = "",
     include_weak: IncludeWeak = False,
+    repeat: Repeat = False,
     debug: Debug = False,
 ) -> Reply[Found]:
     """Search the memory. Call it before any answer that may depend on earlier work, decisions or preferences.
@@ -130,7 +134,7 @@ def memory_search(
         request, account=debug, query=query, limit=limit, project=project, memory_type=memory_type, tags=tags,
         since=parsed_moment("since", since) if since else None,
         until=parsed_moment("until", until) if until else None,
-        include_weak=include_weak,
+        include_weak=include_weak, repeat=repeat, session=request.client_session,
     )  # fmt: skip
     return Reply(wording.found(answer), answer)
 

@@ -54,6 +54,14 @@ class FoundMemory(_Answer):
     explanation: dict[str, Any] | None = Field(None, description="Of the score; only with debug.")
 
 
+class LeftOutMemory(_Answer):
+    """A result that the session was given before."""
+
+    memory_id: str
+    title: Quoted
+    rank: int = Field(description="Its place among all results.")
+
+
 class Found(_Reply):
     """Results of a search, best first."""
 
@@ -62,6 +70,9 @@ class Found(_Reply):
     unknown: list[str] = Field([], description="Identifiers of the query that no memory mentions.")
     unknown_message: str = Field("", description="About them; say it first in your answer.")
     results: list[FoundMemory]
+    left_out: list[LeftOutMemory] = Field(
+        [], description="Results already given in this session; `repeat` returns them."
+    )
     next_step: str
     debug: dict[str, Any] | None = Field(None, description="Of the search as a whole; only with debug.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from slowwave.common.error_translation import sentence
@@ -21,7 +21,16 @@ from slowwave.journal import JournalError
 from slowwave.lifecycle.forgetting import ProtectedError
 from slowwave.search.empty_results import NOTHING_THERE, NoResultsReason
 from slowwave.search.wakeup import Packet
-from slowwave.views.answers import Forgotten, Found, FoundMemory, History, Stored, UseNoted, Woken
+from slowwave.views.answers import (
+    Forgotten,
+    Found,
+    FoundMemory,
+    History,
+    LeftOutMemory,
+    Stored,
+    UseNoted,
+    Woken,
+)
 from slowwave.views.calls import TOOLS, Calls
 from slowwave.views.gate_text import words_of
 from slowwave.views.scores import others_say_it, outdated_text
@@ -48,6 +57,7 @@ This is your long-term memory. It improves with use, if you report which results
 7. If memory_save is not among your tools, you have read access only: skip the steps that need other tools.
 """
 
+_TITLE = 60  # characters of the title of a result that is left out
 _AGAIN = " It was recorded before; it counts once."
 
 
@@ -79,11 +89,23 @@ def found(answer: Found) -> str:
         lines += [f"{len(answer.results)} found, best first. {NOTICE}"]
     for result in answer.results:
         lines += ["", *_result(result)]
+    lines += _left_out(answer.left_out)
     lines += ["", answer.next_step]
     lines += [f"Warning: {warning}" for warning in answer.warnings]
     if answer.debug is not None:
         lines += _debug(answer.debug)
     return "\n".join(lines)
+
+
+def _left_out(given: Sequence[LeftOutMemory]) -> Iterable[str]:
+    """Return ids and titles of results that the session was given before."""
+    if given:
+        already = counted(len(given), "result", "results")
+        verb = "is" if len(given) == 1 else "are"
+        yield ""
+        yield f"{already} already given in this session {verb} left out; to get them: repeat=true."
+    for result in given:
+        yield f"> {result.memory_id} {one_line(result.title[:_TITLE])}"
 
 
 def next_step(
@@ -105,6 +127,8 @@ def next_step(
         return f"This memory is empty. Save what will matter later with {calls.save}."
     if nothing is not None and nothing.kind == "filtered":
         return "No memory matches these filters. Search without them."
+    if nothing is not None and nothing.kind == "given":
+        return "Use what you were given before. If you no longer have it, search again with repeat=true."
     if nothing is not None:
         return (
             "No memory is near enough to be an answer. Rephrase the question, or answer without the memory."

@@ -286,3 +286,24 @@ def test_a_token_counts_at_once_and_a_revoked_or_expired_one_no_more(server):
     run("revoke", "laptop")
     assert server.post(Authorization=f"Bearer {token}")[0] == 401
     assert server.post(Authorization=f"Bearer {server.tokens['ada']}")[0] == 200
+
+
+def test_a_session_that_a_client_names_is_given_a_text_once(server):
+    def call(tool: str, session: str = "", **arguments: object) -> str:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {"name": tool, "arguments": arguments}}  # fmt: skip
+        named = {"Mcp_Session_Id": session} if session else {}
+        status, _, answer = server.post(body, Authorization=f"Bearer {server.tokens['bob']}", **named)
+        assert status == 200, answer
+        return json.loads(answer)["result"]["content"][0]["text"]
+
+    text = "The lighthouse of Rubha Reidh flashes four times every fifteen seconds since 1912."
+    call("memory_save", content=text, title="Lighthouse")
+    assert "four times" in call("memory_search", "one", query="how does the lighthouse flash?")
+    again = call("memory_search", "one", query="lighthouse of Rubha Reidh")
+    assert "four times" not in again
+    assert "left out; to get them: repeat=true." in again
+    assert '"Lighthouse"' in again
+    assert "four times" in call("memory_search", "one", query="lighthouse of Rubha Reidh", repeat=True)
+    assert "four times" in call("memory_search", "two", query="lighthouse of Rubha Reidh")
+    assert "four times" in call("memory_search", query="lighthouse of Rubha Reidh")

@@ -29,6 +29,7 @@ APART = {
     "meeting": "The board meets on the first Monday and begins with tea and accounts.",
     "reference": "The handbook of tidal constants stands in the third edition on the shelf.",
     "note": "Somebody left a green umbrella beside the coffee machine again.",
+    "chat": "Could you write a friendlier letter to the owner of the slipway?",
 }
 
 
@@ -82,8 +83,19 @@ def test_every_type_has_its_section_in_the_order_of_the_rule(house):
     assert packet.text.count("## ") == len(SECTIONS)
 
 
+def test_a_folder_names_the_kind_and_the_name_of_a_vault_does_not(memory):
+    memory.save(DEPLOY, key="team/decisions/deploy")
+    memory.save(FERRY, key="projects/ferry")
+    ferry = ids.memory_id("ada", "projects/ferry")
+    packet = memory.wakeup()
+    assert [section.name for section in packet.sections] == ["decision", "project"]
+    rows = memory.store.read("memories", f"memory_id = '{ferry}'")
+    memory.store.upsert("memories", rows.with_columns(origin=pl.lit("projects")))
+    assert [section.name for section in memory.wakeup().sections] == ["decision", "note"]
+
+
 def test_a_type_without_a_section_of_its_own_stands_under_note(memory):
-    memory.save(FERRY, key="odd", memory_type="chat")
+    memory.save(FERRY, key="odd", memory_type="document")
     memory.save(DEPLOY, key="none")
     packet = memory.wakeup()
     assert [section.name for section in packet.sections] == ["note"]

@@ -46,6 +46,7 @@ class SearchPayload(TypedDict, total=False):
 
     `limit` is the wanted number of results (count). Ratings count up to the moment `as_of`. `signal` is the
     absolute confidence for abstention. `client` has the search's ids in the log that it was imported from.
+    `left_out` are memories of results that the session had already: no impressions.
     """
 
     query: str
@@ -57,6 +58,7 @@ class SearchPayload(TypedDict, total=False):
     abstained: bool
     signal: float
     shown: Sequence[ShownPayload]
+    left_out: Sequence[str]
     candidates: dict[str, Any]
     interleaving: Interleaving
     imported_from: str

@@ -114,6 +114,7 @@ class RedactedEntries:
     def _search(self, row: Row) -> Redaction | None:
         data, erased = row["data"], set(self.work.memories)
         returned = {result.get("memory_id") for result in data.get("shown") or ()}
+        returned |= set(data.get("left_out") or ())
         if erased & returned or self.needles.quoted(data.get("query")):
             self.searches.append(row["event_id"])
             change = emptied(self.work.erasure, row["kind"])

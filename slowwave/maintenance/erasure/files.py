@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ from slowwave.common.permissions import file_mode
 from slowwave.errors import StoreError
 from slowwave.maintenance.erasure.quote_detection import QuoteFingerprints, plain, vocabulary
 from slowwave.scoring.ranking.words import as_asked, words
+from slowwave.search.deliveries import FOLDER
 
 WAREHOUSE = "warehouse.duckdb"
 PAGES = frozenset(
@@ -104,6 +106,11 @@ def quoting_pages(
         elif quoted:
             stay.append(path)
     return Pages(tuple(go), tuple(stay))
+
+
+def drop_sessions(home: Path) -> None:
+    """Remove what sessions were given: digests of texts, of which one may be erased."""
+    shutil.rmtree(home / FOLDER, ignore_errors=True)
 
 
 def clean_dagster(folder: Path, needles: QuoteFingerprints) -> int:

@@ -178,6 +178,7 @@ def _carry_out(space: Workspace, begun: ErasureTask) -> Erased:
             remains.append(remaining)
         advance(1)
         files.drop_warehouse(home)
+        files.drop_sessions(home)
         for page in _pages(space, begun).go:
             page.unlink()
         if (home / "dagster").is_dir():

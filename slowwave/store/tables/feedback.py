@@ -46,7 +46,7 @@ def tables() -> list[TableSpec]:
             erasure=ErasureRule(quoting=("query",), blanked=("project",)),
             day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, project=TEXT, query=TEXT,
             wanted=COUNT, policy_version=TEXT, abstained=FLAG, signal=FLOAT, shown=SHOWN, imported_from=TEXT,
-            seq=LONG,
+            seq=LONG, left_out=LIST,
         ),
         table(
             "events", "event_id",

@@ -18,9 +18,12 @@ from slowwave.scoring.ranking.wakeup import (
     TIERS,
     Item,
     PacketSection,
+    kind_named,
+    note_dates,
     pack,
     tokens,
     wakeup_scores,
+    wakeup_sections,
 )
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -30,13 +33,13 @@ HALF_LIFE = timedelta(days=RECENCY_HALF_LIFE_DAYS)
 def frame(*rows: dict) -> pl.DataFrame:
     plain = {
         "importance_tier": "normal", "retrieval_priority": "normal", "effectiveness": 0.5,
-        "updated_at": NOW,
+        "date": NOW,
     }  # fmt: skip
     return pl.DataFrame(
         [plain | row for row in rows],
         schema={
             "importance_tier": pl.String, "retrieval_priority": pl.String, "effectiveness": pl.Float64,
-            "updated_at": pl.Datetime("us", "UTC"),
+            "date": pl.Datetime("us", "UTC"),
         },
     )  # fmt: skip
 
@@ -79,10 +82,10 @@ def rendered(sections) -> str:
         ({"importance_tier": "temporary", "retrieval_priority": "low", "effectiveness": 0.0}, 0.05 + 0.1),
         ({"retrieval_priority": "high"}, 0.2 + 0.2 + 0.1 + 0.1),
         ({"effectiveness": 0.8}, 0.2 + 0.1 + 0.16 + 0.1),
-        ({"updated_at": NOW - HALF_LIFE}, 0.2 + 0.1 + 0.1 + 0.05),
-        ({"updated_at": NOW - 2 * HALF_LIFE}, 0.2 + 0.1 + 0.1 + 0.025),
-        ({"updated_at": NOW - HALF_LIFE / 2}, 0.2 + 0.1 + 0.1 + 0.1 / math.sqrt(2)),
-        ({"updated_at": NOW + HALF_LIFE}, 0.2 + 0.1 + 0.1 + 0.1),  # what is to come is not better than now
+        ({"date": NOW - HALF_LIFE}, 0.2 + 0.1 + 0.1 + 0.05),
+        ({"date": NOW - 2 * HALF_LIFE}, 0.2 + 0.1 + 0.1 + 0.025),
+        ({"date": NOW - HALF_LIFE / 2}, 0.2 + 0.1 + 0.1 + 0.1 / math.sqrt(2)),
+        ({"date": NOW + HALF_LIFE}, 0.2 + 0.1 + 0.1 + 0.1),  # what is to come is not better than now
         ({"effectiveness": 1.7}, 0.2 + 0.1 + 0.2 + 0.1),
         ({"effectiveness": -3.0}, 0.2 + 0.1 + 0.0 + 0.1),
         ({"importance_tier": "unheard of", "retrieval_priority": "odd"}, 0.2 + 0.1 + 0.1 + 0.1),
@@ -108,7 +111,7 @@ def test_a_moment_in_another_time_zone_is_the_same_moment():
 
 
 def test_the_order_of_two_that_were_saved_within_a_second_is_the_same_at_every_moment():
-    rows = frame({"updated_at": NOW}, {"updated_at": NOW + timedelta(milliseconds=7)})
+    rows = frame({"date": NOW}, {"date": NOW + timedelta(milliseconds=7)})
     for hundredths in range(1, 200):
         older, newer = wakeup_scores(rows, NOW + timedelta(milliseconds=10 * hundredths))
         assert older < newer, hundredths
@@ -290,3 +293,81 @@ def test_what_can_be_cut_to_fit_is_never_left_out(one, section, budget):
     (packed,) = pack({section: [one]}, {section: 1}, budget)
     assert len(packed.items) == 1
     assert bool(packed.items[0].cut) == (tokens(one.line) + 1 + tokens(packed.heading) + 1 > budget)
+
+
+# -- section, date and title of a note -------------------------------------------------------------
+
+
+def section(folders: str = "", tags: str = "", metadata: str = "", kind: str = "note", by: str = "manual"):
+    row = {"memory_type": kind, "source_kind": by, "metadata": metadata, "tags": tags.split(),
+           "folders": folders.split("/") if folders else []}  # fmt: skip
+    schema = {"tags": pl.List(pl.String), "folders": pl.List(pl.String)}
+    return wakeup_sections(pl.DataFrame([row], schema_overrides=schema)).item()
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("decision", "decision"), ("Decisions", "decision"), ("02 - ADRs", "decision"),
+        ("How-to", "procedure"), ("#Rule", "constraint"), ("policies", "constraint"), ("People", "person"),
+        ("decision/api", "decision"), ("Decisive", None), ("inbox", None), ("", None), ("2026", None),
+    ],
+)  # fmt: skip
+def test_a_word_names_a_kind_in_any_spelling(word, kind):
+    assert kind_named(word) == kind
+
+
+def test_type_then_front_matter_then_tag_then_the_nearest_folder_decide():
+    assert section("decisions") == "decision"
+    assert section("projects/Mill/decisions") == "decision"
+    assert section("decisions/Mill") == "decision"
+    assert section("decisions", tags="shop project") == "project"
+    assert section("decisions", tags="project", metadata='{"type": "Rule"}') == "constraint"
+    assert section("decisions", "project", '{"type": "Rule"}', kind="incident") == "incident"
+    assert section("decisions", metadata='{"type": "essay", "category": "preferences"}') == "preference"
+    assert section("inbox", tags="green") == "note"
+
+
+def test_chats_and_what_was_taken_from_them_come_last():
+    imported = '{"imported": {"from": "elsewhere"}}'
+    assert SECTIONS[-1] == "chat"
+    assert section(kind="chat") == "chat"
+    assert section("Chats/May") == "chat"
+    assert section(metadata=imported, kind="fact", by="generated") == "chat"
+    # Text that a person wrote, and what another tool kept as a preference, stand where they belong.
+    assert section(metadata=imported, kind="fact") == "fact"
+    assert section(metadata=imported, kind="preference", by="imported") == "preference"
+    assert section(kind="fact", by="generated") == "fact"
+
+
+def test_what_is_over_is_a_plain_note():
+    assert section("projects", metadata='{"status": "Done"}') == "note"
+    assert section("projects/Archive") == "note"
+    assert section("projects", metadata='{"status": "running"}') == "project"
+
+
+def test_a_note_is_as_old_as_its_text_and_not_as_its_ingest():
+    day = timedelta(days=1)
+    rows = [
+        (NOW - 9 * day, NOW, ""), (None, NOW - day, "{}"),
+        (NOW - 9 * day, NOW, '{"updated": "2026-02-27"}'), (NOW - 9 * day, NOW, '{"updated": "soon"}'),
+    ]  # fmt: skip
+    moment = pl.Datetime("us", "UTC")
+    schema = {"dated": moment, "updated_at": moment, "metadata": pl.String}
+    dates = note_dates(pl.DataFrame(rows, schema=schema, orient="row")).to_list()
+    assert dates == [NOW - 9 * day, NOW - day, datetime(2026, 2, 27, tzinfo=UTC), NOW - 9 * day]
+
+
+def test_a_text_that_goes_on_after_its_title_stands_alone():
+    whole = replace(item("Mail moves in May."), title="Mail")
+    assert whole.line == "> [medium] Mail moves in May."
+    assert replace(whole, title="Post").line == "> [medium] Post: Mail moves in May."
+
+
+@given(st.integers(5, 60))
+def test_a_cut_item_repeats_no_title(budget):
+    text = "The northern gauge under the bridge reports a level every six minutes and a voltage every hour."
+    whole = replace(item(text), title="The northern gauge under the bridge reports …")
+    for found in pack({"note": [whole]}, {"note": 1}, budget):
+        for shown in found.items:
+            assert text.startswith(shown.said)
