@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 
-from slowwave.common import ids
 from slowwave.mcp.server import build
 from slowwave.memory import Memory
 from slowwave.serving.caller import Caller
@@ -20,8 +19,7 @@ def serve(settings: Settings, caller: Caller) -> None:
         SlowwaveError: the namespace is invalid.
     """
     Memory(settings, namespace=caller.namespace)  # raises now, not at the first call
-    session = ids.new_event_id()  # the client starts a process for each session
-    memories = MemoryPool(settings, lambda: caller, namespace=caller.namespace, session=lambda: session)
+    memories = MemoryPool(settings, lambda: caller, namespace=caller.namespace)
     memories.begin([caller.namespace])  # while the client initializes
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Flush every line: standard output is redirected to standard error only while it serves.

@@ -61,12 +61,13 @@ Tags = Annotated[tuple[str, ...], Field(description=_SEARCH["tags"].words.data)]
 Since = Annotated[str, Field(description="Only created on this day (YYYY-MM-DD, UTC) or later.")]
 Until = Annotated[str, Field(description="Only created before this day.")]
 IncludeWeak = Annotated[bool, Field(description=_SEARCH["include_weak"].words.data)]
+Session = Annotated[str, Field(description="Leave out what this session (your id) got.")]
 Repeat = Annotated[bool, Field(description=_SEARCH["repeat"].words.data)]
-Follows = Annotated[str, Field(description="Key of the previous note in a conversation or series.")]
-Query = Annotated[str, Field(description="A full question or keywords, at most 4,000 characters.")]
+Follows = Annotated[str, Field(description="Key of the previous note of a series.")]
+Query = Annotated[str, Field(description="A full question, at most 4,000 characters.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")]
 Project = Annotated[str, Field(description="Name of the piece of work; use it again in memory_outcome.")]
-Debug = Annotated[bool, Field(description="Add an explanation of every score. Only for debugging.")]
+Debug = Annotated[bool, Field(description="Explain every score; for debugging.")]
 SearchId = Annotated[str, Field(description="search_id of that memory_search.")]
 ResultId = Annotated[
     int | str,
@@ -121,6 +122,7 @@ def memory_search(
     since: Since = "",
     until: Until = "",
     include_weak: IncludeWeak = False,
+    session: Session = "",
     repeat: Repeat = False,
     debug: Debug = False,
 ) -> Reply[Found]:
@@ -134,7 +136,7 @@ def memory_search(
         request, account=debug, query=query, limit=limit, project=project, memory_type=memory_type, tags=tags,
         since=parsed_moment("since", since) if since else None,
         until=parsed_moment("until", until) if until else None,
-        include_weak=include_weak, repeat=repeat, session=request.client_session,
+        include_weak=include_weak, repeat=repeat, session=session or request.client_session,
     )  # fmt: skip
     return Reply(wording.found(answer), answer)
 
