@@ -88,10 +88,10 @@ def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     assert before.items() <= BEFORE.items()
     assert RankingPolicy.logged(old) == dataclasses.replace(then, **before)
     assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
-    of_memory = RankingPolicy(feedback_scope="memory", key_weight=0.4).uncut
+    of_memory = RankingPolicy(feedback_scope="memory", key_weight=0.4, time_weight=0.0).uncut
     assert of_memory.version == "8400f79004b9"
-    assert RankingPolicy().uncut.version == "2bb99f235507"
-    assert RankingPolicy(key_weight=0.4).uncut.version == "a5bb6062c6f8"
+    assert RankingPolicy(time_weight=0.0).uncut.version == "2bb99f235507"
+    assert RankingPolicy(key_weight=0.4, time_weight=0.0).uncut.version == "a5bb6062c6f8"
     present = RankingPolicy(rrf_k=60)
     assert RankingPolicy.logged(present.to_dict()) == present
 
