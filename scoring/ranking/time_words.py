@@ -146,8 +146,8 @@ def _time_words(question: str, today: date) -> TimeWords | None:
         for kind, forms in language.forms:
             matches = [match for form in forms if (match := form.search(text))]
             longest = max(matches, key=lambda match: match.end() - match.start(), default=None)
-            if longest and (asked := _asked(kind, longest, language, today)) is not None:
-                return asked
+            if longest:  # an impossible date is none, and no month either
+                return _asked(kind, longest, language, today)
     return None
 
 
@@ -229,7 +229,7 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 
 def dates_in(text: str) -> Iterator[tuple[date, date]]:
-    """Yield first and last day of each date or month with a year that a text carries."""
+    """Yield the dates that a text carries, and its months with a year: first and last day."""
     if not _YEAR.search(text):
         return
     for iso in _ISO.finditer(text):
@@ -251,7 +251,7 @@ def dates_in(text: str) -> Iterator[tuple[date, date]]:
 
 
 def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -> Floats:
-    """Return how well each text answers the time that was asked for, (n,) in [0, 1].
+    """Score each text by the time asked for, (n,) in [0, 1].
 
     A text whose own day or a date in it is in the window has 1. For `newest` and `oldest` the share falls
     evenly from the first distinct day of the candidates to the last.

@@ -83,15 +83,16 @@ def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     before = {
         "sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf, "key_weight": 0.4,
         "feedback_scope": "memory", "sparse_limit_factor": 3, "sparse_max_injections": 1,
-        "collapse_duplicates": False, "cut_share": 0.0, "mark_outdated": False,
+        "collapse_duplicates": False, "cut_share": 0.0, "mark_outdated": False, "time_weight": 0.0,
     }  # fmt: skip
     assert before.items() <= BEFORE.items()
     assert RankingPolicy.logged(old) == dataclasses.replace(then, **before)
     assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
-    of_memory = RankingPolicy(feedback_scope="memory", key_weight=0.4, mark_outdated=False).uncut
+    younger = {"mark_outdated": False, "time_weight": 0.0}
+    of_memory = RankingPolicy(feedback_scope="memory", key_weight=0.4, **younger).uncut
     assert of_memory.version == "8400f79004b9"
-    assert RankingPolicy(mark_outdated=False).uncut.version == "2bb99f235507"
-    assert RankingPolicy(key_weight=0.4, mark_outdated=False).uncut.version == "a5bb6062c6f8"
+    assert RankingPolicy(**younger).uncut.version == "2bb99f235507"
+    assert RankingPolicy(key_weight=0.4, **younger).uncut.version == "a5bb6062c6f8"
     present = RankingPolicy(rrf_k=60)
     assert RankingPolicy.logged(present.to_dict()) == present
 
