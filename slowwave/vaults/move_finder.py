@@ -2,7 +2,7 @@
 
 A note is known by its text: an equal one first, then the most similar. One that was rewritten in place stays
 the same note, unless its old text is elsewhere now or its new text comes from elsewhere: then files changed
-places.
+places. An equal text counts more than a similar one in place: notes of one template are all similar.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class MoveFinder:
     def _rewritten(
         self, found: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
     ) -> list[str]:
-        """Return places whose text is unlike the last, so that the note may have gone."""
+        """Return places whose text is unlike the last or another's, so that the note may have gone."""
         changed = [
             note
             for note in found
@@ -105,12 +105,23 @@ class MoveFinder:
         if len(found) + len(missing) == 1:  # there is no other place
             return []
         texts = self._texts(edited[note.place] for note in changed)
+        exchanged = self._exchanged(changed, edited, missing)
         return [
             note.place
             for note in changed
-            if similarity(word_pairs(texts.get(edited[note.place], "")), word_pairs(note.note.content))
+            if note.place in exchanged
+            or similarity(word_pairs(texts.get(edited[note.place], "")), word_pairs(note.note.content))
             < SAME_NOTE
         ]
+
+    def _exchanged(
+        self, changed: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
+    ) -> set[str]:
+        """Return places that have the last text of another note that left its place, and the places left."""
+        left = {self._last[edited[note.place]]["content_hash"]: note.place for note in changed}
+        gone = {self._last[name]["content_hash"] for name in missing}
+        come = {note.place: note.content_hash for note in changed if note.content_hash in left.keys() | gone}
+        return set(come) | {left[text] for text in come.values() if text in left}
 
     def _pair_edited(
         self, left: Sequence[str], appeared: Sequence[FoundNote], waiting: Sequence[FoundNote]

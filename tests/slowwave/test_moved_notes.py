@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from feedback_days import fold_days, rating, search
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -110,6 +110,56 @@ def test_two_files_that_change_places_keep_their_subjects(journal, folder):
     put(folder, "wharf.md", SLUICE)
     assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 2}
     assert found(journal) == {"vault/wharf.md": "vault/sluice.md", "vault/sluice.md": "vault/wharf.md"}
+
+
+def report(number: int) -> str:
+    """A weekly report: all of them are similar."""
+    return (
+        f"Weekly report of the harbour office. The lock was opened {number} times and {number + 40} barges "
+        f"went through. The gauge read {number * 3} centimetres on Friday. Nobody was hurt, and the "
+        f"next inspection is in week {number + 1}."
+    )
+
+
+def test_two_reports_of_one_template_that_change_places_keep_their_subjects(journal, folder):
+    put(folder, "first.md", report(7))
+    put(folder, "second.md", report(9))
+    look(journal, folder)
+    put(folder, "first.md", report(9))
+    put(folder, "second.md", report(7))
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 2}
+    subjects = found(journal)
+    assert subjects["vault/first.md"] == "vault/second.md"
+    assert subjects["vault/second.md"] == "vault/first.md"
+    assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
+
+
+def test_a_report_in_the_place_of_another_that_moved_is_itself(journal, folder):
+    put(folder, "first.md", report(7))
+    put(folder, "second.md", report(9))
+    look(journal, folder)
+    (folder / "first.md").rename(folder / "archive.md")
+    (folder / "second.md").rename(folder / "first.md")
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 2}
+    subjects = found(journal)
+    assert subjects["vault/archive.md"] == "vault/first.md"
+    assert subjects["vault/first.md"] == "vault/second.md"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(order=st.permutations(range(5)))
+def test_reports_of_one_template_keep_their_subjects_in_any_rotation(order: list[int]):
+    with tempfile.TemporaryDirectory() as root, Journal.open_path(Path(root) / "journal.db") as journal:
+        folder = Path(root) / "vault"
+        for number in range(5):
+            put(folder, f"{number}.md", report(number))
+        look(journal, folder)
+        for number, text in enumerate(order):
+            put(folder, f"{number}.md", report(text))
+        look(journal, folder, at=NOON + DAY)
+        wanted = {f"vault/{number}.md": f"vault/{text}.md" for number, text in enumerate(order)}
+        assert found(journal) == wanted
+        assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
 
 
 def test_an_edit_of_a_note_that_was_copied_stays_in_its_place(journal, folder):
@@ -349,6 +399,25 @@ def test_a_note_that_a_user_forgot_stays_forgotten_when_its_file_moves(nights, f
     assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
 
 
+def test_a_forgotten_report_stays_forgotten_when_it_changes_places_with_another(nights, folder, act):
+    journal = nights.space.journal
+    put(folder, "first.md", report(7))
+    put(folder, "second.md", report(9))
+    look(journal, folder)
+    nights.night()
+    before = set(nights.live())
+    gone = ids.memory_id("ada", "vault/first.md")
+    journal.append([act("vault/first.md", at=NOON + timedelta(hours=1))])
+    nights.night()
+    put(folder, "first.md", report(9))
+    put(folder, "second.md", report(7))
+    look(journal, folder, at=NOON + DAY)
+    nights.night()
+    assert gone in before
+    assert set(nights.live()) == before - {gone}
+    assert nights.live()[ids.memory_id("ada", "vault/second.md")] == "vault/first.md"
+
+
 def test_an_erased_note_does_not_come_back_from_another_path(open_memory, folder):
     memory = open_memory()
     nights, journal = Nights(memory._space), memory._space.journal
@@ -467,6 +536,46 @@ def test_a_thousand_moves_keep_ratings_and_ranks(make_space):
     assert signals_in(space).states("ada", memories) == states
     assert any(state.effectiveness != 0.5 for state in states.values())
     assert ranked() == ranks
+    lived.close()
+
+
+def test_a_thousand_moves_with_edits_keep_the_notes_and_the_ratings_of_the_others(make_space):
+    space = make_space(journal={"log_searches": False})
+    lived = Vault(13, space.journal)
+    for number in range(12):
+        lived.create(f"# Note {number} about {WORDS[number]}\n\n")
+    lived.look()
+    subjects = sorted(file.subject for file in lived.files.values())
+    memories = [ids.memory_id("ada", subject) for subject in subjects]
+    nights = Nights(space)
+    nights.night()
+    space.journal.append([search("s1", NOON + 30 * HOUR, memories)])
+    words = ["helpful", "unhelpful", "neutral"] * 4
+    space.journal.append([
+        rating("s1", NOON + (31 + number / 10) * HOUR, memory, words[number], principal=f"p{number}")
+        for number, memory in enumerate(memories)
+    ])  # fmt: skip
+    fold_days(space, ["2026-03-02"])
+    states = signals_in(space).states("ada", memories)
+    ways = ["move", "move", "swap", "rename_folder", "shout"]
+    edited = set[str]()
+    for step in range(1, 1_001):
+        getattr(lived, lived.random.choice(ways))()
+        if step % 250 == 110:  # an edit and moves in one scan
+            file = min(lived.files.values(), key=lambda one: (one.subject in edited, one.subject))
+            file.text, file.edited = f"{file.text} again", True
+            edited.add(file.subject)
+        if step % 20 == 0:
+            lived.look()
+    nights.night()
+    assert {ids.memory_id("ada", file.subject) for file in lived.files.values()} == set(memories)
+    assert set(nights.live()) == set(memories)
+    assert set(nights.live().values()) == {f"vault/{name}" for name in lived.files}
+    kept = {ids.memory_id("ada", subject) for subject in subjects if subject not in edited}
+    now = signals_in(space).states("ada", memories)  # what an edit does to ratings is the rule of feedback
+    assert len(kept) == 8
+    assert {name: now[name] for name in kept} == {name: states[name] for name in kept}
+    assert any(state.effectiveness != 0.5 for state in states.values())
     lived.close()
 
 
