@@ -1,4 +1,4 @@
-"""Closing labels of notes that cannot be read: a wish to close counts, whatever else is broken."""
+"""Closing labels of notes that cannot be read, whatever else is broken in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ID = re.compile(r'"(?:id|_id|key)"\s*:\s*(?:"(?P<text>[^"\\]{1,200})"|(?P<numbe
 
 
 def closed_source(data: bytes, source: str) -> str:
-    """Return the source of the note that unreadable bytes say is secret; empty if they do not.
+    """Return the source of the note that unreadable bytes make secret, else an empty text.
 
     Args:
         data: Of a file, or of a line of a JSONL file.
@@ -40,7 +40,7 @@ def _text(head: bytes) -> str:
 
 
 def _words_of_line(text: str) -> list[str]:
-    """Return the sensitivities that a line of a JSONL file states, whether it is JSON or not."""
+    """Return the sensitivities that a JSONL line states, also a broken one."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

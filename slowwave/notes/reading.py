@@ -285,7 +285,7 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
 
 
 def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    """Parse JSON; of a repeated sensitivity all values count, so that the strictest does."""
+    """Parse JSON; a repeated sensitivity has all its values."""
     value = orjson.loads(text)
     if text.lower().count(SENSITIVITY[:9]) < 2:
         return value
@@ -296,7 +296,7 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _with_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, with a list of the values of a repeated name that states a sensitivity."""
+    """Return an object with a list of the values of a repeated sensitivity."""
     values: dict[str, Any] = dict(pairs)
     for name in {name for name, _ in pairs if may_state(name)}:
         stated = [value for other, value in pairs if other == name]

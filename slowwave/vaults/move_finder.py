@@ -96,7 +96,7 @@ class MoveFinder:
     def _rewritten(
         self, found: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
     ) -> list[str]:
-        """Return places whose text is unlike the last or another's, so that the note may have gone."""
+        """Return places that may have another note now, by their texts."""
         changed = [
             note
             for note in found
@@ -117,7 +117,7 @@ class MoveFinder:
     def _exchanged(
         self, changed: Sequence[FoundNote], edited: dict[str, str], missing: Sequence[str]
     ) -> set[str]:
-        """Return places that have the last text of another note that left its place, and the places left."""
+        """Return places with the last text of another note, and the places it left."""
         left = {self._last[edited[note.place]]["content_hash"]: note.place for note in changed}
         gone = {self._last[name]["content_hash"] for name in missing}
         come = {note.place: note.content_hash for note in changed if note.content_hash in left.keys() | gone}
