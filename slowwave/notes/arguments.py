@@ -71,8 +71,8 @@ def as_they_stand(
     for note, given in zip(notes, labels, strict=True):
         had = stands.get(note.source, {})
         kept = {name: had[name] for name in names if _is_open(given, name) and _is_sound(name, had.get(name))}
-        if SENSITIVITY in kept:  # the note's own text may close it
-            kept[SENSITIVITY] = most_closed([kept[SENSITIVITY], note.sensitivity])
+        if note.sensitivity == SENSITIVITIES[-1]:  # its own text, metadata or tags close it
+            kept.pop(SENSITIVITY, None)
         done.append(replace(note, **kept) if kept else note)
     return done
 

@@ -170,7 +170,7 @@ class VaultScanner:
             if isinstance(note, Note):
                 return self._saved(note, file, raw)
         except Exception as error:
-            note = failure_of(note, error)
+            note = failure_of(note, error)  # type: ignore[arg-type]  # only a note is saved
         failures.append(note)
         try:
             return self._found_unreadable(note, raw)
