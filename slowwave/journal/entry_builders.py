@@ -26,7 +26,6 @@ from slowwave.journal.kinds.note import (
 from slowwave.notes.conversation_context import inherited_context
 from slowwave.notes.decoding import content_hash
 from slowwave.notes.model import Note, NoteFailure
-from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
 from slowwave.scoring.days import day_of
 
 MOVED = "moved:"
@@ -163,6 +162,8 @@ def closing_entry(
 
     Its text was let in before, so it counts as released.
     """
+    from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
+
     entries = journal.about(circumstances["namespace"], source)
     last = next((entry for entry in reversed(entries) if entry.kind != "unreadable"), None)
     if last is None or last.kind != "save" or text_in(last.payload) is None:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from slowwave.common.json_repair import REPLACEMENT
 from slowwave.common.pluralize import counted
-from slowwave.notes.closing import closed_source
 from slowwave.notes.model import NoteError, NoteFailure
 
 _UNSEEN = frozenset({"Cc", "Cf"})  # categories of characters that cannot be seen: control and format
@@ -161,6 +160,8 @@ def failure(data: bytes, source: str, error: Exception) -> NoteFailure:
         error = NoteError("unexpected", f"{source}: {type(error).__name__}: {str(error)[:200]}")
     # A character has at most four bytes: no need to decode a huge file for its first characters.
     excerpt = as_utf8(data[: 4 * EXCERPT_CHARACTERS]).decode("utf-8-sig", "replace")[:EXCERPT_CHARACTERS]
+    from slowwave.notes.closing import closed_source  # lazy: it loads YAML, which a search does not need
+
     closes = closed_source(data, source)
     return NoteFailure(source, error.reason, str(error), excerpt, len(data), closes)
 
