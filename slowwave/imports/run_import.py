@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 import polars as pl
@@ -35,6 +35,7 @@ from slowwave.imports.report import EXCERPT, MAX_EXAMPLES, Example, NoteImportRe
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.erasure_tombstones import erased_name
 from slowwave.journal.kinds.note import text_in
+from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
 from slowwave.quality.admission.types import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIVE, MERGED
 from slowwave.store import one_of
 
@@ -363,7 +364,12 @@ def _same(note: PreviewedNotes, last: Entry) -> bool:
         and new["title"] == existing.get("title")
         and new["memory_type"] == existing.get("memory_type")
         and list(new["tags"]) == list(existing.get("tags") or ())
+        and not (_is_secret(new) and not _is_secret(existing))
     )
+
+
+def _is_secret(payload: Mapping[str, Any]) -> bool:
+    return most_closed([payload.get(SENSITIVITY)]) == SENSITIVITIES[-1]
 
 
 def _mark_of(last: Entry) -> dict[str, object] | None:

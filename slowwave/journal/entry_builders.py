@@ -11,7 +11,7 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal import Entry, payload_of
+from slowwave.journal import Entry, Journal, payload_of
 from slowwave.journal.entry import DISCARD
 from slowwave.journal.frames import ENTRY_SCHEMA
 from slowwave.journal.kinds.note import (
@@ -153,6 +153,34 @@ def unreadable_entry(
     if path and path != source:
         payload["path"], digest = path, MOVED + digest
     return Entry(event_id, "unreadable", subject=source, digest=digest, payload=payload, **circumstances)
+
+
+def closing_entry(
+    journal: Journal, *, source: str, event_id: str, **circumstances: Unpack[SourceCircumstances]
+) -> Entry | None:
+    """Build the save that makes the last text of a source secret; None if nothing is open.
+
+    Its text was let in before, so it counts as released.
+    """
+    from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
+
+    entries = journal.about(circumstances["namespace"], source)
+    last = next((entry for entry in reversed(entries) if entry.kind != "unreadable"), None)
+    if last is None or last.kind != "save" or text_in(last.payload) is None:
+        return None
+    secret = SENSITIVITIES[-1]
+    if most_closed([last.payload.get(SENSITIVITY)]) == secret:
+        return None
+    digest = ids.digest("closed", last.digest)
+    return Entry(
+        event_id,
+        "save",
+        subject=source,
+        digest=MOVED + digest if last.digest.startswith(MOVED) else digest,
+        content_hash=last.content_hash,
+        payload=released({**last.payload, SENSITIVITY: secret}),
+        **circumstances,
+    )
 
 
 def forget_entry(

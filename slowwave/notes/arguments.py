@@ -18,7 +18,7 @@ from slowwave.notes.conversation_context import first_words
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
-from slowwave.notes.sensitivity import SENSITIVITY
+from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, closing_words, most_closed
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.quality.titles import from_first_words
 
@@ -71,6 +71,8 @@ def as_they_stand(
     for note, given in zip(notes, labels, strict=True):
         had = stands.get(note.source, {})
         kept = {name: had[name] for name in names if _is_open(given, name) and _is_sound(name, had.get(name))}
+        if note.sensitivity == SENSITIVITIES[-1]:  # its own text, metadata or tags close it
+            kept.pop(SENSITIVITY, None)
         done.append(replace(note, **kept) if kept else note)
     return done
 
@@ -118,7 +120,11 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
     title = _text(given.pop("title", ""), "title", number) or note.title
     if not title or title == note.source:
         title = from_first_words(content)
-    return replace(note, title=title, **{"source_kind": "generated", **_typed(given, number)})
+    typed = _typed(given, number)
+    closing = list(closing_words(typed.get("metadata", {}), typed.get("tags", ()), content))
+    if most_closed([None, *closing]) == SENSITIVITIES[-1]:  # it opens nothing
+        typed[SENSITIVITY] = SENSITIVITIES[-1]
+    return replace(note, title=title, **{"source_kind": "generated", **typed})
 
 
 def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:

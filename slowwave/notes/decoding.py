@@ -160,7 +160,10 @@ def failure(data: bytes, source: str, error: Exception) -> NoteFailure:
         error = NoteError("unexpected", f"{source}: {type(error).__name__}: {str(error)[:200]}")
     # A character has at most four bytes: no need to decode a huge file for its first characters.
     excerpt = as_utf8(data[: 4 * EXCERPT_CHARACTERS]).decode("utf-8-sig", "replace")[:EXCERPT_CHARACTERS]
-    return NoteFailure(source, error.reason, str(error), excerpt, len(data))
+    from slowwave.notes.closing import closed_source  # lazy: it loads YAML, which a search does not need
+
+    closes = closed_source(data, source)
+    return NoteFailure(source, error.reason, str(error), excerpt, len(data), closes)
 
 
 _BLANK_LINES = re.compile(r"\n{3,}")

@@ -45,6 +45,7 @@ class NoteFailure:
         message: What is wrong, where, and what to do about it.
         excerpt: The first 500 characters, undecodable bytes replaced.
         size_bytes: Size of the whole note or line.
+        closes: Source of the note that it says is secret; empty if it does not.
     """
 
     source: str
@@ -52,6 +53,7 @@ class NoteFailure:
     message: str
     excerpt: str
     size_bytes: int
+    closes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

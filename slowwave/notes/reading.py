@@ -26,7 +26,14 @@ from slowwave.notes.fields import DAMAGED, LEFT_OUT, NO_DATE, WORD_FIELDS, Field
 from slowwave.notes.front_matter import read_front_matter
 from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure
-from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed, words_in_fields, words_in_text
+from slowwave.notes.sensitivity import (
+    SENSITIVITIES,
+    SENSITIVITY,
+    may_state,
+    most_closed,
+    words_in_fields,
+    words_in_text,
+)
 from slowwave.quality.structure import KNOWN_WORDS
 
 MAX_REMARKS = 20
@@ -261,9 +268,7 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
         yield _Record(error)
         return
     try:
-        whole = orjson.loads(text)
-        if text.lower().count(f'"{SENSITIVITY}"') > 1:
-            whole = json.loads(text, object_pairs_hook=_with_repeated_labels)
+        whole = _loaded(text)
     except orjson.JSONDecodeError as error:
         why = str(error)
     else:
@@ -279,13 +284,25 @@ def _records(line: bytes, place: str, max_bytes: int) -> Iterator[_Record]:
             damages = ()
 
 
-def _with_repeated_labels(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; a repeated sensitivity has all its values, so that the strictest counts."""
-    fields: dict[str, Any] = {}
-    for name, value in pairs:
-        twice = name in fields and name.lower() == SENSITIVITY
-        fields[name] = [fields[name], value] if twice else value
-    return fields
+def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Parse JSON; a repeated sensitivity has all its values."""
+    value = orjson.loads(text)
+    if text.lower().count(SENSITIVITY[:9]) < 2:
+        return value
+    try:
+        return json.loads(text, object_pairs_hook=_with_repeated)
+    except ValueError:
+        return value
+
+
+def _with_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object with a list of the values of a repeated sensitivity."""
+    values: dict[str, Any] = dict(pairs)
+    for name in {name for name, _ in pairs if may_state(name)}:
+        stated = [value for other, value in pairs if other == name]
+        if len(stated) > 1:
+            values[name] = stated
+    return values
 
 
 def _remarks(replaced: int, nuls: int) -> Iterator[str]:

@@ -23,6 +23,9 @@ _MOST_CLOSED: Final = "secret"
 SENSITIVITIES: Final = (_LEAST_CLOSED, _DEFAULT, _MOST_CLOSED)
 """Known sensitivities, the most open first."""
 
+CLOSING_TAGS: Final = frozenset({_MOST_CLOSED, "private", "confidential"})
+"""Tags of a record of another application that close it, as `sensitivity/secret` does."""
+
 _ALIKE = 0.88  # share of equal letters: `sensitivty` is meant, `sensibility` is not
 _LINES_BELOW = 50  # that are searched for a value
 _FENCE = re.compile(r"(?:---|\+\+\+|;;;|\.\.\.)[ \t]*(?:json|toml|ya?ml)?[ \t]*$", re.IGNORECASE)
@@ -38,7 +41,7 @@ _TAG = re.compile(r"</?(?:b|i|u|p|em|tt|td|th|tr|div|code|font|mark|span|strong)
 _COMMENT = re.compile(r"(?:^|\s)#+(?:\s.*)?$|(?<=[^\W_])\s{1,99}#.*$")
 _NAMED = re.compile(r"(?P<before>[\W_]*)(?P<name>[^\W\d_]{8,14})(?P<between>[\W_]*)(?P<value>.*)")
 _GAP = r"[\W_]{0,20}"  # bounded, so that long lines take linear time
-_MORE = r"(?:[\W_]{1,9}(?:level|label|class|classification|status|type|marking))?"
+_MORE = r"(?:[\W_]{0,9}(?:level|label|class|classification|status|type|marking))?"
 _ENDS = r"(?![^\W_])(?=[\W_]*$|\s*[,;.|(){}\[\]#<>\"'*])"
 _SAYS = rf"sensitivity{_MORE}{_GAP}[:=|/]{_GAP}secret{_ENDS}"
 _SAID_AT_ALL = re.compile(rf"(?<![^\W_]){_SAYS}")
@@ -74,13 +77,31 @@ def words_in_fields(fields: Mapping[str, object]) -> Iterator[str]:
                 if _means_sensitivity(name):
                     yield from _words_of(inner)
                     continue
-                if SENSITIVITY in name.split("_") and _MOST_CLOSED in _words_of(inner):
+                in_name = SENSITIVITY in name.split("_")
+                in_name = in_name or name.startswith(SENSITIVITY) or name.endswith(SENSITIVITY)
+                if in_name and _MOST_CLOSED in _words_of(inner):
                     yield _MOST_CLOSED
                 pending.append(inner)
         elif isinstance(value, (list, tuple)):
             pending.extend(value)
         elif isinstance(value, str) and len(value) < _MAX_WORDS and _SAID_ALONE.fullmatch(_normal(value)):
             yield _MOST_CLOSED
+
+
+def closing_words(fields: Mapping[str, object], tags: Iterable[str], text: str) -> Iterator[str]:
+    """Yield the sensitivities that a record states: in its fields, as a tag, or in its text.
+
+    Args:
+        fields: Properties or metadata, also nested.
+        tags: Tags, categories or labels.
+        text: Text, with front matter or not.
+    """
+    yield from words_in_fields(fields)
+    for tag in tags:
+        bare = _normal(tag).strip(_MARKS)
+        if bare in CLOSING_TAGS or _SAID_ALONE.fullmatch(bare):
+            yield _MOST_CLOSED
+    yield from words_in_text(text)
 
 
 def may_state(text: str) -> bool:

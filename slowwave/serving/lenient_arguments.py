@@ -24,13 +24,20 @@ NEVER_IGNORED: Final = frozenset({
     "namespace", "tenant", "principal", "user", "owner", "account", "organization", "organisation", "org",
     "workspace", "role", "right", "scope", "permission", "token", "admin", "onbehalfof", "sensitivity",
     "visibility", "private", "public", "secret", "confidential", "label", "dryrun", "preview", "simulate",
+    "acl", "hidden", "restricted", "sensitive", "classification",
 })  # fmt: skip
 """Names that say who sees a note, whose it is, or whether anything is done: validation refuses them.
 
 Also with an ending: `user_id`, `tenantName`, `roles`. A guess about rights or about whose a note is would be
 silent and could not be undone, so none is made.
 """
-_ENDING: Final = re.compile("(?:ids?|names?|s)$")
+_ENDING: Final = re.compile("(?:ids?|names?|levels?|s)$")
+_BEGINNING: Final = re.compile("^(?:is|make|keep|mark)")
+CLOSING: Final = frozenset({
+    "sensitivity", "visibility", "private", "secret", "confidential", "acl", "hidden", "restricted",
+    "sensitive", "classification",
+})  # fmt: skip
+"""Those of them by which a client wants to close a note."""
 MAX_NAMED: Final = 5  # ignored arguments in a remark (count)
 _WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}(?:\.0+)?")
@@ -131,8 +138,18 @@ def _field_of(fields: Mapping[str, FieldInfo], name: str) -> str:
 
 
 def _may_not_be_ignored(name: str) -> bool:
+    return _is_among(NEVER_IGNORED, name)
+
+
+def means_closing(name: str) -> bool:
+    """Whether a client that sends an argument of this name wants to close a note."""
+    return _is_among(CLOSING, name)
+
+
+def _is_among(names: frozenset[str], name: str) -> bool:
     plain = _plain(name)
-    return plain in NEVER_IGNORED or _ENDING.sub("", plain) in NEVER_IGNORED
+    spellings = {plain, _BEGINNING.sub("", plain)}
+    return not names.isdisjoint({*spellings, *(_ENDING.sub("", spelling) for spelling in spellings)})
 
 
 def _plain(name: str) -> str:

@@ -14,7 +14,7 @@ from slowwave.common.arguments import shown
 from slowwave.common.deadline import check
 from slowwave.common.error_translation import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.serving.lenient_arguments import Arguments, read_arguments
+from slowwave.serving.lenient_arguments import Arguments, means_closing, read_arguments
 from slowwave.serving.request import MemoryRequest
 from slowwave.views.mcp_text import with_what_next
 
@@ -146,13 +146,21 @@ class Tool:
         refused = [entry["loc"][0] for entry in error.errors() if entry["type"] == "extra_forbidden"]
         if refused:
             names = ", ".join(self.arguments.model_fields)
-            return f"{self.name} has no argument {str(refused[0])[:80]!a}. Nothing was done. It has {names}."
+            how = CLOSE if any(means_closing(str(name)) for name in refused) else ""
+            name = ascii(str(refused[0])[:80])
+            return f"{self.name} has no argument {name}. Nothing was done. {how}It has {names}."
         wrong = " ".join(
             f"{'.'.join(map(str, entry['loc']))} = {shown(entry['input'])}: {entry['msg']}."
             for entry in error.errors()[:3]
         )
         return f"{self.name}: {wrong} Nothing was done."
 
+
+CLOSE: Final = (
+    "To close a note, begin its content with front matter that says `sensitivity: secret`; over HTTP a "
+    "person gives the label `sensitivity`. "
+)
+"""Remedy for an argument that means to close a note."""
 
 REGISTRY: Final[dict[str, Tool]] = {}
 """Tools by name, in the order of their declarations in :mod:`slowwave.serving.tools`."""

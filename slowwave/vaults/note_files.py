@@ -9,6 +9,7 @@ from datetime import datetime
 
 from slowwave.common import ids
 from slowwave.journal import JournalEntryError
+from slowwave.notes.closing import HEAD_BYTES, closed_source
 from slowwave.notes.dates import date_of_file
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 
@@ -44,11 +45,13 @@ def too_large(file: VaultFile, limit: int) -> NoteFailure:
     """Return the failure for a file above the size limit."""
     try:
         with file.path.open("rb") as stream:
-            head = stream.read(500).decode("utf-8", "replace")
+            data = stream.read(HEAD_BYTES)
+        head = data[:500].decode("utf-8", "replace")
     except OSError as error:
-        head = f"({error.strerror})"
+        data, head = b"", f"({error.strerror})"
+    closes = closed_source(data, file.source)
     message = f"{file.size:,} bytes; the limit notes.max_bytes is {limit:,}. Split it or raise the limit."
-    return NoteFailure(file.source, "too_large", message, excerpt=head, size_bytes=file.size)
+    return NoteFailure(file.source, "too_large", message, excerpt=head, size_bytes=file.size, closes=closes)
 
 
 def dated(note: Note, file: VaultFile, *, is_new: bool, until: datetime) -> Note:

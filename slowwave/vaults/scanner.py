@@ -20,7 +20,7 @@ from typing import Any
 from slowwave.common import ids
 from slowwave.common.pluralize import counted
 from slowwave.journal import Entry, Journal, JournalEntryError, WatchedVault
-from slowwave.journal.entry_builders import forget_entry, save_entry, unreadable_entry
+from slowwave.journal.entry_builders import closing_entry, forget_entry, save_entry, unreadable_entry
 from slowwave.journal.erasure_tombstones import is_tombstoned
 from slowwave.journal.kinds.note import payload_digest, save_of
 from slowwave.notes.decoding import content_hash
@@ -147,8 +147,7 @@ class VaultScanner:
             self._keep(file.source)
             first = failures[0]
             reason = first.message if first.reason == "bad_name" else f"{first.reason} ({_MORE})"
-            whole = len(notes) == 1
-            what = "" if whole else f"{len(failures):,} of its {len(notes):,} lines; the first: "
+            what = f"{len(failures):,} of its {len(notes):,} lines; the first: " if len(notes) > 1 else ""
             self._report(file.source, f"{what}{reason}", count=len(failures))
         return acts
 
@@ -167,11 +166,11 @@ class VaultScanner:
         self, note: Note | NoteFailure, file: VaultFile, *, raw: str | None, failures: list[NoteFailure]
     ) -> list[Entry]:
         """Return the entry for a note, if any; an error affects this note only."""
-        if isinstance(note, Note):
-            try:
+        try:
+            if isinstance(note, Note):
                 return self._saved(note, file, raw)
-            except Exception as error:
-                note = failure_of(note, error)
+        except Exception as error:
+            note = failure_of(note, error)  # type: ignore[arg-type]  # only a note is saved
         failures.append(note)
         try:
             return self._found_unreadable(note, raw)
@@ -195,8 +194,7 @@ class VaultScanner:
         """Return the entries of new and changed notes, after all files were read."""
         finder = MoveFinder(self._journal, self._source.namespace, self._known, self._seen)
         missing = any(row["kind"] == "save" and name not in self._seen for name, row in self._last.items())
-        postponed = self._postponed if missing else []
-        waiting = [found for file in postponed for found in self._waiting_in(file)]
+        waiting = [found for file in self._postponed if missing for found in self._waiting_in(file)]
         subjects = finder.subjects(self._found, waiting)
         self._seen = finder.seen
         self._known.at.update(subjects)
@@ -262,8 +260,11 @@ class VaultScanner:
         digest = raw or ids.digest("failure", failed.reason, failed.message, failed.excerpt)
         if self._is_known(place, digest, "unreadable"):
             return []
+        known = self._known.subject_at(self._place(failed.closes)) if failed.closes else ""
+        closing = closing_entry(self._journal, **self._act(known, "closed")) if known in self._last else None
         act = self._act(self._known.subject_at(place), digest)
-        return [self._made(unreadable_entry(failed, digest=digest, path=place, **act))]
+        failure = unreadable_entry(failed, digest=digest, path=place, **act)
+        return [self._made(entry) for entry in (closing, failure) if entry is not None]
 
     def postpone(self, file: VaultFile) -> None:
         """Leave a file that was modified after the staged day; its memories stay."""
@@ -300,10 +301,10 @@ class VaultScanner:
             missing = [subject for subject in missing if subject not in were_notes]
         acts = []
         for subject in missing:
+            text = self._last[subject]["content_hash"]  # by which it is known if it comes back elsewhere
             if subject in were_notes:
                 self.result.deleted += 1
-                self._lost.add(self._last[subject]["content_hash"])
-            text = self._last[subject]["content_hash"]  # by which it is known if it comes back elsewhere
+                self._lost.add(text)
             acts.append(self._made(forget_entry(content_hash=text, **self._act(subject, "gone"))))
         return acts
 
@@ -363,7 +364,7 @@ class VaultScanner:
 
     def _short(self, source: str) -> str:
         place = self._place(source) if source else self._source.uri
-        return place if len(place) <= NAME_CHARACTERS else f"{place[:NAME_CHARACTERS]}…"
+        return f"{place[:NAME_CHARACTERS]}{'…' * (len(place) > NAME_CHARACTERS)}"
 
     def _is_known(self, place: str, digest: str, kind: str) -> bool:
         subject = self._known.subject_at(place)
@@ -388,8 +389,7 @@ class VaultScanner:
         return entry
 
     def _act(self, subject: str, digest: str) -> dict[str, Any]:
-        last = self._last.get(subject)
-        previous = "" if last is None else last["event_id"]
+        previous = self._last.get(subject, {}).get("event_id", "")
         return {
             "namespace": self._source.namespace,
             "source": subject,

@@ -137,6 +137,18 @@ def test_notes_of_one_template_keep_their_subjects_when_they_change_places(order
         assert found(journal) == {f"vault/{place}.md": f"vault/{at}.md" for place, at in enumerate(order)}
 
 
+def test_a_report_in_the_place_of_another_that_moved_is_itself(journal, folder):
+    put(folder, "first.md", WEEKS[0])
+    put(folder, "second.md", WEEKS[1])
+    look(journal, folder)
+    (folder / "first.md").rename(folder / "archive.md")
+    (folder / "second.md").rename(folder / "first.md")
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"moved": 2}
+    subjects = found(journal)
+    assert subjects["vault/archive.md"] == "vault/first.md"
+    assert subjects["vault/first.md"] == "vault/second.md"
+
+
 def test_an_edit_of_a_note_that_was_copied_stays_in_its_place(journal, folder):
     look(journal, folder)
     shutil.copy(folder / "sluice.md", folder / "backup.md")
@@ -513,6 +525,46 @@ def test_a_thousand_moves_keep_ratings_and_ranks(make_space):
     assert signals_in(space).states("ada", memories) == states
     assert any(state.effectiveness != 0.5 for state in states.values())
     assert ranked() == ranks
+    lived.close()
+
+
+def test_a_thousand_moves_with_edits_keep_the_notes_and_the_ratings_of_the_others(make_space):
+    space = make_space(journal={"log_searches": False})
+    lived = Vault(13, space.journal)
+    for number in range(12):
+        lived.create(f"# Note {number} about {WORDS[number]}\n\n")
+    lived.look()
+    subjects = sorted(file.subject for file in lived.files.values())
+    memories = [ids.memory_id("ada", subject) for subject in subjects]
+    nights = Nights(space)
+    nights.night()
+    space.journal.append([search("s1", NOON + 30 * HOUR, memories)])
+    words = ["helpful", "unhelpful", "neutral"] * 4
+    space.journal.append([
+        rating("s1", NOON + (31 + number / 10) * HOUR, memory, words[number], principal=f"p{number}")
+        for number, memory in enumerate(memories)
+    ])  # fmt: skip
+    fold_days(space, ["2026-03-02"])
+    states = signals_in(space).states("ada", memories)
+    ways = ["move", "move", "swap", "rename_folder", "shout"]
+    edited = set[str]()
+    for step in range(1, 1_001):
+        getattr(lived, lived.random.choice(ways))()
+        if step % 250 == 110:  # an edit and moves in one scan
+            file = min(lived.files.values(), key=lambda one: (one.subject in edited, one.subject))
+            file.text, file.edited = f"{file.text} again", True
+            edited.add(file.subject)
+        if step % 20 == 0:
+            lived.look()
+    nights.night()
+    assert {ids.memory_id("ada", file.subject) for file in lived.files.values()} == set(memories)
+    assert set(nights.live()) == set(memories)
+    assert set(nights.live().values()) == {f"vault/{name}" for name in lived.files}
+    kept = {ids.memory_id("ada", subject) for subject in subjects if subject not in edited}
+    now = signals_in(space).states("ada", memories)  # what an edit does to ratings is the rule of feedback
+    assert len(kept) == 8
+    assert {name: now[name] for name in kept} == {name: states[name] for name in kept}
+    assert any(state.effectiveness != 0.5 for state in states.values())
     lived.close()
 
 

@@ -10,6 +10,7 @@ from slowwave.common import ids
 from slowwave.errors import ArgumentError
 from slowwave.imports.model import ImportItem, Unread, name_of
 from slowwave.imports.moments import moment_in, written
+from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed, words_in_fields
 
 NOTE = "note"
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -77,7 +78,11 @@ def item_of(
     own = name_of(key) if key is not None else ids.digest(name, title, text)[:20]
     tags = value["tags"]
     tags = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else ()
-    labels = {part: value[part] for part in ("context", "sensitivity") if value[part] is not None}
+    labels = {part: value[part] for part in ("context", SENSITIVITY) if value[part] is not None}
+    texts = {*fields["text"], *fields["title"], *fields["context"]}
+    stated = list(words_in_fields({name: cell for name, cell in row.items() if name not in texts}))
+    if most_closed([None, *stated]) == SENSITIVITIES[-1] and SENSITIVITY not in labels:
+        labels[SENSITIVITY] = SENSITIVITIES[-1]  # a column in another spelling
     return ImportItem(
         key=f"{name}:{own}", content=text, kind=NOTE, place=place, title=title, created_at=moment,
         updated=written(moment), memory_type=str(value["type"] or "note"),
