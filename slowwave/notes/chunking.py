@@ -156,7 +156,7 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
 
 
 def found_by(text: str, context: str | None) -> str:
-    """Return the text of a chunk for the full-text index, with pieces of words where it is not English.
+    """Return the text of a chunk for the full-text index, with pieces of words (`text_with_pieces`).
 
     Args:
         text: From :func:`indexed_text`.

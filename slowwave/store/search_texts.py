@@ -33,7 +33,7 @@ def differing(store: Store) -> pl.DataFrame:
 
 
 def add_pieces(store: Store) -> None:
-    """Add the pieces of words to the search texts of chunks from before there were any; idempotent."""
+    """Add the pieces of words to search texts that lack them; idempotent."""
     texts = differing(store).filter(pl.col("search_text").str.contains(MARK, literal=True))
     for part in texts.select("chunk_id", "search_text").iter_slices(BATCH):
         rows = store.read_by("chunks", "chunk_id", part["chunk_id"].to_list())
