@@ -47,16 +47,14 @@ def _numbered(result: int | str) -> int | str:
     return int(result) if isinstance(result, str) and result.isdecimal() and len(result) < 4 else result
 
 
-Content = Annotated[
-    str, Field(description="The note, in full sentences that are clear without this conversation.")
-]
+Content = Annotated[str, Field(description="The note, in full sentences, clear without this conversation.")]
 Title = Annotated[str, Field(description="Topic; default: the first heading or words.")]
 Key = Annotated[
     str, Field(description="Your own id for a note that may change: saving the same key again replaces it.")
 ]
 Type = Annotated[MemoryType, Field(description="Kind of memory.")]
 Types = Annotated[tuple[MemoryType, ...], Field(description=_SEARCH["memory_type"].words.data)]
-NewTags = Annotated[tuple[str, ...], Field(description="Tags to filter by; searches match them, too.")]
+NewTags = Annotated[tuple[str, ...], Field(description="Tags to filter by.")]
 Tags = Annotated[tuple[str, ...], Field(description=_SEARCH["tags"].words.data)]
 Since = Annotated[str, Field(description="Only created on this day (YYYY-MM-DD, UTC) or later.")]
 Until = Annotated[str, Field(description="Only created before this day.")]

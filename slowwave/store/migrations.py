@@ -57,7 +57,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         _forget_days("evaluated-"),
     ),
     Migration(14, "questions", ("usage_signals", "learned_effect"), _forget_days("fold-")),
-    Migration(17, "pieces of words", ("chunks",), add_pieces),
+    Migration(18, "pieces of words", ("chunks",), add_pieces),
 )  # fmt: skip
 
 BEFORE = "before-upgrade"
