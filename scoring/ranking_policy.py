@@ -152,7 +152,7 @@ class RankingPolicy:
     )] = True
     time_weight: Annotated[float, Parameter(
         "Share of its text score that a memory gains if it is of the time that the query names. 0: none",
-        0, 1, rule="3.2", before=0.0, stage="time",
+        0, 1, rule="3.13", before=0.0, stage="time",
     )] = 0.6
     mark_outdated: Annotated[bool, Parameter(
         "Rank the newest of several values of one thing first, and mark the earlier ones",
