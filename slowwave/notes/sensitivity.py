@@ -110,11 +110,13 @@ def may_state(text: str) -> bool:
     A word with one wrong letter has one half of the name.
     """
     lower = text.lower()
+    if SENSITIVITY in lower:
+        return True
+    may_be_near = SENSITIVITY[:5] in lower or SENSITIVITY[5:] in lower
+    if may_be_near and any(map(_means_sensitivity, set(_HALF.findall(lower)))):
+        return True
     if text.isascii():
-        if SENSITIVITY in lower:
-            return True
-        may_be_near = SENSITIVITY[:5] in lower or SENSITIVITY[5:] in lower
-        return may_be_near and any(map(_means_sensitivity, set(_HALF.findall(lower))))
+        return False
     return SENSITIVITY[2:] in lower or SENSITIVITY[:-2] in lower or _ODD.search(text) is not None
 
 

@@ -111,6 +111,7 @@ def test_a_line_or_an_inline_field_of_the_text_closes(line, text):
         ("---\nsensitivty: secret\n---\nbody", "secret"),
         ("---\nProse between rules.\n---\n---\nsensitivty: secret\n---\nbody", "secret"),
         ("---\nProse between rules.\n---\n---\nsenitivity: secret\n---\nbody", "secret"),
+        ("---\nProse “between” rules.\n---\n---\nsensitivty: secret\n---\nbody", "secret"),
         ("---\nProse between rules.\n---\n---\nactivity: secret\n---\nbody", "internal"),
         ("---\nmarks:\n  - {name: Sensitivity, value: secret}\n---\nbody", "secret"),
     ],
