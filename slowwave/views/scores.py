@@ -10,11 +10,11 @@ from slowwave.common.pluralize import counted
 from slowwave.scoring.ranking import Contribution
 
 MEANING: Final[Mapping[str, str]] = {
-    "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase",
-    "mpab": "its other chunks", "neighbour": "the turn beside it", "rerank": "cross-encoder",
-    "effectiveness": "effectiveness (0.5: no ratings)", "learned": "learned", "key": "similar searches",
-    "confidence": "confidence", "negative_feedback": "not useful", "outdated": "newer value",
-    "clamp": "limited to [0, 1]",
+    "vector": "meaning", "bm25": "words", "title": "title", "time": "time asked for",
+    "trigger": "trigger phrase", "mpab": "its other chunks", "neighbour": "the turn beside it",
+    "rerank": "cross-encoder", "effectiveness": "effectiveness (0.5: no ratings)", "learned": "learned",
+    "key": "similar searches", "confidence": "confidence", "negative_feedback": "not useful",
+    "outdated": "newer value", "clamp": "limited to [0, 1]",
 }  # fmt: skip
 """Legend of the sources of contributions."""
 

@@ -13,7 +13,7 @@ from slowwave.views.decisions import outcome_of
 from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
 from slowwave.views.moments import since
-from slowwave.views.scores import MEANING, by_source
+from slowwave.views.scores import MEANING, by_source, others_say_it
 from slowwave.web.markdown import markdown
 from slowwave.web.request import local, to
 from slowwave.web.search import RATINGS, bar
@@ -40,6 +40,7 @@ def templates() -> Environment:
     environment.globals.update(to=to, local=local, places=PLACES, words_of=words_of)
     known = {name: sorted(words) for name, words in KNOWN_WORDS.items()}
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
+    environment.globals.update(others_say_it=others_say_it)
     environment.filters.update(when=when, markdown=markdown, became=outcome_of, by_source=by_source, bar=bar)
     return environment
 
