@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-_FIRST = 16  # characters that are compared first, because they are cheap
+_FIRST, _LAST = 16, 8  # characters that are compared first, because they are cheap
+_BEHIND = " \t\r\n.,;:!?"  # a text's last characters that make no difference
 
 
 def duplicates(
@@ -29,7 +30,8 @@ def duplicates(
     """
     begins = defaultdict(list)
     for at, text in enumerate(texts):
-        begins[chunk_counts[at], ordinals[at], text.lstrip()[:_FIRST].casefold()].append(at)
+        first, last = text.lstrip()[:_FIRST].casefold(), text.rstrip(_BEHIND)[-_LAST:].split()[-1:]
+        begins[chunk_counts[at], ordinals[at], first, *(word.casefold() for word in last)].append(at)
     alike = {memory_ids[at] for group in begins.values() if len(group) > 1 for at in group}
     if not alike:
         return {}

@@ -228,8 +228,13 @@ def _day(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def dates_in(text: str) -> Iterator[tuple[date, date]]:
-    """Yield the dates that a text carries, and its months with a year: first and last day."""
+@lru_cache(maxsize=8_192)
+def dates_in(text: str) -> tuple[tuple[date, date], ...]:
+    """Return the dates that a text carries, and its months with a year: first and last day."""
+    return tuple(_dates(text))
+
+
+def _dates(text: str) -> Iterator[tuple[date, date]]:
     if not _YEAR.search(text):
         return
     for iso in _ISO.finditer(text):

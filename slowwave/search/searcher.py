@@ -189,7 +189,7 @@ class Searcher:
                 shown.column("text").to_pylist(),
                 shown.column("title").to_pylist(),
             ),
-            times=_times(asked_time, shown) if asked_time else {},
+            times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.newest for memory, update in outdated.items()},
             triggers=phrases,
@@ -321,12 +321,17 @@ def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
 def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, np.ndarray]:
     """Compute the word overlap of the query with titles and with the best chunks."""
     query_stems = stems(query)
-    vector, text = channels["vector_rank"], channels["bm25_rank"]
-    looked = np.flatnonzero(((vector > 0) & (vector <= COVERED)) | ((text > 0) & (text <= COVERED)))
-    covered = np.zeros(len(vector))
+    looked = _best_of_channels(channels)
+    covered = np.zeros(len(shown))
     covered[looked] = coverage(query_stems, shown.column("text").take(pa.array(looked)).to_pylist())
     title = title_share(text_stems(query), shown.column("title").to_pylist())
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
+
+
+def _best_of_channels(channels: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the rows of the best chunks of each channel."""
+    vector, text = channels["vector_rank"], channels["bm25_rank"]
+    return np.flatnonzero(((vector > 0) & (vector <= COVERED)) | ((text > 0) & (text <= COVERED)))
 
 
 def _with_alias_shares(
@@ -346,11 +351,20 @@ def _follows(rows: pa.Table) -> dict[str, str]:
     return {memory: previous for memory, previous in pairs if previous}
 
 
-def _times(asked: TimeWords, rows: pa.Table) -> dict[str, float]:
-    """Return how well each memory answers the time that was asked for; without those that do not."""
+def _times(asked: TimeWords, rows: pa.Table, read: np.ndarray) -> dict[str, float]:
+    """Return how well each memory answers the time that was asked for; without those that do not.
+
+    Args:
+        asked: Time of the question.
+        rows: Candidates.
+        read: Rows whose texts are read for dates; of the others only their own day counts.
+    """
     days = [moment.date() for moment in rows.column("created_at").to_pylist()]
     best: dict[str, float] = {}
-    shares = time_shares(asked, rows.column("text").to_pylist(), days).round(DIGITS).tolist()
+    texts = [""] * len(days)
+    for at, text in zip(read.tolist(), rows.column("text").take(pa.array(read)).to_pylist(), strict=True):
+        texts[at] = text
+    shares = time_shares(asked, texts, days).round(DIGITS).tolist()
     for memory, share in zip(rows.column("memory_id").to_pylist(), shares, strict=True):
         if share > best.get(memory, 0.0):
             best[memory] = share
