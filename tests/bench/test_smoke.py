@@ -96,12 +96,14 @@ SMOKE: dict[str, Argv] = {
     "shadow_logging": lambda at: ("--data", made.chats(at / "chats")),
     "soak": lambda at: ("--one-by-one", 10, "--folder", at),
     "sparse": lambda at: ("--places", 1, "--words", 50, *FAST),
+    "unknown": lambda at: ("--count", 3, "--data", made.harbour(at / "harbour"), *FAST),
     "up_killed": lambda _: ("--times", 1, "--writers", 1),
     "updates": lambda at: ("--data", made.chats(at / "chats"), "--show", 1, *FAST),
     "verdicts": lambda at: ("--trials", 8, "--draws", 50, "--sizes", "3,9", "--effects", 0, 0.2),
     "votes": lambda at: ("--data", made.harbour(at / "harbour"), "--quick", "--days", 7, *FAST),
     "watched": lambda at: ("--notes", 30, "--times", 2),
     "wakeup": lambda at: ("--notes", 5, "--times", 2),
+    "when": lambda at: ("--data", made.chats(at / "chats"), *FAST),
 }  # fmt: skip
 """A call of each script that takes a second or few."""
 
