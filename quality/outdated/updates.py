@@ -153,6 +153,8 @@ def updates(older: Statements, newer: Statements, asked: Set[str]) -> tuple[Valu
 def _replaces(old: Value, new: Value, older: Statements, newer: Statements, asked: Set[str]) -> bool:
     if old.value == new.value or old.is_former or not _comparable(old, new) or _has(older, new):
         return False
+    if not asked & old.sentence <= new.sentence | new.about or _other_days(old, older, newer):
+        return False
     formers = [value for value in newer.values if value.is_former and value.kind == new.kind]
     named = any(_same(value, old) for value in formers)
     if not named and (formers or _has(newer, old)):
@@ -206,7 +208,13 @@ def _is_asked(old: Value, new: Value, asked: Set[str]) -> bool:
 
 def _is_restated(old: Value, new: Value) -> bool:
     """Whether two short statements differ in nothing but the value."""
-    return old.is_plain and new.is_plain and len(old.sentence ^ new.sentence) <= 1
+    return old.is_plain and new.is_plain and old.sentence == new.sentence
+
+
+def _other_days(old: Value, older: Statements, newer: Statements) -> bool:
+    """Whether two texts name different weekdays beside another value, as opening hours do."""
+    days = [{value.value for value in one.values if value.kind == "weekday"} for one in (older, newer)]
+    return old.kind != "weekday" and days[0] != days[1]
 
 
 def _same(value: Value, other: Value) -> bool:

@@ -20,7 +20,7 @@ from slowwave.scoring.wordlists import lines
 LANGUAGES = ("en", "de", "es", "fr", "pt", "zh", "hi", "ar", "ja")
 _UNSPACED = {"zh", "ja"}
 _KINDS = (
-    "date", "ago", "before_yesterday", "yesterday", "today", "last_week", "last_month", "last_year",
+    "date", "ago", "before_yesterday", "yesterday", "last_week", "last_month", "last_year",
     "this_week", "this_month", "this_year", "month", "year", "newest", "oldest",
 )  # fmt: skip
 _DATED = ("date", "month", "year")
@@ -166,7 +166,6 @@ def _asked(kind: str, match: re.Match[str], language: _Language, today: date) ->
     monday = today - timedelta(days=today.weekday())
     first = today.replace(day=1)
     spans = {
-        "today": (today, today),
         "yesterday": (today - timedelta(days=1),) * 2,
         "before_yesterday": (today - timedelta(days=2),) * 2,
         "last_week": (monday - timedelta(days=7), monday - timedelta(days=1)),

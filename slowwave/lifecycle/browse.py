@@ -98,7 +98,10 @@ def browse(
         raise ArgumentError(f"--sort {options.sort!r}: use one of {', '.join(SORTS)}.")
     if options.date not in DATES:
         raise ArgumentError(f"--date {options.date!r}: use one of {', '.join(DATES)}.")
-    parts, held = [], _held(space, namespace) if options.state in ("quarantined", ALL) else None
+    may_see_held = viewer is not Viewer.ASSISTANT  # their labels are not trusted yet
+    parts, held = [], None
+    if options.state in ("quarantined", ALL) and may_see_held:
+        held = _held(space, namespace)
     if options.state != "quarantined":
         parts.append(_memories(space, namespace, _columns_of(options)))
     if held is not None:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 from slowwave.memory.opened import OpenMemory
 
+_CLOSED = (
+    "It is secret, because its text, a tag or its metadata says so: assistants do not see it. If that is not "
+    "meant, take it out and save again."
+)
+
 
 @api_calls
 class SavingMemory(OpenMemory):
@@ -119,7 +124,7 @@ class SavingMemory(OpenMemory):
                 parts = notes[piece], bare[piece], made[piece], events[piece], moments[piece]
                 batch = _Batch(*parts, kept_labels, after)
                 saved += self._apply(self._write(batch))
-            saved = _replaced(saved)
+            saved = _replaced(_told_if_closed(saved, made, bare))
             tell(saved)
         return saved
 
@@ -182,6 +187,20 @@ class _Batch:
     moments: Sequence[datetime]
     kept: Collection[str]
     after: Mapping[str, int] | None
+
+
+def _told_if_closed(
+    outcomes: Sequence[Saved], notes: Sequence[Note], given: Sequence[Mapping[str, Any]]
+) -> list[Saved]:
+    """Add a warning to notes that their own text, tags or metadata make secret."""
+    from slowwave.home.visibility import is_open
+
+    return [
+        saved
+        if is_open(note.sensitivity) or not is_open(labels.get("sensitivity"))
+        else replace(saved, warnings=(*saved.warnings, _CLOSED))
+        for saved, note, labels in zip(outcomes, notes, given, strict=False)  # none is applied if one waits
+    ]
 
 
 def _replaced(outcomes: Sequence[Saved]) -> list[Saved]:

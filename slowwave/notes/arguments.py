@@ -18,7 +18,7 @@ from slowwave.notes.conversation_context import first_words
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
-from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, closing_words, most_closed
+from slowwave.notes.sensitivity import CLOSING_TAGS, SENSITIVITIES, SENSITIVITY, closing_words
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.quality.titles import from_first_words
 
@@ -121,8 +121,8 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
     if not title or title == note.source:
         title = from_first_words(content)
     typed = _typed(given, number)
-    closing = list(closing_words(typed.get("metadata", {}), typed.get("tags", ()), content))
-    if most_closed([None, *closing]) == SENSITIVITIES[-1]:  # it opens nothing
+    stated = closing_words(typed.get("metadata", {}), typed.get("tags", ()), content)
+    if not CLOSING_TAGS.isdisjoint(stated):  # other words, such as that of a microphone, close no save
         typed[SENSITIVITY] = SENSITIVITIES[-1]
     return replace(note, title=title, **{"source_kind": "generated", **typed})
 

@@ -8,7 +8,6 @@ given again. Marks live in this process and in a small file of the home, for hoo
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -36,8 +35,6 @@ MAX_OPEN: Final = 1_000
 KEPT_SECONDS: Final = 7 * 86_400.0
 """Age after which the file of a session is removed."""
 _MARK: Final = 16  # characters of a mark
-_SIGNS: Final = re.compile(r"[\W_]+")
-_HEADINGS: Final = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
 
 
 @dataclass(slots=True)
@@ -73,7 +70,7 @@ class Deliveries:
 
     def has(self, result: Result) -> bool:
         """Whether the session was given this text of this memory."""
-        return self._mark(result.memory_id, plain(result.text)) in self._marks
+        return self._mark(result.memory_id, _one_line(result.text)) in self._marks
 
     def given(self, query: str, results: Iterable[Result], *, repeat: bool) -> tuple[Result, ...]:
         """Return the results to leave out: none if the session asks for them, or the same question again."""
@@ -84,7 +81,7 @@ class Deliveries:
     def add_search(self, query: str, results: Iterable[Result]) -> None:
         """Note a question and its returned results."""
         marks = [self._mark("question", ids.normalised_query(query))]
-        self._add([*marks, *(self._mark(result.memory_id, plain(result.text)) for result in results)])
+        self._add([*marks, *(self._mark(result.memory_id, _one_line(result.text)) for result in results)])
 
     def begin(self, items: Iterable[Item]) -> None:
         """Begin the session again with a wake-up packet: what was given before may be lost.
@@ -98,7 +95,7 @@ class Deliveries:
                 self.path.unlink(missing_ok=True)
         whole = [item for item in items if not item.cut and not item.text.endswith(" …")]
         forms = [(item.memory_id, text) for item in whole for text in {item.said, item.text} if text]
-        self._add([self._mark(memory_id, plain(text)) for memory_id, text in forms])
+        self._add([self._mark(memory_id, _one_line(text)) for memory_id, text in forms])
 
     def _mark(self, *parts: str) -> str:
         return ids.digest("delivered", self.session, *parts)[:_MARK]
@@ -170,9 +167,9 @@ def deliveries_of(
     return sessions.of(space, namespace, principal, session, lasting=lasting)
 
 
-def plain(text: str) -> str:
-    """Return the letters and digits of a text without its headings, for comparison."""
-    return _SIGNS.sub("", (_HEADINGS.sub(" ", text) if "#" in text else text).casefold())
+def _one_line(text: str) -> str:
+    """Return a text with single spaces: any other difference is a change of the memory."""
+    return " ".join(text.split())
 
 
 def without_given(

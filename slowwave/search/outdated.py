@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.types import SUPERSEDED
-from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
 
 
 def outdated_candidates(
-    query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table
+    query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table, now: datetime | None
 ) -> dict[str, Outdated]:
     """Return the newest memory of each candidate with an outdated value.
 
@@ -23,6 +25,7 @@ def outdated_candidates(
         vector_rank: (n,) rank of each candidate in the vector channel, 0 where it did not find it.
         bm25_rank: (n,) the same for the full-text channel.
         shown: Their columns, one row a candidate.
+        now: Moment of the search; a value of a later day replaces none yet. None: all count.
     """
     ranks = (
         np.where(vector_rank > 0, vector_rank, COMPARED + 1),
@@ -41,6 +44,6 @@ def outdated_candidates(
             updated_at=row["updated_at"],
         )
         for row in rows
-        if row["status"] != SUPERSEDED
+        if row["status"] != SUPERSEDED and not (now and (written_date(row["text"]) or now) > now)
     ]
     return outdated_memories(query, passages)

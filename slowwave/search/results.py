@@ -251,7 +251,7 @@ def _result(
         source=best["source"],
         score=memory.score,
         confidence=memory.confidence.tier,
-        fit=memory.fit_label,
+        fit="weak" if ONLY_NEAR in flags else memory.fit_label,
         flags=memory.flags + outdated + flags,
         headings=tuple(best["headings"] or ()),
         memory_type=best["memory_type"],

@@ -172,7 +172,7 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
-        outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown)
+        outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown, now)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}

@@ -11,6 +11,7 @@ from slowwave.errors import ArgumentError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
 from slowwave.lifecycle.browse import SORTS, STATES, STORED, BrowseOptions, browse, facets
+from slowwave.lifecycle.quarantine import held
 from slowwave.memory import Memory
 from slowwave.web.request import (
     PAGE,
@@ -81,7 +82,7 @@ def act(request: PageRequest) -> PageAnswer:
         return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
     apply, done, back = ACTIONS[action]
     changed = apply(request.memory, memory_ids)
-    if back and changed:
+    if back and changed and not form.get("undo"):
         words = f"Undo: {back} {counted(len(changed), 'memory', 'memories')}"
         request.session.reversal = Reversal(back, tuple(changed), words)
     count = counted(len(changed), "memory", "memories")
@@ -103,6 +104,8 @@ def _unforget(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
 
 
 def _release(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+    for memory_id in memory_ids:
+        held(memory.store, memory.namespace, memory_id)  # none is released if one is unknown
     return [memory.release(memory_id).memory_id for memory_id in memory_ids]
 
 

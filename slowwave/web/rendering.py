@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.views.decisions import outcome_of
@@ -41,8 +41,15 @@ def templates() -> Environment:
     known = {name: sorted(words) for name, words in KNOWN_WORDS.items()}
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
     environment.globals.update(others_say_it=others_say_it)
-    environment.filters.update(when=when, markdown=markdown, became=outcome_of, by_source=by_source, bar=bar)
+    environment.filters.update(
+        raw=raw, when=when, markdown=markdown, became=outcome_of, by_source=by_source, bar=bar
+    )
     return environment
+
+
+def raw(text: str) -> Markup:
+    """Return a text for a form, every character as it is, with HTML escaped."""
+    return escape(text)
 
 
 def when(moment: datetime | None, now: datetime) -> Markup:

@@ -46,11 +46,6 @@ def marked(question, old, new, **labels):
             "The rent of the office is 900 euros.",
             "The rent of the office is 950 euros.",
         ),
-        (
-            "deadline of the first sprint",
-            "The first sprint of the project has a deadline of April 1.",
-            "The project has a new sprint deadline of April 5.",
-        ),
         ("Wann öffnet das Büro?", "Das Büro öffnet um 8:00.", "Das Büro öffnet jetzt um 9:00."),
     ],
 )
@@ -81,6 +76,17 @@ def test_a_newer_value_of_the_same_attribute_replaces_an_older_one(question, old
         ("How far did Ada run?", "Ada ran 5 km in the park.", "Ada ran 7 km in the park."),
         ("How many women ride?", "Two women ride a motorcycle.", "Three women ride a motorcycle."),
         ("How many cards are there?", "We ordered 10 cards.", "We ordered 5 more cards."),
+        # another case of the same thing
+        ("When does the shop open on weekdays?", "The shop opens at 9:00 on weekdays.",
+         "The shop opens at 10:00 on Saturdays."),
+        ("When does the museum close?", "The museum closes at 17:00.",
+         "The museum closes at 20:00 on Thursdays."),
+        ("What is the maximum dose of paracetamol?", "The maximum dose of paracetamol is 4 g a day.",
+         "The maximum dose of paracetamol is 2 g a day with alcohol."),
+        ("How much is a ticket?", "A ticket costs 12 euros.", "A ticket costs 6 euros for children."),
+        ("What is the timeout of the login service?", "The timeout of the login service is 30 seconds.",
+         "The timeout of the payment service is now 60 seconds."),
+        ("How much does the old bike weigh?", "The old bike weighs 12 kg.", "The new bike weighs 9 kg."),
         # another speaker
         ("How much is my rent?", "Ada: My rent is 900 euros.", "Bob: My rent is now 950 euros."),
         # not what the question is about

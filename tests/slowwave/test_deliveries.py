@@ -153,3 +153,21 @@ def test_an_erasure_takes_the_sessions_and_the_questions_that_left_it_out(pier):
     payload = pier.journal.get(second.search_id).payload
     assert not payload.get("left_out")
     assert not payload.get("query")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "The dose of the ferry's dog is 3.5 mg each morning.",
+            "The dose of the ferry's dog is 35 mg each morning.",
+        ),
+        ("It is -5 degrees on the ferry in winter.", "It is 5 degrees on the ferry in winter."),
+        ("# The ferry costs 5000\n\nIt sails at dawn.", "# The ferry costs 7000\n\nIt sails at dawn."),
+    ],
+)
+def test_a_text_that_differs_in_a_sign_or_a_heading_is_given_again(memory, before, after):
+    memory.save(before, key="d")
+    assert sources(memory.search("ferry", session="a")) == {"d"}
+    memory.save(after, key="d")
+    assert sources(memory.search("what of the ferry", session="a")) == {"d"}

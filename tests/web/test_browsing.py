@@ -10,6 +10,7 @@ from page_home import words
 
 from slowwave.web.markdown import markdown
 
+WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
 LAMP = "The lamp on the pier is red since the storm."
 KETTLE = "The kettle in the kitchen whistles at noon."
 SECRET = "The code of the safe in the cellar is 4711 since Tuesday."
@@ -119,7 +120,38 @@ def test_an_assistant_sees_no_secret_in_list_or_counts(assistant, saved):
     assert assistant.get("/memories?state=quarantined").status_code == 400
 
 
-WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
+def test_no_refused_note_is_listed_to_an_assistant(assistant, memory, saved):
+    saved(LAMP, title="Lamp")
+    memory.save("ok", title="Too short")
+    for state in ("all", "stored", "current"):
+        page = assistant.text(f"/memories?state={state}")
+        assert "Too short" not in page
+        assert "/quarantine/" not in page
+
+
+def test_an_unknown_note_ends_a_release_before_it_begins(person, memory):
+    one = memory.save("ok", title="Too short").memory_id
+    person.refused("/memories/act", 404, action="release", **marks(one, "nobody"))
+    assert memory.quarantine()[0]["memory_id"] == one
+
+
+def test_an_undo_is_not_offered_to_be_undone(person, saved):
+    one = saved(LAMP, title="Lamp")
+    person.done("/memories/act", action="forget", back="/memories", **marks(one))
+    told = person.done("/memories/act", action="unforget", back="/memories", undo="1", **marks(one))
+    assert "Undo:" not in told
+
+
+def test_an_edit_keeps_labels_and_characters_that_the_form_does_not_know(person, memory, saved):
+    text = "The lamp of \U0001f3f4\U000e0067\U000e0062\U000e007f is lit\u2066 at six."
+    one = saved(text, title="Lamp")
+    page = person.text(f"/memory/{one}")
+    form = page.partition("/correct")[2].partition("</form>")[0]
+    assert "\U000e0067" in form
+    assert "\\U000e" not in form
+    person.done(f"/memory/{one}/correct", content=text, title="Lamp", type="", tier="", sensitivity="")
+    assert memory.get(one).content == text
+    assert memory.get(one).memory_type == "note"
 
 
 @pytest.mark.parametrize(
