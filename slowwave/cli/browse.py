@@ -40,7 +40,7 @@ def list_memories(
 ) -> Output:
     """List memories by type, tag, source, date and state, newest change first."""
     from slowwave.home.id_resolution import short_ids
-    from slowwave.lifecycle.browse import BrowseOptions, browse
+    from slowwave.lifecycle.browse import DATES, BrowseOptions, browse
 
     options = BrowseOptions(
         state, memory_type, tuple(tag or ()), source, since, until, date, sort=sort, reverse=reverse,
@@ -57,10 +57,10 @@ def list_memories(
             return
         cells = [
             [short[row["memory_id"]], row["title"] or "", row["memory_type"] or "", row["state"],
-             ", ".join(row["tags"] or ()), ago(row["updated_at"], now)]
+             ", ".join(row["tags"] or ()), ago(row[DATES[date]], now)]
             for row in rows
         ]  # fmt: skip
-        columns = ["id", "title", "type", "state", "tags", "changed"]
+        columns = ["id", "title", "type", "state", "tags", date]
         print_table(f"Memories: {total:,}", columns, cells)
         if total > page * limit:
             say(f"--page {page + 1} shows the next {limit:,}.", "dim")
