@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,18 @@ from slowwave.settings import EmbeddingSettings
 
 _NAME = "wordllama-256"
 _BATCH = MODELS[_NAME].texts_per_call or 1
+
+
+@contextmanager
+def unchanged_logging() -> Iterator[None]:
+    """Undo what an import does to the root logger: wordllama makes it print every INFO message."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
 
 
 class WordLlamaEmbedder:
@@ -26,7 +40,8 @@ class WordLlamaEmbedder:
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401 - wordllama inference object
-        import wordllama
+        with unchanged_logging():
+            import wordllama
 
         folder = Path(wordllama.__file__).parent
         return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from slowwave.embedding.bundled import verify_bundled
 from slowwave.embedding.catalogue import catalogue_model
 from slowwave.embedding.onnx_model import MODEL_FILES
 from slowwave.embedding.registry import RegistryEmbedder
+from slowwave.embedding.static import unchanged_logging
 from slowwave.errors import ModelError
 from slowwave.memory import Memory
 from slowwave.settings import EmbeddingSettings, load
@@ -240,3 +242,16 @@ def test_who_does_not_say_knows_every_language(hash_embedder):
 )  # fmt: skip
 def test_which_models_of_the_catalogue_are_asked(name, english):
     assert catalogue_model(name, EmbeddingSettings())._english is english
+
+
+def test_a_model_leaves_the_logging_of_the_application_as_it_is():
+    root = logging.getLogger()
+    before, handlers = root.level, root.handlers[:]
+    root.handlers.clear()  # else basicConfig does nothing
+    try:
+        with unchanged_logging():
+            logging.basicConfig(level=logging.INFO)
+            assert root.level == logging.INFO
+        assert (root.level, root.handlers) == (before, [])
+    finally:
+        root.handlers[:] = handlers
