@@ -34,6 +34,8 @@ _MARKS = " \t\"'`[]{}();<>|*_.!-=~#:/^"
 
 _ODD = re.compile("[\xad\u0130\u200b-\u200f\u2060\ufeff\uff33\uff53]")  # letters that `_normal` changes
 _HALF = re.compile(r"sensi[a-z]{3,9}|[a-z]{3,6}tivity")
+_FLAGS = frozenset({_MOST_CLOSED, "confidential"})  # labels that close if they are true
+_TRUE = frozenset({"true", "yes", "1"})
 _MAX_WORDS = 60  # characters of a value that says no more than a sensitivity
 
 # Patterns for lines as `_normal` returns them.
@@ -76,6 +78,9 @@ def words_in_fields(fields: Mapping[str, object]) -> Iterator[str]:
                 name = field_name(_normal(str(key)).strip(_MARKS))
                 if _means_sensitivity(name):
                     yield from _words_of(inner)
+                    continue
+                if name.removeprefix("is_") in _FLAGS and _normal(str(inner)).strip(_MARKS) in _TRUE:
+                    yield _MOST_CLOSED
                     continue
                 in_name = SENSITIVITY in name.split("_")
                 in_name = in_name or name.startswith(SENSITIVITY) or name.endswith(SENSITIVITY)

@@ -123,6 +123,10 @@ def test_the_strictest_statement_counts_and_a_block_in_the_text_opens_nothing(te
 @pytest.mark.parametrize(
     ("line", "sensitivity"),
     [
+        ('{"text": "x", "secret": true}', "secret"),
+        ('{"text": "x", "is_confidential": "yes"}', "secret"),
+        ('{"text": "x", "secret": false, "confidential": "no"}', "internal"),
+        ('{"text": "x", "secret": "santa"}', "internal"),
         ('{"text": "x", "sensitivity": "secret", "sensitivity": "public"}', "secret"),
         ('{"text": "x", "sensitivity": "public", "sensitivity": "secret"}', "secret"),
         ('{"text": "x", "sensitivity": "public", "sensitivity": "internal"}', "internal"),
@@ -130,7 +134,7 @@ def test_the_strictest_statement_counts_and_a_block_in_the_text_opens_nothing(te
         ('{"text": "x", "title": "sensitivity", "title": "secret"}', "internal"),
     ],
 )
-def test_of_a_repeated_label_of_a_record_the_strictest_counts(line, sensitivity):
+def test_the_strictest_label_of_a_record_counts(line, sensitivity):
     (note,) = read_notes(line.encode(), "a.jsonl", max_bytes=LIMIT)
     assert note.sensitivity == sensitivity
 
