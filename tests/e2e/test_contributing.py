@@ -83,6 +83,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "tests" / "scoring" / "ranking", folder / "tests" / "scoring" / "ranking")
     for name in (
         "tests/conftest.py",
+        "tests/compiled_once.py",
         "tests/prepared.py",
         "tests/ranking_helpers.py",
         "pyproject.toml",
