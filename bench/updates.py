@@ -158,7 +158,7 @@ def _measure(
         live |= dict(rows.iter_rows())
         statuses.update(rows["status"].to_list())
     lost = sorted({turn for grades in needed.values() for turn in grades if live.get(turn) != "live"})
-    above = asked = told = newest = 0
+    above = asked = above_or_marked = newest = 0
     marked: list[tuple[str, ...]] = []
     run: dict[str, dict[str, float]] = {}
     for query in track(queries, description="searching"):
@@ -176,13 +176,14 @@ def _measure(
         asked += 1
         above += new < old
         marks = {one.source for turn, one in outdated.items() if turn in query.get("outdated", ())}
-        told += new < old or not marks.isdisjoint(query["updated"])
+        above_or_marked += new < old or not marks.isdisjoint(query["updated"])
         newest += _is_newest_first(found[:10], query)
-    low, high = wilson(told, asked)
+    low, high = wilson(above_or_marked, asked)
     answerable = {name: grades for name, grades in needed.items() if grades}
     scores = ir_measures.calc_aggregate([nDCG @ 10, RR @ 5], answerable, run)
     row = {
-        "updates": asked, "updated_above": above, "or_marked": told, "rate": ratio(told, asked, 9),
+        "updates": asked, "updated_above": above, "or_marked": above_or_marked,
+        "rate": ratio(above_or_marked, asked, 9),
         "low": low,
         "high": high, "newest_first": newest, "marks": len(marked),
         "ndcg@10": scores[nDCG @ 10], "mrr@5": scores[RR @ 5], "merged": statuses["merged"],

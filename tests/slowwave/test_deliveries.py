@@ -1,4 +1,4 @@
-"""What a session was given is not given again unless it is asked for."""
+"""Results are given once per session unless it asks again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of a question are identifiers, and which texts mention them (rule 3.11)."""
+"""Identifiers in questions, and texts that mention them (rule 3.11)."""
 
 from __future__ import annotations
 
