@@ -93,7 +93,7 @@ def test_no_form_has_anything_secret(form, memory, tmp_path):
     fill(memory)
     memory.save("The second key lies under the third step.", key="key", sensitivity="secret")
     memory.save("The second key is at the notary now.", key="key", sensitivity="internal")
-    memory.search("is the number of the old mooring 4471?", limit=1)  # a secret's words in a query
+    memory.search("is the number of the old mooring 4471ZK?", limit=1)  # a secret's words in a query
     found = memory.search("bell of the east tower", limit=1)
     memory.feedback(found.search_id, 1, "helpful")
     collected = collect(memory)
@@ -107,7 +107,7 @@ def test_no_form_has_anything_secret(form, memory, tmp_path):
     else:
         text = "".join(file.read_text() + file.name for file in files)
     assert "bell of the east tower" in text
-    assert not any(word in text for word in ("strongbox", "mooring", "Strongbox", "third step", "4471"))
+    assert not any(word in text for word in ("strongbox", "mooring", "Strongbox", "third step", "4471ZK"))
 
 
 def test_a_folder_is_whole_and_a_foreign_one_is_refused(memory, tmp_path, monkeypatch):
@@ -139,16 +139,16 @@ def test_a_folder_is_whole_and_a_foreign_one_is_refused(memory, tmp_path, monkey
 def test_queries_stay_where_a_secret_was_never_a_memory_or_is_none_now(how, memory):
     memory.save(OVEN, key="oven")
     if how == "refused":
-        memory.save("kX9 4471 zz" * 3, key="odd", sensitivity="secret")
+        memory.save("kX9 4471ZK zz" * 3, key="odd", sensitivity="secret")
     elif how == "earlier version":
         memory.save(
-            "The well was dug 4471 paces from the gate, says the deed.", key="w", sensitivity="secret"
+            "The well was dug 4471ZK paces from the gate, says the deed.", key="w", sensitivity="secret"
         )
         memory.save("The well stands in the court, as everybody knows by now.", key="w", sensitivity="public")
     else:
-        memory.save("The deed names 4471 paces from the gate to the well.", key="w", sensitivity="closed?")
-    memory.search("4471 paces from the gate")
-    assert "4471" not in str(
+        memory.save("The deed names 4471ZK paces from the gate to the well.", key="w", sensitivity="closed?")
+    memory.search("4471ZK paces from the gate")
+    assert "4471ZK" not in str(
         {name: frame.to_dicts() for name, frame in collect(memory).contents.frames.items()}
     )
     assert "search" in set(collect(memory, secret=True).contents.frames[EVENTS]["kind"])

@@ -13,7 +13,7 @@ from slowwave.web.markdown import markdown
 WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
 LAMP = "The lamp on the pier is red since the storm."
 KETTLE = "The kettle in the kitchen whistles at noon."
-SECRET = "The code of the safe in the cellar is 4711 since Tuesday."
+SECRET = "The code of the safe in the cellar is 4711ZK since Tuesday."
 
 
 def marks(*names: str) -> dict[str, str]:
@@ -76,7 +76,7 @@ def test_marked_memories_are_exported_but_secret_ones(person, saved):
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.namelist() == ["Lamp.md", "index.md"]
         assert LAMP in archive.read("Lamp.md").decode()
-        assert "4711" not in "".join(archive.read(name).decode() for name in archive.namelist())
+        assert "4711ZK" not in "".join(archive.read(name).decode() for name in archive.namelist())
 
 
 def test_the_first_page_of_an_empty_memory_says_how_to_begin(person):
@@ -92,7 +92,7 @@ def test_the_first_page_says_what_there_is_and_offers_questions(person, memory, 
     page = person.text("/")
     for part in ("2 memories", "1 note held back", "learning", "What do I know about Lamp?", "fact", "pier"):
         assert part in words(page)
-    assert "4711" not in page
+    assert "4711ZK" not in page
     assert "Safe" not in page
 
 

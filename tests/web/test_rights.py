@@ -10,7 +10,7 @@ from page_home import words
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.web.app import WAYS
 
-SECRET = "The code of the safe in the cellar is 4711 since Tuesday."
+SECRET = "The code of the safe in the cellar is 4711ZK since Tuesday."
 LAMP = "The lamp on the pier is red since the storm."
 OFFERED = {
     "/", "/found/{search}", "/found/{search}/rate", "/save", "/memories", "/memory/{memory}",
@@ -88,27 +88,29 @@ def test_within_the_limits_of_the_tools(assistant, memory, saved):
 
 
 def test_what_is_secret_is_not_there(assistant, memory, saved):
-    open_, one = saved(LAMP, title="Lamp"), saved(SECRET, title="Safe", sensitivity="secret", tags=["4711"])
+    open_, one = saved(LAMP, title="Lamp"), saved(SECRET, title="Safe", sensitivity="secret", tags=["4711ZK"])
     for path in ("/", "/?q=code+of+the+safe", "/?q=safe&secret=1", "/memories", f"/memory/{open_}"):
         page = assistant.text(path)
-        assert "4711" not in page
+        assert "4711ZK" not in page
         assert "Safe" not in page
         assert one not in page
     assert assistant.get(f"/memory/{one}").status_code == 404
     for act in ("forget", "correct"):
         told = assistant.refused(f"/memory/{one}/{act}", 404, content=LAMP)
-        assert "4711" not in told
+        assert "4711ZK" not in told
     assert memory.get(one).content == SECRET
 
 
 def test_a_person_sees_what_is_secret_where_it_is_named_and_in_no_list(person, memory, saved):
     one = saved(SECRET, title="Safe", sensitivity="secret")
-    held = memory.save("4711", title="Safe code", sensitivity="secret").memory_id
+    held = memory.save("4711 4711", title="Safe code", sensitivity="secret").memory_id
     assert SECRET in person.words(f"/memory/{one}")
     assert SECRET in person.words("/?q=code+of+the+safe&secret=1")
     for path in ("/?q=code+of+the+safe", "/memories", "/quarantine", "/decisions", "/judge"):
-        assert "4711" not in person.words(path).replace(f"q={path}", "")
-    assert "4711" in person.words(f"/quarantine/{held}")
+        words = person.words(path)
+        assert "4711ZK" not in words
+        assert "4711 4711" not in words
+    assert "4711 4711" in person.words(f"/quarantine/{held}")
 
 
 def test_an_assistant_cannot_undo_what_waits_for_a_person(make_site, open_memory):
