@@ -30,7 +30,6 @@ from unittest.mock import patch
 
 import numpy as np
 import polars as pl
-import typer
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, MCPError
 
@@ -67,7 +66,7 @@ _COUNTS = re.compile(r"\| \d+ \| \d+ \|$", re.MULTILINE)
 
 _moment = dt.datetime
 _load_embedder = embedding.load_embedder
-_uuid4, _token_hex, _get_command = uuid.uuid4, secrets.token_hex, typer.main.get_command
+_uuid4, _token_hex = uuid.uuid4, secrets.token_hex
 
 
 # -- time and chance -------------------------------------------------------------------------------
@@ -166,14 +165,7 @@ def pinned(home: Path) -> Iterator[Pins]:
     clean.pop("DAGSTER_HOME", None)
     shown = {"SLOWWAVE_HOME": str(home), "COLUMNS": "180", "NO_COLOR": "1", "TERM": "dumb"}
 
-    # Most of the time of a small command goes into making all commands, and into loading the model.
-    made: dict[tuple[int, ...], Any] = {}
     models: dict[str, Any] = {}
-
-    def get_command(application: typer.Typer) -> Any:
-        groups = [len(one.typer_instance.registered_commands) for one in application.registered_groups]
-        key = (id(application), len(application.registered_commands), *groups)
-        return made.get(key) or made.setdefault(key, _get_command(application))
 
     def load_embedder(settings: Any) -> Any:
         return models.get(settings.model) or models.setdefault(settings.model, _load_embedder(settings))
@@ -186,7 +178,6 @@ def pinned(home: Path) -> Iterator[Pins]:
 
     with (
         patch.dict(os.environ, {**clean, **shown}, clear=True),
-        patch.object(typer.main, "get_command", get_command),
         patch.object(embedding, "load_embedder", load_embedder),
         patch.object(uuid, "uuid4", uuid4),
         patch.object(secrets, "token_hex", token_hex),
