@@ -26,8 +26,16 @@ from slowwave.imports.moments import moment_in, written
 from slowwave.imports.transcripts import Turn, thread
 from slowwave.notes.decoding import says_nothing
 
-_NOTE: Final = {"textContent", "listContent", "isTrashed", "userEditedTimestampUsec", "createdTimestampUsec"}
+_NOTE: Final = {
+    "textContent", "textContentHtml", "listContent", "isTrashed", "userEditedTimestampUsec",
+    "createdTimestampUsec",
+}  # fmt: skip
 _PROMPTED: Final = re.compile(r"(?:Prompted|Asked|Said)\s+(?=\S)")
+_NO_PROMPT: Final = re.compile(
+    r"(?:Used|Created|Gave|Selected|Listened|Viewed|Visited|Searched)\b|\S*\s*\S*(?:Gemini|Bard)",
+    re.IGNORECASE,
+)
+"""Titles of other activities; those of another language name the product near their beginning."""
 _BREAK: Final = re.compile(r"<\s*(?:br|/p|/li|/h\d|/tr|/div|/pre)\b[^>]*>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^>]+>")
 
@@ -148,7 +156,7 @@ class Gemini(ImportSource):
         answers = value.get("safeHtmlItem")
         answers = answers if isinstance(answers, list) else []
         prefix = _PROMPTED.match(title)
-        if prefix is None and not answers:
+        if prefix is None and not answers and _NO_PROMPT.match(title):
             yield Skipped("another activity in Gemini")
             return
         prompt = title[prefix.end() :] if prefix else title
@@ -164,7 +172,8 @@ class Gemini(ImportSource):
 
 def _text_of_note(value: Mapping[str, Any]) -> str:
     """Return the text of a note, with its list and further links."""
-    parts = [text_of(value.get("textContent"))]
+    text = text_of(value.get("textContent"))
+    parts = [text if text.strip() else _plain(text_of(value.get("textContentHtml")))]
     entries = value.get("listContent")
     lines = [
         f"- [{'x' if entry.get('isChecked') is True else ' '}] {text_of(entry.get('text'))}"

@@ -27,6 +27,11 @@ _YAML_STRING = "tag:yaml.org,2002:str"
 _YAML_MERGE = "tag:yaml.org,2002:merge"
 _YAML_TYPED_SCALARS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "timestamp"))
 
+_HASHTAGS = re.compile(
+    r"""^(?P<before>[ \t]*(?:-|(?:tags?|keywords?)[ \t]*:)[ \t]+)"""
+    r"""(?P<tags>\#[^\s\#"'][^\n"]*?)(?P<after>[ \t]*)$""",
+    re.IGNORECASE | re.MULTILINE,
+)
 _PLAIN_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 
 
@@ -41,9 +46,13 @@ class BadYamlError(Exception):
 def load_mapping(head: str) -> dict[str, Any]:
     """Return the fields of a YAML mapping, under their names as written.
 
+    Hashtags after `tags:` or in a list are tags, which to YAML would be a comment.
+
     Raises:
         BadYamlError: If it is no YAML mapping, or beyond the limits.
     """
+    if "#" in head:
+        head = _HASHTAGS.sub(r'\g<before>"\g<tags>"\g<after>', head)
     try:
         return _load_yaml(head)
     except yaml.reader.ReaderError as error:

@@ -130,6 +130,16 @@ def test_prompts_to_gemini(memory, tmp_path):
     assert imported(memory, tmp_path / "t.zip", "gemini", assistant=True).new == {}
 
 
+def test_what_takeout_has_only_as_html_or_in_another_language_is_read(memory, tmp_path):
+    note = keep("", textContentHtml=f"<p>{LANTERN}</p><p><b>Tuesday</b></p>")
+    imported(memory, tmp_path / "n.json", "keep", note)
+    log = [activity(f"Anfrage eingegeben: {CELLO}"), activity("Gemini-Funktion verwendet")]
+    report = imported(memory, tmp_path / "a.json", "gemini", log)
+    texts = {row["content"] for row in rows(memory).values()}
+    assert texts == {f"{LANTERN}\nTuesday", f"Anfrage eingegeben: {CELLO}"}
+    assert report.skipped["another activity in Gemini"] == 1
+
+
 def test_other_files_of_takeout_are_named(memory, tmp_path):
     with pytest.raises(ImportFailedError, match="no prompt to Gemini"):
         imported(memory, tmp_path / "a.json", "gemini", [activity("Searched for x", header="Search")])

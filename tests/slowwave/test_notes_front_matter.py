@@ -169,3 +169,19 @@ def test_metadata_is_json_and_ambiguous_scalars_stay_as_written():
         "bad": "2024-02-30",
     }
     json.dumps(note.metadata, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("head", "tags"),
+    [
+        ("tags: #pier #harbour/east", ("pier", "harbour/east")),
+        ("tag: #Fähre, #ferry", ("Fähre", "ferry")),
+        ("tags:\n  - #pier\n  - harbour # a remark", ("pier", "harbour")),
+        ("tags: # none yet", ()),
+        ('tags: ["#pier"] # as in the app', ("pier",)),
+    ],
+)
+def test_hashtags_are_tags_and_no_comment(head: str, tags: tuple[str, ...]):
+    note = markdown(f"---\n{head}\n---\nThe ferry leaves at nine.")
+    assert note.tags == tags
+    assert note.content == "The ferry leaves at nine."
