@@ -166,10 +166,15 @@ def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
 
 def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) -> bool:
     """Whether one note is output, by its lines: sizes, fences, matches."""
-    framed, around = _mask(_under_a_frame(text), alike), _mask(_in_context(text), alike)
+    # Cheap checks first: they decide nearly every note.
+    whole = "\n".join(text)
+    frames, context = _under_a_frame(text, whole), _in_context(text, whole)
+    if not (frames or context or alike.any()):
+        return False
+    framed, around = _mask(frames, alike), _mask(context, alike)
     output = alike | framed | around
     if max(_share(output, sizes), _share(output[~inside], sizes[~inside])) < OUTPUT_SHARE:
-        return False  # cheap check first: it decides nearly every note
+        return False
     prose = ~output & ~inside
     prose[prose] = [not _HEADING.match(text[place]) for place in np.flatnonzero(prose)]
     counted = ~inside
@@ -201,15 +206,21 @@ def _share(chosen: _Flags, sizes: _Sizes) -> float:
     return float(sizes[chosen].sum() / max(sizes.sum(), 1))
 
 
-def _in_context(lines: list[str]) -> list[int]:
+def _in_context(lines: list[str], whole: str) -> list[int]:
     """Return the lines outside of fences that are output because of their neighbours."""
-    return [
-        *_in_patch(lines), *_in_table(lines, "\t", 2), *_in_table(lines, ",", 3), *_in_columns(lines)
-    ]  # fmt: skip
+    found: list[int] = []
+    if "@@ -" in whole:
+        found += _in_patch(lines)
+    for separator, least in (("\t", 2), (",", 3)):
+        if len(lines) >= DUMP_ROWS and whole.count(separator) >= least * DUMP_ROWS:
+            found += _in_table(lines, separator, least)
+    return found + _in_columns(lines) if "  " in whole and len(lines) > 1 else found
 
 
-def _under_a_frame(lines: list[str]) -> list[int]:
+def _under_a_frame(lines: list[str], whole: str) -> list[int]:
     """Return the code line that a Python trace shows under each frame."""
+    if 'File "' not in whole:
+        return []
     return [
         place
         for place, (above, line) in enumerate(pairwise(lines), 1)
