@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -63,13 +63,18 @@ def junk_reasons(notes: pl.DataFrame) -> list[list[str]]:
     address an assistant. One in a fence with a text about it does not count.
 
     Args:
-        notes: columns source, title, content.
+        notes: columns source, content.
     """
-    lines = _lines(notes)
+    return find_junk(notes["content"].to_list(), notes["source"].to_list())
+
+
+def find_junk(contents: Sequence[str | None], sources: Sequence[str | None]) -> list[list[str]]:
+    """Return the `junk_reasons` of notes, given as their contents and sources."""
+    lines = _lines(contents)
     alike, signalled = _finding([_ANY_OUTPUT, _ANY_SIGNAL], lines.text)
     kinds = (
         (TOOL_OUTPUT, _tool_output(lines, alike)),
-        (BOOT_FILE, _boot_file(lines, signalled, notes["source"])),
+        (BOOT_FILE, _boot_file(lines, signalled, sources)),
     )
     reasons: list[list[str]] = [[] for _ in lines.ends]
     for name, rows in kinds:
@@ -103,12 +108,12 @@ class _Lines:
             start = end
 
 
-def _lines(notes: pl.DataFrame) -> _Lines:
+def _lines(contents: Sequence[str | None]) -> _Lines:
     text: list[str] = []
     sizes: list[int] = []
     fenced: list[bool] = []
     ends: list[int] = []
-    for content in notes["content"]:
+    for content in contents:
         inside = False
         for line in (content or "").replace("\r\n", "\n").replace("\r", "\n").split("\n"):
             trimmed = line.strip()
@@ -299,7 +304,7 @@ _ORDERED = _finds("ordered", ORDER, r"^(?i:your (?:task|job|role|goal)|follow th
 _BOOT_NAME, _LIKELY_NAME = re.compile(BOOT_NAMES), re.compile(LIKELY_NAMES)
 
 
-def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:
+def _boot_file(lines: _Lines, signalled: _Flags, sources: Sequence[str | None]) -> list[int]:
     """Return the rows of notes that are boot files; `signalled` marks lines with a signal."""
     names = [_points_of_name(source or "") for source in sources]
     boot_files = [row for row, points in enumerate(names) if points >= BOOT_POINTS]

@@ -128,10 +128,10 @@ def menu_of(folded: str) -> float:
     pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
     plain, links = "".join(pieces), len(pieces) // 2
     barred = any(map(plain.__contains__, _BAR_CHARACTERS))
-    items = plain.translate(_BARS) if barred else plain
-    if any(map(items.__contains__, _SEPARATOR_BEGINS)):
-        items = _SEPARATOR.sub("\n", items)
-    items = [item for item in items.split("\n") if item and not item.isspace()]
+    cut = plain.translate(_BARS) if barred else plain
+    if any(map(cut.__contains__, _SEPARATOR_BEGINS)):
+        cut = _SEPARATOR.sub("\n", cut)
+    items = [item for item in cut.split("\n") if item and not item.isspace()]
     if len(items) < _FEW_ITEMS:
         return 1.0
     short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
