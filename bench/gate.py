@@ -7,9 +7,9 @@ presets `applicable` and `seeds`, as a save over the API gives them: without a t
 the vaults with what their files have. "titled" junk has a long title and three tags. The reasons are those of
 `applicable`.
 
-Cost: `one note` is the median over ``--repeat`` calls on the same note of a few hundred characters, in
-milliseconds; `batch` is the best of three passes over all notes of the folder, in notes per second. Nothing
-is embedded and nothing is stored: duplicates are decided later, with vectors.
+Cost, in processor time: `one note` is the median over ``--repeat`` calls on the same note of a few hundred
+characters, in milliseconds; `batch` is the best of three passes over all notes of the folder, in notes per
+second. Nothing is embedded and nothing is stored: duplicates are decided later, with vectors.
 """
 
 from __future__ import annotations
@@ -226,9 +226,9 @@ def _seconds(run: Callable[[pl.DataFrame], object], notes: pl.DataFrame, times: 
     run(notes)
     took = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         run(notes)
-        took.append(time.perf_counter() - start)
+        took.append(time.process_time() - start)
     return took
 
 

@@ -90,25 +90,37 @@ def is_boilerplate(text: str, *, titled: bool) -> bool:
         text: content of a note.
         titled: whether a person or an assistant set a title: then an import line may be the content.
     """
-    return is_blank(text) or is_bare_instruction(text) or (not titled and is_scaffold(text))
+    lines = _lines(text)
+    return (
+        _are_blank(lines) or _is_bare_instruction(text, lines) or (not titled and _are_scaffold(text, lines))
+    )
 
 
 def is_scaffold(text: str) -> bool:
     """Whether every line of a text is scaffolding code without content."""
-    lines = _lines(text)
-    return bool(lines) and _CODE.search(text) is not None and all(_SCAFFOLD.fullmatch(line) for line in lines)
+    return _are_scaffold(text, _lines(text))
+
+
+def _are_scaffold(text: str, lines: list[str]) -> bool:
+    return bool(lines) and _CODE.search(text) is not None and all(map(_SCAFFOLD.fullmatch, lines))
 
 
 def is_blank(text: str) -> bool:
     """Whether a text is an empty form: blanks, fields without values, sample texts."""
-    lines = _lines(text)
-    return bool(lines) and all(_is_unfilled(line) for line in lines)
+    return _are_blank(_lines(text))
+
+
+def _are_blank(lines: list[str]) -> bool:
+    return bool(lines) and all(map(_is_unfilled, lines))
 
 
 def is_bare_instruction(text: str) -> bool:
     """Whether a text instructs a model about something that is missing."""
-    lines = _lines(text)
-    if not lines or len(text) > MAX_LINES:
+    return _is_bare_instruction(text, _lines(text))
+
+
+def _is_bare_instruction(text: str, lines: list[str]) -> bool:
+    if not lines:
         return False
     if _OVERRIDE.match(lines[0]) is not None:
         return not _PARTICULAR.search(text)
@@ -121,7 +133,7 @@ def _lines(text: str) -> list[str]:
     if len(text) > MAX_LINES:
         return []
     lines = [" ".join(line.split()) for line in text.split("\n")]
-    return [line for line in lines if line] if max(map(len, lines)) <= MAX_LINE_CHARACTERS else []
+    return list(filter(None, lines)) if max(map(len, lines)) <= MAX_LINE_CHARACTERS else []
 
 
 def _is_unfilled(line: str) -> bool:

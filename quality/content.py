@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -59,9 +60,10 @@ _LABELS: Final[dict[str, str]] = {
 }
 """Typed labels with their defaults."""
 _LISTS: Final = ("trigger_phrases", "tags", "aliases")
-_FIELDS: Final = (
+CONTENT_FIELDS: Final = (
     "title", "content", *_LISTS, "links", "front_matter", *_LABELS, "source_of_truth", "created_at"
 )  # fmt: skip
+"""Columns that the score reads; the labels, source_of_truth and created_at may be missing."""
 
 
 def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
@@ -101,10 +103,14 @@ def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
         One row a note, in order: the parts in the order of `WEIGHTS`; for `applicable` then `STATEMENT` (1 or
         0), and nan for a part that does not apply; last the score, rounded half up to 2 decimals.
     """
-    fields = [name for name in _FIELDS if name in notes.columns]
-    plain = zip(*(notes[name].to_list() for name in fields), strict=True)
+    fields = [name for name in CONTENT_FIELDS if name in notes.columns]
+    return score_notes(notes.select(fields).rows(named=True), formula)
+
+
+def score_notes(notes: Sequence[Mapping[str, Any]], formula: Formula) -> np.ndarray:
+    """Score notes as `parts_of`, given as mappings with its columns."""
     count = _parts if formula == "seeds" else _applicable
-    parts = np.array([count(dict(zip(fields, row, strict=True))) for row in plain], np.float64)
+    parts = np.array([count(note) for note in notes], np.float64)
     parts = parts.reshape(-1, len(WEIGHTS) + (formula == "applicable"))
     if formula == "applicable":
         described = np.nan_to_num(parts[:, _DESCRIBED]) @ _DESCRIBES
@@ -123,7 +129,7 @@ _DESCRIBED = [_PLACES.index(name) for name in DESCRIBING]
 _DESCRIBES = np.array([WEIGHTS[name] for name in DESCRIBING]) / sum(WEIGHTS[name] for name in DESCRIBING)
 
 
-def _applicable(note: dict[str, Any]) -> tuple[float | None, ...]:
+def _applicable(note: Mapping[str, Any]) -> tuple[float | None, ...]:
     """Return a note's applicable parts (else None), and whether it states something."""
     content = note["content"] or ""
     title = (note["title"] or "").strip()
@@ -140,7 +146,7 @@ def _applicable(note: dict[str, Any]) -> tuple[float | None, ...]:
     )
 
 
-def _parts(note: dict[str, Any]) -> tuple[float, ...]:
+def _parts(note: Mapping[str, Any]) -> tuple[float, ...]:
     content = note["content"] or ""
     return (
         _title((note["title"] or "").strip()),
@@ -179,7 +185,7 @@ def _length(characters: int) -> float:
     return 0.3 if characters < 200 else 0.7 if characters <= 1000 else 1.0
 
 
-def _triggers(note: dict[str, Any]) -> int:
+def _triggers(note: Mapping[str, Any]) -> int:
     every = {item.strip().lower() for name in _LISTS for item in note[name] or () if item}
     return len(every - {""})
 
@@ -190,7 +196,7 @@ def _anchors(content: str) -> int:
     return headings + (len(_ANCHOR.findall(prose)) if "{#" in prose or "<a" in prose.lower() else 0)
 
 
-def _metadata(note: dict[str, Any]) -> float:
+def _metadata(note: Mapping[str, Any]) -> float:
     if note["front_matter"] != "ok":
         return 0.0
     fields_set = sum(note.get(name) not in {None, default} for name, default in _LABELS.items())

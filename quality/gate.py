@@ -8,22 +8,22 @@ and depend on the order. The nightly job judges a day's batch, `Memory.save` a b
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from datetime import datetime
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
 
 import orjson
 import polars as pl
 
-from slowwave.quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, parts_of
+from slowwave.quality.content import CONTENT_FIELDS, LOW_CONTENT, STATEMENT, WEIGHTS, parts_of, score_notes
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import says_more
 from slowwave.quality.divergence.tokens import traits
 from slowwave.quality.echo import ECHO, find_echoes
 from slowwave.quality.gate_policy import Formula, GatePolicy
-from slowwave.quality.junk import junk_reasons
+from slowwave.quality.junk import find_junk
 from slowwave.quality.statement import NO_STATEMENT
-from slowwave.quality.structure import structure_faults
+from slowwave.quality.structure import STRUCTURE_FIELDS, faults_of
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
 REFUSE = "refuse"
@@ -44,6 +44,12 @@ VERDICT_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "score": pl.Float64,
     "parts": pl.String,
 }
+_OF_ECHO: dict[str, pl.DataType | type[pl.DataType]] = {
+    **dict.fromkeys(("memory_id", "namespace", "content", "origin"), pl.String),
+    "occurred_at": pl.Datetime("us", "UTC"),
+}
+_OF_ACT = ("memory_id", "act", "reason", "released", "occurred_at")
+_FIELDS = tuple(dict.fromkeys((*_OF_ACT, *_OF_ECHO, *STRUCTURE_FIELDS, *CONTENT_FIELDS)))
 SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "namespace": pl.String,
     "memory_id": pl.String,
@@ -52,6 +58,16 @@ SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "shown_at": pl.Datetime("us", "UTC"),
 }
 """Columns of returned passages, which :func:`judge` checks for echoes."""
+
+
+class Verdict(NamedTuple):
+    """Verdict on one note, as in the rows of :func:`judge`."""
+
+    memory_id: str
+    verdict: str
+    reasons: list[str]
+    score: float | None
+    parts: str | None
 
 
 def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -68,26 +84,27 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
         reasons would be refused if the gate enforced); score: L2, null if not computed; parts: `PARTS` of the
         score, as JSON.
     """
-    reasons: list[list[str]] = [[]] * staged.height
-    scores: list[list[float]] | None = None
-    if policy.mode != "off" and not staged.is_empty():
-        scores = parts_of(staged, policy.score).tolist()
-        reasons = _reasons(staged, [_content_faults(parts, policy) for parts in scores], policy, served)
-    columns = ("memory_id", "act", "reason", "released", "occurred_at")
-    acts = list(zip(*(staged[name].to_list() for name in columns), strict=True))
-    judged = [
-        (
-            memory_id,
-            *_verdict(act, reason, released=bool(released), moment=moment, faults=faults, policy=policy),
-        )
-        for (memory_id, act, reason, released, moment), faults in zip(acts, reasons, strict=True)
+    names = [name for name in _FIELDS if name in staged.columns]
+    # For a single note, columns are faster to read than rows.
+    columns = [staged.get_column(name).to_list() for name in names]
+    notes = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    verdicts = [tuple(verdict) for verdict in judge_notes(notes, policy, served)]
+    return pl.DataFrame(verdicts, schema=VERDICT_SCHEMA, orient="row")
+
+
+def judge_notes(
+    notes: Sequence[Mapping[str, Any]], policy: GatePolicy, served: pl.DataFrame | None = None
+) -> list[Verdict]:
+    """Judge notes as `judge`, given as mappings with its columns."""
+    reasons: list[list[str]] = [[]] * len(notes)
+    scores: list[list[float]] = []
+    if policy.mode != "off" and notes:
+        scores = score_notes(notes, policy.score).tolist()
+        reasons = _reasons(notes, [_content_faults(parts, policy) for parts in scores], policy, served)
+    return [
+        Verdict(note["memory_id"], *_verdict(note, faults, policy), *_score(note, parts, policy))
+        for note, faults, parts in zip_longest(notes, reasons, scores)
     ]
-    scored = [
-        (parts[-1], _as_json(parts, policy)) if act == "save" else (None, None)
-        for (_, act, *_), parts in zip(acts, scores or [], strict=scores is not None)
-    ] or [(None, None)] * len(acts)
-    rows = [(*verdict, *score) for verdict, score in zip(judged, scored, strict=True)]
-    return pl.DataFrame(rows, schema=VERDICT_SCHEMA, orient="row")
 
 
 def has_faults(notes: pl.DataFrame, policy: GatePolicy) -> pl.Series:
@@ -104,23 +121,26 @@ def has_faults(notes: pl.DataFrame, policy: GatePolicy) -> pl.Series:
     )
 
 
-def _verdict(
-    act: str, reason: str | None, *, released: bool, moment: datetime, faults: list[str], policy: GatePolicy
-) -> tuple[str, list[str]]:
+def _verdict(note: Mapping[str, Any], faults: list[str], policy: GatePolicy) -> tuple[str, list[str]]:
     """Return the verdict on one event, and the reasons that count for it."""
-    if act == "unreadable":
-        return REFUSE, [reason] if reason is not None else []
-    if act != "save":
-        return VERDICT_OF_ACT.get(act, PASS), []
+    if note["act"] == "unreadable":
+        return REFUSE, [note["reason"]] if note["reason"] is not None else []
+    if note["act"] != "save":
+        return VERDICT_OF_ACT.get(note["act"], PASS), []
     always = [name for name in faults if name in ALWAYS_REFUSED]
-    if released:
+    if note["released"]:
         return (REFUSE if always else PASS), always
-    refused = faults if policy.enforces_at(moment) else always
+    refused = faults if policy.enforces_at(note["occurred_at"]) else always
     return (REFUSE if refused else PASS), faults
 
 
-def _as_json(parts: list[float], policy: GatePolicy) -> str:
-    return orjson.dumps(dict(zip(PARTS[policy.score], parts, strict=False))).decode()
+def _score(
+    note: Mapping[str, Any], parts: list[float] | None, policy: GatePolicy
+) -> tuple[float | None, str | None]:
+    """Return the score of a saved note, and its parts as JSON."""
+    if parts is None or note["act"] != "save":
+        return None, None
+    return parts[-1], orjson.dumps(dict(zip(PARTS[policy.score], parts, strict=False))).decode()
 
 
 def _content_faults(parts: list[float], policy: GatePolicy) -> list[str]:
@@ -131,27 +151,36 @@ def _content_faults(parts: list[float], policy: GatePolicy) -> list[str]:
 
 
 def _reasons(
-    staged: pl.DataFrame, content: list[list[str]], policy: GatePolicy, served: pl.DataFrame | None
+    notes: Sequence[Mapping[str, Any]],
+    content: list[list[str]],
+    policy: GatePolicy,
+    served: pl.DataFrame | None,
 ) -> list[list[str]]:
     """Return all faults of each note, in the order of the layers."""
+    least = policy.least_characters
     layers = zip(
-        structure_faults(staged, min_characters=policy.least_characters),
+        [faults_of(note, min_characters=least) for note in notes],
         content,
-        junk_reasons(staged),
-        _echo(staged, policy, served),
+        find_junk([note["content"] for note in notes], [note["source"] for note in notes]),
+        _echo(notes, policy, served),
         strict=True,
     )
     return [list(dict.fromkeys(chain.from_iterable(layer_faults))) for layer_faults in layers]
 
 
-def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> list[list[str]]:
+def _echo(
+    notes: Sequence[Mapping[str, Any]], policy: GatePolicy, served: pl.DataFrame | None
+) -> list[list[str]]:
     """Return `echo` for each note that only repeats recent results.
 
     A note with more or other content is no echo: the gate would lose it. Nor is a vault's note with the text
     of one that the vault changed or deleted on that day: a vault changes as a whole.
     """
     if served is None or served.is_empty() or not policy.echo_window:
-        return [[]] * staged.height
+        return [[]] * len(notes)
+    staged = pl.DataFrame(
+        [[note[name] for name in _OF_ECHO] for note in notes], schema=_OF_ECHO, orient="row"
+    )
     echoes = find_echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
     passages = {
         (namespace, search): texts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -63,13 +63,18 @@ def junk_reasons(notes: pl.DataFrame) -> list[list[str]]:
     address an assistant. One in a fence with a text about it does not count.
 
     Args:
-        notes: columns source, title, content.
+        notes: columns source, content.
     """
-    lines = _lines(notes)
+    return find_junk(notes["content"].to_list(), notes["source"].to_list())
+
+
+def find_junk(contents: Sequence[str | None], sources: Sequence[str | None]) -> list[list[str]]:
+    """Return the `junk_reasons` of notes, given as their contents and sources."""
+    lines = _lines(contents)
     alike, signalled = _finding([_ANY_OUTPUT, _ANY_SIGNAL], lines.text)
     kinds = (
         (TOOL_OUTPUT, _tool_output(lines, alike)),
-        (BOOT_FILE, _boot_file(lines, signalled, notes["source"])),
+        (BOOT_FILE, _boot_file(lines, signalled, sources)),
     )
     reasons: list[list[str]] = [[] for _ in lines.ends]
     for name, rows in kinds:
@@ -103,12 +108,12 @@ class _Lines:
             start = end
 
 
-def _lines(notes: pl.DataFrame) -> _Lines:
+def _lines(contents: Sequence[str | None]) -> _Lines:
     text: list[str] = []
     sizes: list[int] = []
     fenced: list[bool] = []
     ends: list[int] = []
-    for content in notes["content"]:
+    for content in contents:
         inside = False
         for line in (content or "").replace("\r\n", "\n").replace("\r", "\n").split("\n"):
             trimmed = line.strip()
@@ -166,10 +171,15 @@ def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
 
 def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) -> bool:
     """Whether one note is output, by its lines: sizes, fences, matches."""
-    framed, around = _mask(_under_a_frame(text), alike), _mask(_in_context(text), alike)
+    # Cheap checks first: they decide nearly every note.
+    whole = "\n".join(text)
+    frames, context = _under_a_frame(text, whole), _in_context(text, whole)
+    if not (frames or context or alike.any()):
+        return False
+    framed, around = _mask(frames, alike), _mask(context, alike)
     output = alike | framed | around
     if max(_share(output, sizes), _share(output[~inside], sizes[~inside])) < OUTPUT_SHARE:
-        return False  # cheap check first: it decides nearly every note
+        return False
     prose = ~output & ~inside
     prose[prose] = [not _HEADING.match(text[place]) for place in np.flatnonzero(prose)]
     counted = ~inside
@@ -201,15 +211,21 @@ def _share(chosen: _Flags, sizes: _Sizes) -> float:
     return float(sizes[chosen].sum() / max(sizes.sum(), 1))
 
 
-def _in_context(lines: list[str]) -> list[int]:
+def _in_context(lines: list[str], whole: str) -> list[int]:
     """Return the lines outside of fences that are output because of their neighbours."""
-    return [
-        *_in_patch(lines), *_in_table(lines, "\t", 2), *_in_table(lines, ",", 3), *_in_columns(lines)
-    ]  # fmt: skip
+    found: list[int] = []
+    if "@@ -" in whole:
+        found += _in_patch(lines)
+    for separator, least in (("\t", 2), (",", 3)):
+        if len(lines) >= DUMP_ROWS and whole.count(separator) >= least * DUMP_ROWS:
+            found += _in_table(lines, separator, least)
+    return found + _in_columns(lines) if "  " in whole and len(lines) > 1 else found
 
 
-def _under_a_frame(lines: list[str]) -> list[int]:
+def _under_a_frame(lines: list[str], whole: str) -> list[int]:
     """Return the code line that a Python trace shows under each frame."""
+    if 'File "' not in whole:
+        return []
     return [
         place
         for place, (above, line) in enumerate(pairwise(lines), 1)
@@ -288,7 +304,7 @@ _ORDERED = _finds("ordered", ORDER, r"^(?i:your (?:task|job|role|goal)|follow th
 _BOOT_NAME, _LIKELY_NAME = re.compile(BOOT_NAMES), re.compile(LIKELY_NAMES)
 
 
-def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:
+def _boot_file(lines: _Lines, signalled: _Flags, sources: Sequence[str | None]) -> list[int]:
     """Return the rows of notes that are boot files; `signalled` marks lines with a signal."""
     names = [_points_of_name(source or "") for source in sources]
     boot_files = [row for row, points in enumerate(names) if points >= BOOT_POINTS]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -26,6 +28,9 @@ KNOWN_WORDS: dict[str, frozenset[str]] = {
     "source_kind": frozenset({"manual", "imported", "generated"}),
 }  # fmt: skip
 
+STRUCTURE_FIELDS = ("title", "content", "namespace", "source", *KNOWN_WORDS)
+"""Columns that the check reads."""
+
 
 def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> list[list[str]]:
     """Return the faults of each note as reason names, in the order of the notes.
@@ -34,28 +39,24 @@ def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> list[list[s
         notes: columns title, content, namespace, source and those of `KNOWN_WORDS`.
         min_characters: minimum length of the trimmed content.
     """
-    columns = ("title", "content", "namespace", "source", *KNOWN_WORDS)
-    plain = zip(*(notes[name].to_list() for name in columns), strict=True)
-    return [_faults(min_characters, *row) for row in plain]
+    rows = notes.select(STRUCTURE_FIELDS).rows(named=True)
+    return [faults_of(row, min_characters=min_characters) for row in rows]
 
 
-def _faults(
-    least: int, title: str | None, content: str | None, namespace: str | None, source: str | None,
-    *labels: str | None,
-) -> list[str]:  # fmt: skip
+def faults_of(note: Mapping[str, Any], *, min_characters: int) -> list[str]:
+    """Return the faults of one note, with the columns of `structure_faults`."""
     faults = []
-    if not (title or "").strip():
+    if not (note["title"] or "").strip():
         faults.append("empty_title")
-    if len((content or "").strip()) < least:
+    if len((note["content"] or "").strip()) < min_characters:
         faults.append("too_short")
-    if not _is_namespace(namespace or ""):
+    if not _is_namespace(note["namespace"] or ""):
         faults.append("bad_namespace")
-    if _BAD_PATH.search(source or ""):
+    if _BAD_PATH.search(note["source"] or ""):
         faults.append("bad_path")
-    for (column, words), label in zip(KNOWN_WORDS.items(), labels, strict=True):
-        if label not in words:
-            faults.append(f"unknown_{column}")
-    return faults
+    return faults + [
+        f"unknown_{column}" for column, words in KNOWN_WORDS.items() if note[column] not in words
+    ]
 
 
 def _is_namespace(name: str) -> bool:

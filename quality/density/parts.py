@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from math import prod
+from operator import attrgetter
 
 from slowwave.quality.density.passages import encoding_of, licence_of, menu_of, prose_of, substance_of
 from slowwave.quality.density.statistics import codes_of, inspected, is_unspaced, novelty_of
@@ -22,9 +23,6 @@ from slowwave.quality.density.words import (
     syntax_of,
     vocabulary_of,
 )
-
-_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]*)*")  # equals _WORD in folded ASCII text, in half the time
-
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31-\u0e4e][^\W\d_]*)*")
 
@@ -57,6 +55,9 @@ class DensityParts:
 
 
 _NOTHING = DensityParts(*([0.0] * 9))
+_NAMES = tuple(field.name for field in fields(DensityParts))
+_VALUES = attrgetter(*_NAMES)
+_NO_ASCII_WORD = {code: " " for code in range(128) if not (97 <= code <= 122 or code == 39)}
 
 
 def signal_density(text: str) -> float:
@@ -65,25 +66,25 @@ def signal_density(text: str) -> float:
     Real notes mostly score 0.6 and above, filler and other junk mostly 0.2 and below. Time grows with the
     length up to `INSPECTED` characters.
     """
-    return float(prod(density_parts(text).values()))
+    return float(prod(_VALUES(_parts(text))))
 
 
 def density_parts(text: str) -> dict[str, float]:
     """Return the parts of `signal_density` by name, each in [0, 1]; see `DensityParts`."""
-    return asdict(_parts(text))
+    return dict(zip(_NAMES, _VALUES(_parts(text)), strict=True))
 
 
 def _parts(text: str) -> DensityParts:
     seen = inspected(text)
     folded = unicodedata.normalize("NFC", seen).casefold()
-    solid = codes_of("".join(folded.split()))
+    tokens = folded.split()
+    solid = codes_of("".join(tokens))
     if len(solid) == 0:
         return _NOTHING
-    words = (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
+    words = _ascii_words(folded) if folded.isascii() else _WORD.findall(folded)
     letters = codes_of("".join(words))
     unspaced = is_unspaced(letters)
     kinds = kinds_of(words)
-    tokens = folded.split()
     novelty, vocabulary = novelty_of(folded, tokens), vocabulary_of(folded, words, letters, unspaced)
     if novelty * vocabulary < 1.0 and not unspaced:
         # A reference page repeats itself in many places, and has much other content.
@@ -100,3 +101,9 @@ def _parts(text: str) -> DensityParts:
         menu=menu_of(folded),
         licence=licence_of(folded, words, kinds),
     )
+
+
+def _ascii_words(folded: str) -> list[str]:
+    """Return what `_WORD` finds in a folded ASCII text, in a quarter of the time."""
+    words = folded.translate(_NO_ASCII_WORD).split()
+    return [word for quoted in words if (word := quoted.lstrip("'"))] if "'" in folded else words

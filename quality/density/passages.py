@@ -37,10 +37,16 @@ _LOG_START = re.compile(
 )
 
 
-_BARS = str.maketrans(dict.fromkeys("|·•›»→", "\n"))
+_BAR_CHARACTERS = "|·•›»→"
+
+
+_BARS = str.maketrans(dict.fromkeys(_BAR_CHARACTERS, "\n"))
 
 
 _SEPARATOR = re.compile(r" [>/:~\-–—]+ ")
+
+
+_SEPARATOR_BEGINS = tuple(f" {mark}" for mark in ">/:~-–—")
 
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
@@ -58,7 +64,7 @@ _BULLET = re.compile(r"^[\s>#*+\-–|\d.)(\[\]]+|[\s|]+$")
 def encoding_of(tokens: list[str], size: int) -> float:
     """Score the absence of encoded data: 1 without any, less with more."""
     encoded = 0
-    for long in (token for token in tokens if len(token) >= 20):
+    for long in [token for token in tokens if len(token) >= 20]:
         if _DATA.match(long):
             encoded += len(long)
             continue
@@ -121,11 +127,11 @@ def menu_of(folded: str) -> float:
         return 0.0
     pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
     plain, links = "".join(pieces), len(pieces) // 2
-    items = [
-        item
-        for item in _SEPARATOR.sub("\n", plain.translate(_BARS)).split("\n")
-        if item and not item.isspace()
-    ]
+    barred = any(map(plain.__contains__, _BAR_CHARACTERS))
+    cut = plain.translate(_BARS) if barred else plain
+    if any(map(cut.__contains__, _SEPARATOR_BEGINS)):
+        cut = _SEPARATOR.sub("\n", cut)
+    items = [item for item in cut.split("\n") if item and not item.isspace()]
     if len(items) < _FEW_ITEMS:
         return 1.0
     short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
@@ -133,7 +139,7 @@ def menu_of(folded: str) -> float:
     named = sum(item in MENU_PHRASES or not MENU_WORDS.isdisjoint(item.split()) for item in short)
     # A line of short items with bars or arrows between them is a menu, whatever its words.
     joined = 0.0
-    if _BAR.search(plain):
+    if barred or " > " in plain:
         joined = sum(len(line) for line in plain.splitlines() if _BAR.search(line) and _is_chain(line))
         joined /= len(plain)
     shape = (0.3 * min(links / len(items), 1.0) + 0.4 * joined) * len(short) / len(items)
@@ -158,6 +164,8 @@ def licence_of(folded: str, words: list[str], kinds: Kinds) -> float:
     if is_licence_notice(folded):
         return 0.0
     if kinds.total < 4:
+        return 1.0
+    if kinds.legal < 4 and _PHRASE_WORDS.isdisjoint(words):
         return 1.0
     distinct = set(words)
     likely = [phrase for phrase, word in _LICENCE_PHRASES if word in distinct]
@@ -189,3 +197,4 @@ _NOTICE_BEGINS = LICENCE_WORDS | {
 
 # Each phrase with the word that is looked up first.
 _LICENCE_PHRASES = [(phrase, max(phrase.split(), key=len)) for phrase in LICENCE_PHRASES]
+_PHRASE_WORDS = frozenset(word for _, word in _LICENCE_PHRASES)

@@ -38,6 +38,8 @@ def inspected(text: str) -> str:
 
 def codes_of(text: str) -> Array:
     """Return the code points of a text; lone surrogates are allowed."""
+    if text.isascii():
+        return np.frombuffer(text.encode(), np.uint8).astype(np.int64)
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
 
 
@@ -56,8 +58,8 @@ def share_between(codes: Array, *ranges: tuple[int, int]) -> float:
     if len(codes) == 0:
         return 0.0
     highest = int(codes.max())
-    inside = sum(int(((codes >= low) & (codes <= high)).sum()) for low, high in ranges if low <= highest)
-    return inside / len(codes)
+    between = ((codes >= low) & (codes <= high) for low, high in ranges if low <= highest)
+    return sum(int(np.count_nonzero(inside)) for inside in between) / len(codes)
 
 
 def is_unspaced(letters: Array) -> bool:
@@ -109,5 +111,4 @@ def unevenness_of(codes: Array) -> float:
     if total < 2:
         return 1.0
     tally = np.bincount(codes)
-    counts = tally[tally > 0].astype(np.float64)
-    return float((counts * (counts - 1)).sum() / (total * (total - 1)) * len(counts))
+    return (int(tally @ tally) - total) / (total * (total - 1)) * int(np.count_nonzero(tally))

@@ -63,17 +63,29 @@ _LONGEST_REMEMBERED = 32
 
 def kinds_of(words: list[str]) -> Kinds:
     """Count the words of each kind."""
-    # Words repeat within and between texts, so their kinds are cached.
-    kind = kind_of if max(map(len, words), default=0) <= _LONGEST_REMEMBERED else kind_of.__wrapped__
-    tally = np.bincount(np.fromiter(map(kind, words), np.int64, len(words)), minlength=len(_BITS))
+    tally = np.bincount(np.fromiter(map(_KIND_OF, words), np.int64, len(words)), minlength=len(_BITS))
     return Kinds(len(words), *(tally @ _BITS).tolist())
 
 
 _BITS = np.array([[kinds >> bit & 1 for bit in range(8)] for kinds in range(1 << 8)])
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def kind_of(word: str) -> int:
+class _RememberedKinds(dict[str, int]):
+    """Kinds of words: they repeat within and between texts."""
+
+    def __missing__(self, word: str) -> int:
+        kinds = _find_kinds(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[word] = kinds
+        return kinds
+
+
+_KIND_OF = _RememberedKinds().__getitem__
+
+
+def _find_kinds(word: str) -> int:
     """Return the kinds of a word as bits."""
     kinds = _shape(word) if len(word) >= 4 else 0
     if word in FUNCTION_WORDS:
@@ -102,7 +114,7 @@ def _shape(word: str) -> int:
 def breadth_of(text: str, words: list[str]) -> float:
     """Score the amount of distinct content in a text: shingles and content words."""
     distinct = set(words)
-    content = sum(len(word) > 1 and not kind_of(word) & (_FUNCTION | _VAGUE | _LOREM) for word in distinct)
+    content = sum(len(word) > 1 and not _KIND_OF(word) & (_FUNCTION | _VAGUE | _LOREM) for word in distinct)
     if content < _FEW_WORDS:
         return 0.0
     return rising(count_distinct(shingles_of(text)), 900, 1800) * rising(content, _FEW_WORDS, 45)
@@ -134,12 +146,16 @@ def vocabulary_of(folded: str, words: list[str], letters: Array, unspaced: bool)
     richness = log(len(set(units))) / log(len(units)) if len(units) >= 30 else 1.0
     if _FEWEST_REPEATED <= len(units) < 30 and len(set(units)) < REPEATED_SHARE * len(units):
         richness = 1.0 if unspaced or _STRUCTURED.search(folded) else 0.0
+    return rising(richness, low, high) * _packing_of(folded)
+
+
+def _packing_of(folded: str) -> float:
+    """Score the compressed size of a text, in [0, 1]."""
     size = len(folded)
-    # The zlib ratio falls with the length of a text; below 400 characters it shows little.
+    if size < 400:  # the zlib ratio falls with the length of a text; here it shows little
+        return 1.0
     packed = len(zlib.compress(folded[:8000].encode("utf-8", "surrogatepass"), 1)) / min(size, 8000)
-    floor = 0.1 + 1.5 / sqrt(max(size, 400))
-    packing = rising(packed / floor, 0.75, 1.25) if size >= 400 else 1.0
-    return rising(richness, low, high) * packing
+    return rising(packed / (0.1 + 1.5 / sqrt(size)), 0.75, 1.25)
 
 
 def spelling_of(words: list[str], letters: Array, solid: Array, kinds: Kinds, unspaced: bool) -> float:
@@ -171,14 +187,17 @@ def _frequencies(letters: Array, solid: Array) -> float:
 
     Those of two alphabets together are as even as in random letters.
     """
+    if letters.max(initial=0) < _BEYOND_LATIN:
+        return min(_natural(letters), _natural(solid))
     alphabets = _ALPHABETS[np.minimum(letters >> 8, _SYLLABLES)]
-    present = np.unique(alphabets)
+    present = np.flatnonzero(np.bincount(alphabets))
     if len(present) == 1:
         return min(_natural(letters), _natural(solid))
     apart = ((alphabet, letters[alphabets == alphabet]) for alphabet in present)
     return min(_characters(own) if alphabet == _SYLLABLES else _natural(own) for alphabet, own in apart)
 
 
+_BEYOND_LATIN = 0x300
 _SYLLABLES = 0x30
 _ALPHABETS = np.arange(_SYLLABLES + 1)
 """Alphabet of each block of 256 code points; the last is that of all characters beyond."""
@@ -197,8 +216,10 @@ _PAIRS_OF_WORDS = (-0.45, -0.15)
 def _natural(codes: Array) -> float:
     # The bound depends on the length: measured on real texts of 50 to 10,000 characters. A few letters
     # hardly repeat in any language, so they show nothing.
-    high = 1.45 - 38 / max(len(codes), 30)
     weight = rising(len(codes), *_LETTERS_THAT_TELL)
+    if not weight:
+        return 1.0
+    high = 1.45 - 38 / max(len(codes), 30)
     return 1.0 - weight * (1.0 - rising(unevenness_of(codes), high - 0.2, high))
 
 
@@ -213,12 +234,14 @@ def _keys(letters: Array) -> float:
     """
     table = _key_table()
     places = table[np.minimum(letters, len(table) - 1)]
-    pairs = (places[:-1] > 0) & (places[1:] > 0)
-    neighbours = int(pairs.sum())
+    is_key = places > 0
+    pairs = is_key[:-1] & is_key[1:]
+    steps = np.abs(places[1:] - places[:-1])[pairs]
+    neighbours = len(steps)
     if neighbours < 20:
         return 1.0
-    steps = np.abs(np.diff(places))[pairs]
-    return falling(float((steps == 1).mean()), 0.28, 0.42) * falling(float((steps < 20).mean()), 0.68, 0.85)
+    next_keys, near_keys = int(np.count_nonzero(steps == 1)), int(np.count_nonzero(steps < 20))
+    return falling(next_keys / neighbours, 0.28, 0.42) * falling(near_keys / neighbours, 0.68, 0.85)
 
 
 @lru_cache(maxsize=1)
@@ -267,7 +290,9 @@ def syntax_of(
     if len(words) < 15:
         return 1.0
     lengths = np.fromiter(map(len, words), np.int64, len(words))
-    spread = float(lengths.std() / lengths.mean())
+    mean = int(lengths.sum()) / len(lengths)
+    apart = lengths - mean
+    spread = sqrt(float((apart * apart).sum()) / len(lengths)) / mean
     function = kinds.function / kinds.total
     varied = rising(spread, 0.25, 0.36)
     linked = rising(function, 0.04, 0.16)

@@ -12,10 +12,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import filterfalse
 
 import polars as pl
 
-from slowwave.scoring.ranking.words import as_indexed, is_function_word, is_unspaced, words
+from slowwave.scoring.ranking.words import as_indexed, is_unspaced, words
 from slowwave.scoring.wordlists import words as listed
 
 SIZE = 4
@@ -28,6 +29,9 @@ No stemmer or list of stop words knows a word with it, and no word of a text has
 """
 
 _ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
+_ENGLISH = frozenset(listed("slowwave.scoring", "function"))
+_SIGNS_OF_ENGLISH = frozenset(word for word in _ENGLISH - _ELSEWHERE if len(word) > 1 and word.isascii())
+_SIGNS_ELSEWHERE = frozenset(word for word in _ELSEWHERE - _ENGLISH if word.isascii())
 _DOTLESS = str.maketrans("ı", "i")
 
 
@@ -38,19 +42,12 @@ def needs_pieces(text: str) -> bool:
     word with a letter outside a to z; of a script without spaces, each character is a sign against pieces. A
     word of one letter is no sign, and neither is one on both lists.
     """
-    english = elsewhere = 0
-    for word in words(text):
-        if word.isascii():
-            other = word in _ELSEWHERE
-            if is_function_word(word):
-                english += len(word) > 1 and not other
-            else:
-                elsewhere += other
-        elif is_unspaced(word):
-            english += len(word)
-        else:
-            elsewhere += len(word) > 1 and word[0].isalpha()
-    return elsewhere > english
+    found = words(text)
+    elsewhere = sum(map(_SIGNS_ELSEWHERE.__contains__, found))
+    if not text.isascii():
+        for word in filterfalse(str.isascii, found):
+            elsewhere += -len(word) if is_unspaced(word) else len(word) > 1 and word[0].isalpha()
+    return elsewhere > 0 and elsewhere > sum(map(_SIGNS_OF_ENGLISH.__contains__, found))
 
 
 def pieces(text: str) -> Iterator[str]:

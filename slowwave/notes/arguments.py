@@ -90,6 +90,11 @@ def _is_sound(name: str, value: object) -> bool:
     return isinstance(value, bool) if words is None else isinstance(value, str) and value in words
 
 
+_GIVEN = frozenset(
+    {part.name for part in fields(Note)} - {"source", "front_matter", "links", "unread"} | {"key"}
+)
+
+
 def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
     """Build a note from the arguments of `Memory.save`.
 
@@ -104,10 +109,9 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
     """
     if not isinstance(labels, Mapping):
         raise SlowwaveError(f"Note {number} is {shown(labels)}, it has to be a mapping of labels.")
-    known = {part.name for part in fields(Note)} - {"source", "front_matter", "links", "unread"} | {"key"}
-    if unknown := set(labels) - known:
+    if unknown := set(labels) - _GIVEN:
         names = sorted(name if isinstance(name, str) else shown(name) for name in unknown)
-        raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(known)}.")
+        raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(_GIVEN)}.")
     content = _text(labels.get("content"), "content", number)
     if says_nothing(content):
         raise ArgumentError(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.density import INSPECTED, density_parts, signal_density
+from slowwave.quality.density import INSPECTED, density_parts, parts, signal_density
 
 REAL = {
     "fact": "The white van is insured with Marlow Mutual until 2027-02-14; only drivers over 25 are covered.",
@@ -184,3 +184,10 @@ def test_a_terse_or_plain_fact_is_dense(text):
 )  # fmt: skip
 def test_short_junk_is_not_dense(text):
     assert signal_density(text) < 0.4
+
+
+@settings(max_examples=300)
+@given(st.text(st.sampled_from("abyz''09_-. \n\t\x1f\x7f"), max_size=60))
+@example("'tis rock'n'roll '' ''a b' c''d '")
+def test_the_words_of_ascii_text_are_those_of_any_text(text):
+    assert parts._ascii_words(text) == parts._WORD.findall(text)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.quality.content import WEIGHTS, parts_of
-from slowwave.quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, judge
+from slowwave.quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, judge, judge_notes
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.titles import from_first_words
 
@@ -387,6 +387,7 @@ def test_a_batch_equals_its_halves_and_single_notes(found, policy, split, shown)
     assert whole.equals(
         pl.concat([judge(staged(), policy), *(judge(staged(row), policy, shown) for row in rows)])
     )
+    assert judge_notes(staged(*rows).rows(named=True), policy, shown) == whole.rows()
 
 
 @settings(max_examples=30)

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from slowwave.quality import legal_notices
 from slowwave.quality.legal_notices import is_licence_notice, is_page_notice
 
 PAGES = (
@@ -49,3 +52,9 @@ def test_a_piece_of_a_licence_is_a_notice(text: str) -> None:
 @pytest.mark.parametrize("text", ABOUT_LICENCES)
 def test_what_is_said_about_a_licence_is_none(text: str) -> None:
     assert not is_licence_notice(text.casefold())
+
+
+@settings(max_examples=400)
+@given(st.from_regex(legal_notices._PAGE))
+def test_every_page_notice_has_one_of_the_signs_that_are_looked_for_first(text):
+    assert any(sign in text for sign in legal_notices._PAGE_SIGNS)
