@@ -5,7 +5,8 @@
 The store is filled with chunks of a Zipf vocabulary and clustered vectors, indexed as the night indexes it.
 ``bare`` runs the vector and the full-text query one after the other, for ids and scores only, with the filter
 and the limit of a search. ``search`` is ``Memory.search``, the journal included. They are measured turn
-about in one run; ``ratio`` is search without embedding the query over bare, at p50.
+about in one run; ``ratio`` is search without embedding the query over bare, at p50. ``cpu, vector given`` is
+the CPU time of the process for a search with the vector of the query at hand, of as many other queries.
 
 ``first search`` is that of a process that has searched another namespace before (`_first_search.py`), with
 the file that the night leaves for all processes and without it: p50 of some processes, with the CPU time and
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 from _chunks import NAMESPACE, asked, fill
 from _first_search import SMALL
+from _keys import Given
 from _mcp_search import searches as searches_over_mcp
 from _processes import child
 from _report import UnusableError, bench, numbers, options, positive, ratio, report, spread
@@ -73,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str, Any]]:
-    queries = asked(searches + WARM_UP)
+    asked_in_all = asked(2 * (searches + WARM_UP))
+    queries, others = asked_in_all[: searches + WARM_UP], asked_in_all[searches + WARM_UP :]
     index = memory.store.get_meta("vector_index")
     probes = index["probes"] if index else PROBES
     times: dict[str, list[float]] = {
@@ -87,6 +90,7 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
         timings = memory.search(query).timings
         for name in ("embedding", "candidates", "scoring", "journal", "total"):
             times[name].append(getattr(timings, name))
+    times["cpu, vector given"] = _cpu(memory, others)
     kept = {name: np.array(values[WARM_UP:]) for name, values in times.items()}
     kept["without embedding"] = kept["total"] - kept["embedding"]
     bare = float(np.median(kept["bare"]))
@@ -99,6 +103,19 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
         }
         for name, values in kept.items()
     ] + [_scoring(memory, size, queries[0])]
+
+
+def _cpu(memory: slowwave.Memory, queries: Sequence[str]) -> list[float]:
+    """CPU time of the process (ms) for each search, with the vectors of the queries at hand."""
+    searcher = searcher_in(memory.home)
+    embedder, known = searcher._embedder, {one: memory.embedder.embed_query(one) for one in queries}
+    searcher._embedder, taken = Given(embedder, known), []  # type: ignore[assignment]
+    for query in queries:
+        busy = time.process_time()
+        memory.search(query)
+        taken.append((time.process_time() - busy) * 1e3)
+    searcher._embedder = embedder
+    return taken
 
 
 def _first(memory: slowwave.Memory, size: int, model: str, processes: int) -> list[dict[str, Any]]:

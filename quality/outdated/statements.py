@@ -19,10 +19,10 @@ _NOUN = 3  # most words after a number that are its noun
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, headings, details, code
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|\n+")
-_HINT = re.compile(
-    r"\d|\w,? [A-ZÀ-ÞΑ-ΫА-Я][^\W\d_]|"
-    + "|".join(rf"\b{word}\b" for word in (*WEEKDAY_KEYS, *CARDINALS) if word not in {"one", "hundred"})
-)
+_FIGURE = re.compile(r"[\dA-ZÀ-ÞΑ-ΫА-Я](?:(?<=\d)|(?:(?<=\w .)|(?<=\w, .))[^\W\d_])")
+"""A digit, or a capitalised word in a sentence. It begins with one set of characters, which is found fast."""
+_IN_WORDS = re.compile(r"\w+")
+_VALUE_WORDS: Final = frozenset({*WEEKDAY_KEYS, *CARDINALS} - {"one", "hundred"})
 _SPEAKER = re.compile(r"\A\s*(?:\[(?:[^\]\n]{4,40})\]\s*)?(?:(?P<who>[A-Z][\w .'-]{0,30}):\s)?")
 _MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _TOKEN = re.compile(
@@ -142,6 +142,11 @@ def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
     )
 
 
+def may_have_value(sentence: str) -> bool:
+    """Whether a sentence has a digit, a later capital, a weekday or a number word."""
+    return _FIGURE.search(sentence) is not None or not _VALUE_WORDS.isdisjoint(_IN_WORDS.findall(sentence))
+
+
 @lru_cache(maxsize=8_192)
 def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the speaker of a text, and its sentences that may have values.
@@ -156,7 +161,7 @@ def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return speaker.casefold(), tuple(
         (sentence, sentence.casefold())
         for sentence in _SENTENCE.split(body[:MAX_CHARACTERS])
-        if len(sentence) > 8 and _HINT.search(sentence) and not _FORMATTED.search(sentence)
+        if len(sentence) > 8 and may_have_value(sentence) and not _FORMATTED.search(sentence)
     )
 
 

@@ -250,7 +250,11 @@ class Candidates:
         column = getattr(self, name)
         if name in OPTIONAL and np.array_equal(column, np.full(len(self), OPTIONAL[name]), equal_nan=True):
             return None
-        return [None if math.isnan(value) else value for value in column.tolist()]
+        values: list[float | None] = column.tolist()
+        if column.dtype.kind == "f":
+            for at in np.flatnonzero(np.isnan(column)).tolist():
+                values[at] = None
+        return values
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Candidates:

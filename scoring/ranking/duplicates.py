@@ -28,11 +28,14 @@ def duplicates(
         texts: text of the chunk, (n,).
         titles: title of its memory, (n,).
     """
-    begins = defaultdict(list)
-    for at, text in enumerate(texts):
-        first, last = text.lstrip()[:_FIRST].casefold(), text.rstrip(_BEHIND)[-_LAST:].split()[-1:]
-        begins[chunk_counts[at], ordinals[at], first, *(word.casefold() for word in last)].append(at)
-    alike = {memory_ids[at] for group in begins.values() if len(group) > 1 for at in group}
+    begins: defaultdict[tuple[int, int, str], list[int]] = defaultdict(list)
+    for at, begin in enumerate(zip(chunk_counts, ordinals, map(_first_characters, texts), strict=True)):
+        begins[begin].append(at)
+    groups: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for begin, rows in begins.items():
+        for at in rows if len(rows) > 1 else ():
+            groups[begin, _last_word(texts[at])].append(at)
+    alike = {memory_ids[at] for rows in groups.values() if len(rows) > 1 for at in rows}
     if not alike:
         return {}
     found_words: defaultdict[str, set[Hashable]] = defaultdict(set)
@@ -41,10 +44,19 @@ def duplicates(
             found_words[memory].add(
                 (chunk_counts[at], ordinals[at], _words(texts[at]), _words(titles[at] or ""))
             )
-    groups = defaultdict(list)
+    same: defaultdict[frozenset[Hashable], list[str]] = defaultdict(list)
     for memory in sorted(found_words):
-        groups[frozenset(found_words[memory])].append(memory)
-    return {memory: group[0] for group in groups.values() for memory in group[1:]}
+        same[frozenset(found_words[memory])].append(memory)
+    return {memory: group[0] for group in same.values() for memory in group[1:]}
+
+
+def _first_characters(text: str) -> str:
+    return text.lstrip()[:_FIRST].casefold()
+
+
+def _last_word(text: str) -> str:
+    """Return the end of the last word, which a difference in punctuation leaves."""
+    return "".join(text.rstrip(_BEHIND)[-_LAST:].split()[-1:]).casefold()
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -34,6 +34,14 @@ SPELLED = (  # of Unicode's line breaking class SA: Thai, Lao, Burmese, Khmer, T
 _UNSPACED = re.compile(f"(?P<paired>[{PAIRED}]+)|(?P<spelled>[{SPELLED}]+)")
 _PIECE = {"paired": 2, "spelled": 3}  # characters
 
+_ASCII_WORDS = {
+    code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)
+}
+"""Lower case, with a space for each character outside words: a fifth of the time of a regular expression."""
+
+MAX_STEMS = 65_536
+"""Maximum words with a cached stem (count)."""
+
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
 _FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
@@ -45,7 +53,7 @@ def words(text: str) -> tuple[str, ...]:
     Vowel signs are part of a word.
     """
     if text.isascii():
-        return tuple(_WORD.findall(text.lower()))
+        return tuple(text.translate(_ASCII_WORDS).split())
     plain = unicodedata.normalize("NFKC", text).casefold()
     return tuple(_WORD.findall(plain) if plain.isascii() else plain.translate(_APART).split())
 
@@ -132,7 +140,7 @@ def _spelled_letters() -> frozenset[str]:
     return frozenset(character for character, is_letter in zip(every, alphabetic, strict=True) if is_letter)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=MAX_STEMS)
 def stem(word: str) -> str:
     """Return the English Snowball stem of a lower-case word; other scripts do not change."""
     return str(_STEMMER.stem_word(word))
@@ -152,10 +160,23 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in set(words(text)) if word not in _FUNCTION_WORDS)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=MAX_STEMS)
 def title_stems(title: str) -> frozenset[str]:
     """Return the `stems` of a title, cached."""
     return stems(title)
+
+
+class _ContentStems(dict[str, str]):
+    """Stems of words, computed once; empty for function words."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= MAX_STEMS:
+            self.clear()
+        own = self[word] = "" if word in _FUNCTION_WORDS else stem(word)
+        return own
+
+
+_CONTENT_STEMS = _ContentStems()
 
 
 def is_function_word(word: str) -> bool:
@@ -167,13 +188,8 @@ def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
     """Return the share of the query's stems that each text has; 0 without content words."""
     if not query:
         return [0.0 for _ in texts]
-    begin = {query_stem[0] for query_stem in query}  # a stem begins as its word does
-
-    def said(text: str) -> set[str]:
-        candidates = {word for word in words(as_indexed(text)) if word[0] in begin}
-        return {stem(word) for word in candidates.difference(_FUNCTION_WORDS)}
-
-    return [len(query & said(text)) / len(query) for text in texts]
+    by_text = (query.intersection(map(_CONTENT_STEMS.__getitem__, words(as_indexed(text)))) for text in texts)
+    return [len(common) / len(query) for common in by_text]
 
 
 def title_share(query: frozenset[str], titles: Sequence[str]) -> Floats:

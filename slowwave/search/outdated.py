@@ -8,7 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.types import SUPERSEDED
-from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
+from slowwave.quality.outdated.statements import statements_of
+from slowwave.quality.outdated.updates import (
+    DatedPassage,
+    Outdated,
+    asked_keys,
+    outdated_memories,
+    written_date,
+)  # fmt: skip
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
 
@@ -32,6 +39,12 @@ def outdated_candidates(
         np.where(bm25_rank > 0, bm25_rank, COMPARED + 1),
     )
     best = np.flatnonzero(np.minimum(*ranks) <= COMPARED)
+    asked = asked_keys(query)
+    texts = shown.column("text").take(pa.array(best)).to_pylist()
+    # A text without a value about the question is in no pair.
+    best = best[[bool(asked and statements_of(text, asked).values) for text in texts]]
+    if len(best) < 2:
+        return {}
     columns = ["memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at"]
     rows = shown.select(columns).take(pa.array(best)).to_pylist()
     passages = [

@@ -17,6 +17,10 @@ from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
 
 SUPERSEDED = "superseded"
+_RETURNED = (
+    "chunk_id", "title", "text", "source", "headings", "status", "memory_type", "importance_tier", "tags",
+    "created_at", "updated_at",
+)  # fmt: skip
 ONLY_NEAR = "only_near"
 """Flag of a result of a question none of whose identifiers a memory mentions."""
 
@@ -213,7 +217,10 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
         teams: Team labels of an interleaved ranking.
     """
     wanted = positions(ranking.results)
-    rows = dict(zip(wanted.tolist(), retrieved.shown.take(pa.array(wanted)).to_pylist(), strict=True))
+    shown = retrieved.shown.select(_RETURNED).take(pa.array(wanted))
+    columns = [shown.column(name).to_pylist() for name in _RETURNED]
+    values = (dict(zip(_RETURNED, row, strict=True)) for row in zip(*columns, strict=True))
+    rows = dict(zip(wanted.tolist(), values, strict=True))
     labels = teams or [""] * len(ranking.results)
     flags = (ONLY_NEAR,) if retrieved.identifiers.all_unknown else ()
     results = tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 WORDS_EXPLAINED = 32  # maximum words of a query in an explanation (count)
 MAX_PROJECT_CHARACTERS = 200
+_FILTERS = tuple(field.name for field in fields(Filters))
 NOT_SHOWN = 20  # maximum listed in an explanation (count)
 ANY_QUESTION, READY_RESULTS = "what do we know?", 10
 """Query and results of the warm-up search, which nobody sees."""
@@ -330,8 +331,8 @@ def _given_filters(filters: Filters) -> dict[str, Any]:
     """Return the given filters for the journal."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in asdict(filters).items()
-        if value
+        for name in _FILTERS
+        if (value := getattr(filters, name))
     }
 
 

@@ -229,6 +229,8 @@ class Searcher:
         self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]
     ) -> np.ndarray:
         """Set the title share to 0 where the title is only the text's first words."""
+        if not share.any():
+            return share
         titled = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
         # A vault note always has a title or file name.
         rows = [row for row in titled.to_pylist() if not row["origin"]]
@@ -372,8 +374,11 @@ def _times(asked: TimeWords, rows: pa.Table, read: np.ndarray) -> dict[str, floa
 
 
 def _superseded(rows: pa.Table) -> frozenset[str]:
-    old = pc.equal(rows.column("status"), SUPERSEDED)
-    return frozenset(rows.column("memory_id").filter(old).to_pylist())
+    status = rows.column("status").to_pylist()
+    if SUPERSEDED not in status:
+        return frozenset()
+    pairs = zip(rows.column("memory_id").to_pylist(), status, strict=True)
+    return frozenset(memory for memory, its_status in pairs if its_status == SUPERSEDED)
 
 
 def _whole(rows: pa.Table, name: str) -> np.ndarray:

@@ -209,5 +209,7 @@ def condition(knowledge: StoredSignals, namespace: str, filters: Filters) -> str
 
 def confidence_of(rows: pa.Table) -> dict[str, Confidence]:
     """Return the confidence of each memory; rows (chunks) have memory_id and `CONFIDENCE_LABELS`."""
-    columns = [rows.column(name).to_pylist() for name in ("memory_id", *CONFIDENCE_LABELS)]
-    return {name: confidence(*labels) for name, *labels in zip(*columns, strict=True)}
+    columns = [rows.column(name).to_pylist() for name in CONFIDENCE_LABELS]
+    labels = dict(zip(rows.column("memory_id").to_pylist(), zip(*columns, strict=True), strict=True))
+    known = {label: confidence(*label) for label in set(labels.values())}
+    return {name: known[label] for name, label in labels.items()}
