@@ -27,6 +27,7 @@ from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confi
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.filters import Filters
+from slowwave.search.stored_pairs import StoredPairs, cache_of_pairs
 from slowwave.store import Store, one_of, quote
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
@@ -91,6 +92,7 @@ class StoredSignals:
         self._store, self._taught, self._context, self._switch = store, taught, context, switch
         self._learned, self._keys = learned, keys
         self._names = TableCache(lambda _: store.mark("memories"), self._read_names)
+        self._pairs = cache_of_pairs(store)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """Return memories whose trigger phrase the query contains: phrase and strength in (0, 1]."""
@@ -105,6 +107,10 @@ class StoredSignals:
     def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
         """Return the phrases and aliases of memories with a lower-case part in one."""
         return self._names.of(namespace).having(part)
+
+    def pairs(self, namespace: str) -> StoredPairs:
+        """Return pairs of memories in the decision log: near duplicates, contradictions."""
+        return self._pairs.of(namespace)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return the feedback states of these memories; unused ones are absent."""
