@@ -97,6 +97,15 @@ def found(answer: Found) -> str:
     return "\n".join(lines)
 
 
+def session_line(session: str) -> str:
+    """Return what an assistant does with the id of its session; empty without one."""
+    if not session:
+        return ""
+    return (
+        f"Your session is {one_line(session)}: pass it as `session` in memory_search, so nothing comes twice."
+    )
+
+
 def _left_out(given: Sequence[LeftOutMemory]) -> Iterable[str]:
     """Return ids and titles of results that the session was given before."""
     if given:
