@@ -75,9 +75,9 @@ class PastSignals(StoredSignals):
         """See `StoredSignals`."""
         return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
-    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
+    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
         """See `StoredSignals`."""
-        return self._indexed(namespace).having(part)
+        return self._indexed(namespace).having(part, joined)
 
     def pairs(self, namespace: str) -> StoredPairs:
         """See `StoredSignals`."""
