@@ -39,7 +39,7 @@ def regrouped(characters: str, code: str = "") -> str:
 
 
 def accounts(text: str) -> list[tuple[int, int]]:
-    """Return the spans of international account numbers in groups, such as GB29 NWBK 6016 1331 9268 19."""
+    """Return the spans of account numbers in groups (IBAN: GB29 NWBK 6016 …)."""
     spans = (match.span() for match in _ACCOUNT.finditer(text))
     return [span for span in spans if sum(map(str.isdigit, text[slice(*span)])) >= _ACCOUNT_DIGITS]
 

@@ -37,7 +37,7 @@ class Names(Protocol):
     """Source of trigger phrases and aliases."""
 
     def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of memories with a part in one, or with joined characters."""
+        """Return phrases and aliases of memories with a part or joined characters in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> d
 def _is_named(
     identifier: Identifier, chunks: Channels[Any], names: Names, namespace: str, where: str
 ) -> bool:
-    """Whether a visible memory has it in a trigger phrase or an alias, in any grouping."""
+    """Whether a visible memory has it in a trigger phrase or an alias."""
     named = names.names_with(namespace, identifier.part, identifier.joined)
     memories = sorted(
         memory
