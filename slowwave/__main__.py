@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 
 from slowwave.ipc.client import ask
+from slowwave.ipc.hook_session import with_session
 
 
 def main() -> None:
     """Entry point of the `slowwave` command."""
+    sys.argv[1:] = with_session(sys.argv[1:])
     code = ask(sys.argv[1:])
     if code is not None:
         raise SystemExit(code)

@@ -20,7 +20,7 @@ from slowwave.scoring.wordlists import words as word_list
 FRAME = 0.6
 # The same for two texts with one title or one source.
 TIED_FRAME = 0.3
-_VALUES = frozenset({"number", "unit", "date", "time", "version", "negation"})
+VALUES = frozenset({"number", "unit", "date", "time", "version", "negation"})
 _GENERIC = frozenset(word_list("slowwave.quality", "generic"))
 _CHANGED = re.compile(
     r"\b(?:since|as of|no longer|any ?more|now|from now on|instead|changed (?:to|from)|moved (?:to|from)"
@@ -80,7 +80,7 @@ def _same_statement(left: Traits, right: Traits, differences: tuple[Difference, 
         for difference in differences
         if (difference.left and difference.right) or difference.kind == "negation"
     ]
-    if not exchanged or any(difference.kind not in _VALUES for difference in exchanged):
+    if not exchanged or any(difference.kind not in VALUES for difference in exchanged):
         return False
     # A statement's first words are its subject; "Ada" alone may be any capitalised word.
     opening = [[token.key for token in side.tokens[:2]] for side in (left, right)]

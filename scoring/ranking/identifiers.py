@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 
+from slowwave.scoring.ranking.amounts import AMOUNTS, IS_YEAR, MAX_YEAR, UNIT, YEAR
+from slowwave.scoring.ranking.regrouping import accounts, in_groups, regrouped
 from slowwave.scoring.wordlists import lines, words
 
 MAX_IDENTIFIERS = 8
@@ -32,32 +34,6 @@ _KIND = "|".join(
     re.escape(word).replace(r"\-", r"[\s-]") for word in sorted(_GROUP_OF, key=len, reverse=True)
 )
 _NUMBER_WORD = r"(?:number|numbers|num|no|nos|nr|n°|id|ids|code|ref|key|nummer|numero|numéro|número)"
-_UNITS = (
-    r"(?:%|‰|°|[$€£¥₹]|k|m|bn|x|st|nd|rd|th|s|d|w|y|h|hr|hrs|hz|khz|mhz|ghz|b|kb|mb|gb|tb|pb|kib|mib|gib|bit|"
-    r"bits|bytes?|g|kg|mg|mcg|lbs?|oz|cm|mm|km|nm|ft|mi|mph|kmh|kph|l|ml|cl|v|kv|mv|w|kw|kwh|mwh|a|ma|mah|p|px|"
-    r"pt|fps|dpi|ms|us|ns|sec|secs|min|mins|am|pm|c|f|deg|usd|eur|gbp|chf|cal|kcal|rpm|db|ppm|bpm|"
-    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|dollars?|euros?|pounds?|cents?|percent|people|"
-    r"persons?|times|miles?|meters?|metres?|feet|foot|inch|inches|kilometers?|grams?|kilos?|liters?|litres?|"
-    r"degrees?|points?|steps?|words?|pages?|lines?|rows?|chunks?|users?|requests?|calories|characters?|tokens?)"
-)
-MAX_YEAR = 2_100
-_YEAR = r"(?:1[5-9]\d\d|20\d\d|2100)"
-_IS_YEAR = re.compile(r"19\d\d|20[0-3]\d")
-_UNIT = re.compile(rf"\s?{_UNITS}(?!\w)", re.IGNORECASE)
-_AMOUNTS = re.compile(
-    r"\S+://\S+|\S+@\S+"  # addresses
-    r"|[$€£¥₹]\s?\d[\d.,]*\w*"
-    r"|(?<![\w-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w-])"
-    r"|(?<![\w.-])(?:19|20)\d\d[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:t[\d:.]+z?)?(?![\w-])"
-    r"|(?<![\w.-])\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d(?![\w.-])"
-    r"|(?<![\w-])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w-])"
-    r"|(?<![\w-])(?:(?:19|20)\d\d-?[qwh]\d{1,2}|[qwh]\d{1,2}-?(?:19|20)\d\d|fy-?\d{2,4})(?![\w-])"
-    rf"|(?<![\w-]){_YEAR}s?(?:\s?[-/]\s?(?:{_YEAR}|\d\d))?(?![\w-]|\.\d)"
-    r"|(?<!\w)\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m)?(?!\w)"
-    rf"|(?<![\w.-])\d+(?:[.,]\d+)?\s?{_UNITS}(?!\w)"
-    r"|(?<![\w.-])\d+[.,]\d+(?![\w-]|\.\d)",
-    re.IGNORECASE,
-)
 WIDE = "[\uff10-\uff5a]"
 """Pattern of letters and digits of full width, which `Identifier.is_in` reads as the others."""
 _WIDE = re.compile(WIDE)
@@ -69,7 +45,7 @@ _OF_KIND = re.compile(
     re.IGNORECASE,
 )
 _SPACED = re.compile(
-    rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{_YEAR}\b)(\d{{3,}})(?![\w-]|[.,:]\d)"
+    rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{YEAR}\b)(\d{{3,}})(?![\w-]|[.,:]\d)"
 )
 _VERSION = re.compile(
     r"(?<![\w.-])(?:(?:version|release|firmware|ver\.?|rev\.?)\s+v?|v)(\d+(?:\.\d+)+)(?![\w]|\.\d)",
@@ -85,7 +61,7 @@ _NAMED_HASH = re.compile(
     r"|(?<![\w:])((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})(?![\w:])",
     re.IGNORECASE,
 )
-_GROUPED = re.compile(r"(?<![\w.,+-])(\+?\d{2,5}(?:[ -]\d{2,8}){1,7})(?![\w.,:/-])")
+_GROUPED = re.compile(r"(?<![\w.,+-])(\(?\+?\d{1,5}\)?(?:[ /-]\(?\d{2,8}\)?){1,7})(?![\w:/-]|[.,]\w)")
 _LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -106,6 +82,8 @@ class Identifier:
         code: Its letters before the number; empty for a number alone.
         kind: Noun before the number in the question, such as "invoice".
         may_be_short: Whether it may stand for a longer one that begins with it, as the start of a hash does.
+        joined: Its lower-case letters and digits if a text may group them in any way; else empty.
+        leading: Pattern of what a text may have before it.
     """
 
     text: str
@@ -114,32 +92,51 @@ class Identifier:
     code: str = ""
     kind: str = ""
     may_be_short: bool = False
-    _whole: re.Pattern[str] = field(default=re.compile(""), repr=False, compare=False)
-    _longer: re.Pattern[str] | None = field(default=None, repr=False, compare=False)
-    _number: re.Pattern[str] | None = field(default=None, repr=False, compare=False)
+    joined: str = ""
+    leading: str = ""
+    _parts: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    _whole: str = field(default="", repr=False, compare=False)
+    _longer: str = field(default="", repr=False, compare=False)
+    _number: str = field(default="", repr=False, compare=False)
 
     @property
     def is_bare(self) -> bool:
         """Whether it is a number alone, which may stand behind letters in a word."""
-        return self._number is not None and not self.code
+        return bool(self._number) and not self.code
 
     def is_in(self, text: str) -> bool:
         """Whether a text mentions it, however it is spelled there."""
-        if self.part not in text.lower() and not _WIDE.search(text):
+        if not self._may_be_in(text):
             return False
         plain = _plain(text)
-        if self._whole.search(plain):
+        if _pattern(self._whole).search(plain):
             return True
-        return self._number is not None and any(
-            self._counts(plain[max(0, match.start() - _LOOKED_BACK) : match.start()])
-            for match in self._number.finditer(plain)
-        )
+        return bool(self._number) and self._has(self._number, plain)
+
+    def is_regrouped_in(self, text: str) -> bool:
+        """Whether a text mentions it in any grouping."""
+        if not self.joined or self.joined[-1] not in text.lower():
+            return False
+        pattern, plain = in_groups(self.joined, self.leading), _plain(text)
+        return bool(_pattern(pattern).search(plain)) if self.code else self._has(pattern, plain)
 
     def begins_in(self, text: str) -> bool:
         """Whether a text mentions a longer identifier that begins with it."""
-        if self._longer is None or (self.part not in text.lower() and not _WIDE.search(text)):
+        if not self._longer or not self._may_be_in(text):
             return False
-        return self._longer.search(_plain(text)) is not None
+        return _pattern(self._longer).search(_plain(text)) is not None
+
+    def _may_be_in(self, text: str) -> bool:
+        """Whether a text has all characters, perhaps of full width; no pattern is compiled for others."""
+        lower = text.lower()
+        return all(part in lower for part in (self.part, *self._parts)) or bool(_WIDE.search(text))
+
+    def _has(self, number: str, plain: str) -> bool:
+        """Whether a text has a number, after what makes it this one."""
+        return any(
+            self._counts(plain[max(0, match.start() - _LOOKED_BACK) : match.start()])
+            for match in _pattern(number).finditer(plain)
+        )
 
     def _counts(self, before: str) -> bool:
         """Whether what stands before a number in a text makes it this one."""
@@ -184,7 +181,7 @@ def _identifiers(question: str) -> tuple[Identifier, ...]:
             found[start] = replace(identifier, text=" ".join(shown[start:end].split()))
             text = text[:start] + " " * (end - start) + text[end:]
         if finder is _kinds:
-            text = _AMOUNTS.sub(lambda match: " " * len(match[0]), text)
+            text = AMOUNTS.sub(lambda match: " " * len(match[0]), text)
     by_text: dict[str, Identifier] = {}
     for _, identifier in sorted(found.items(), key=itemgetter(0)):
         by_text.setdefault(identifier.text.lower(), identifier)
@@ -198,7 +195,11 @@ def _versions(text: str) -> Found:
     for match in _VERSION.finditer(text):
         yield match.start(), match.end(), _version(match[0], match[1])
     for match in _DOTTED.finditer(text):
-        if not _AMOUNTS.fullmatch(match[0]):
+        groups = match[1].split(".")
+        if regrouped("".join(groups)) and min(map(len, groups[1:])) >= 3:  # no version has such parts
+            if not (groups[-1] == "000" or UNIT.match(text, match.end())):
+                yield match.start(), match.end(), _segments(match[0], groups)
+        elif not AMOUNTS.fullmatch(match[0]):
             yield match.start(), match.end(), _version(match[0], match[1])
 
 
@@ -207,9 +208,9 @@ def _kinds(text: str) -> Found:
         digits, noun = match["digits"], match["kind"].lower()
         sure = match["mark"] or match["number"] or "nummer" in noun
         least = 2 if _group_of(noun) in _COUNTED else 3
-        if not sure and (len(digits) < least or noun.endswith("s") or _IS_YEAR.fullmatch(digits)):
+        if not sure and (len(digits) < least or noun.endswith("s") or IS_YEAR.fullmatch(digits)):
             continue
-        if sure or not _UNIT.match(text, match.end()):
+        if sure or not UNIT.match(text, match.end()):
             yield match.start(), match.end(), _numbered(match[0], digits, kind=_singular(noun))
 
 
@@ -220,15 +221,22 @@ def _hashes(text: str) -> Found:
 
 
 def _grouped(text: str) -> Found:
-    """Find numbers written in groups, as of a phone or a card."""
+    """Find numbers written in groups, as of an account, a phone or a card."""
+    for start, end in accounts(text):
+        yield start, end, _segments(text[start:end], text[start:end].lower().split())
+        text = text[:start] + " " * (end - start) + text[end:]
     for match in _GROUPED.finditer(text):
         groups = re.findall(r"\d+", match[0])
-        if match[0][0] == "+":  # a text may have another prefix
+        if match[0].lstrip("(")[0] == "+":  # a text may have another prefix
             groups = groups[1:]
         elif groups[0][0] == "0":
             groups[0] = groups[0].lstrip("0") or "0"
         if sum(map(len, groups)) >= 9 and max(map(len, groups)) >= 4:
             yield match.start(), match.end(), _segments(match[0], groups, leading=_LEADING)
+        elif [len(group) for group in groups] == [4, 4] and not any(
+            IS_YEAR.fullmatch(group) or group.endswith("00") for group in groups
+        ):
+            yield match.start(), match.end(), _segments(match[0], groups)
 
 
 def _spaced(text: str) -> Found:
@@ -253,20 +261,17 @@ def _tokens(text: str) -> Found:
 
 def _of_token(mark: str, token: str) -> Identifier | None:
     """Return the identifier that a token of letters, digits, hyphens and underscores is, if any."""
-    lower = token.lower()
-    segments = _split(token)
+    lower, segments = token.lower(), _split(token)
     if not any(map(str.isdigit, token)) or not segments or lower.replace("_", "-") in _COMMON:
         return None
     if token.isdigit():
         wanted = len(token) >= 3 if mark else len(token) >= 5 and not token.endswith("000")
         return _numbered(f"{mark}{token}", token) if wanted else None
-    if _UUID.fullmatch(token):
-        return _segments(token, segments)
     if len(segments) > 1:
-        return _joined(token, segments)
+        return _segments(token, segments) if _UUID.fullmatch(token) else _joined(token, segments)
     runs = _RUNS.findall(lower)
     if len(runs) == 2 and runs[1].isdigit():
-        year = _IS_YEAR.fullmatch(runs[1]) is not None
+        year = IS_YEAR.fullmatch(runs[1]) is not None
         if len(runs[1]) >= 3 and not (year and len(runs[0]) > 3) and len(runs[0]) <= 10:
             return _numbered(token, runs[1], code=runs[0])
         return None
@@ -285,7 +290,7 @@ def _joined(token: str, segments: list[str]) -> Identifier | None:
         return _segments(token, segments) if sum(map(len, segments)) >= 7 and not years else None
     capitals = [part for part in re.split("[-_]", token) if part.isalpha() and part.isupper()]
     if len(segments) == 2 and first.isalpha() and last.isdigit():
-        year = _IS_YEAR.fullmatch(last) is not None
+        year = IS_YEAR.fullmatch(last) is not None
         long = len(last) >= 3 and not (year and not capitals)
         if long or last[0] == "0" or (capitals and len(first) > 1):
             return _numbered(token, last, code=first)
@@ -326,7 +331,7 @@ def _version(text: str, number: str) -> Identifier:
     parts = number.split(".")
     sets = [frozenset({parts[0], f"v{parts[0]}"}), *(frozenset({part}) for part in parts[1:])]
     whole = rf"(?<![A-Za-z0-9.])v?{re.escape(number)}(?!\d)"
-    return Identifier(text, tuple(sets), number, _whole=re.compile(whole, re.IGNORECASE))
+    return Identifier(text, tuple(sets), number, _whole=whole)
 
 
 def _numbered(text: str, digits: str, *, code: str = "", kind: str = "") -> Identifier:
@@ -339,10 +344,9 @@ def _numbered(text: str, digits: str, *, code: str = "", kind: str = "") -> Iden
     whole = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}(?![A-Za-z0-9]|[.,]\d)" if code else "(?!)"
     begins = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*" if code else r"(?<![0-9.,])0*"
     longer = rf"{begins}{bare}[A-Za-z0-9]"
-    flags = re.IGNORECASE
     return Identifier(
-        text, (frozenset(options),), bare, code, kind, _whole=re.compile(whole, flags),
-        _longer=re.compile(longer, flags), _number=re.compile(number),
+        text, (frozenset(options),), bare, code, kind, joined=regrouped(bare, code),
+        _whole=whole, _longer=longer, _number=number,
     )  # fmt: skip
 
 
@@ -351,7 +355,7 @@ def _segments(text: str, segments: list[str], *, leading: str = "") -> Identifie
 
     def rarity(at: int) -> tuple[bool, bool, int]:
         part = segments[at]
-        return any(map(str.isdigit, part)), _IS_YEAR.fullmatch(part) is None, len(part)
+        return any(map(str.isdigit, part)), IS_YEAR.fullmatch(part) is None, len(part)
 
     key = max(range(len(segments)), key=rarity)
     joins = ("".join(segments[i:j]) for i in range(key + 1) for j in range(key + 1, len(segments) + 1))
@@ -360,9 +364,15 @@ def _segments(text: str, segments: list[str], *, leading: str = "") -> Identifie
     longer = rf"(?<![A-Za-z0-9]){leading}{spelled}[A-Za-z0-9]"
     is_hash = len(segments) == 1 and _HEX.fullmatch(text) is not None
     return Identifier(
-        text, (frozenset(joins),), segments[key], may_be_short=is_hash,
-        _whole=re.compile(whole, re.IGNORECASE), _longer=re.compile(longer, re.IGNORECASE),
+        text, (frozenset(joins),), segments[key], may_be_short=is_hash, joined=regrouped("".join(segments)),
+        leading=leading, _parts=tuple(segments), _whole=whole, _longer=longer,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=1_024)
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern at its first use: the text of most chunks lacks the identifier's part."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _group_of(word: str) -> int | None:
@@ -386,7 +396,5 @@ def _plain(text: str) -> str:
 
 def sentence(unknown: tuple[str, ...]) -> str:
     """Return the sentence that no memory mentions these; empty without any."""
-    if not unknown:
-        return ""
     before = ", ".join(unknown[:-1])
-    return f"Nothing here mentions {before}{' or ' if before else ''}{unknown[-1]}."
+    return f"Nothing here mentions {before}{' or ' if before else ''}{unknown[-1]}." if unknown else ""

@@ -21,11 +21,13 @@ LANGUAGES = ("en", "de", "es", "fr", "pt", "zh", "hi", "ar", "ja")
 _UNSPACED = {"zh", "ja"}
 _KINDS = (
     "date", "ago", "before_yesterday", "yesterday", "last_week", "last_month", "last_year",
-    "this_week", "this_month", "this_year", "month", "year", "newest", "oldest",
+    "this_week", "this_month", "this_year", "after_tomorrow", "tomorrow", "next_week_day", "next_day",
+    "next_week", "next_month", "next_year", "hence", "month", "year", "newest", "oldest",
 )  # fmt: skip
 _DATED = ("date", "month", "year")
+_DAYS_OF_WEEK = 7
 _FIRST, _LAST = date.min, date.max
-_WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、]+")
+_WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،]+")
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
@@ -59,16 +61,26 @@ class _Language:
         self.units = dict(pair.rsplit(" ", 1) for pair in table["units"].split(";"))
         self.before = {word for word in table.get("before", "").split(";") if word}
         self.after = {word for word in table.get("after", "").split(";") if word}
+        # In Chinese, Sunday has two names.
+        self.weekdays = {word: at % _DAYS_OF_WEEK for at, word in enumerate(table["weekdays"].split(";"))}
+        if name == "zh":
+            self.weekdays["天"] = self.weekdays["日"]
         self._bound = _any(dict.fromkeys(self.before | self.after, ""))
         plain = [table.get(kind, "") for kind in _KINDS if kind not in _DATED]
-        words = {word for form in plain for word in _WORD.findall(form)}
+        words = {word for form in (*plain, table["ahead"]) for word in _WORD.findall(form)}
         self.keys = {word for word in words if len(word) > 2 and "{" not in word} | set(self.months)
+
+    @cached_property
+    def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """Return the patterns of words for what is to come, and for what is past."""
+        return self._whole(_forms(self._table["ahead"])), self._whole(_forms(self._table["behind"]))
 
     @cached_property
     def _places(self) -> dict[str, str]:
         return {
             "n": rf"(?P<n>\d{{1,3}}|{_any(self.numbers)})",
             "unit": rf"(?P<unit>{_any(self.units)})",
+            "weekday": rf"(?P<weekday>{_any(self.weekdays)})",
             "month": rf"(?P<month>{_any(self.months)})",
             "day": r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|º|er)?",
             "year": r"(?P<year>(?:19|20)\d\d)",
@@ -102,6 +114,10 @@ class _Language:
 
 def _any(words: dict[str, int] | dict[str, str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+def _forms(listed: str) -> str:
+    return f"(?:{'|'.join(map(re.escape, listed.split(';')))})"
 
 
 @lru_cache(maxsize=1)
@@ -140,40 +156,61 @@ def _time_words(question: str, today: date) -> TimeWords | None:
     keys, year = _keys(), _YEAR.search(text) is not None
     spoken = {id(one) for word in _WORD.findall(text) for one in keys.get(word, ())}
     wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
-    for language in _languages():
-        if not (wide if language.unspaced else year or id(language) in spoken):
-            continue
+    languages = [one for one in _languages() if (wide if one.unspaced else year or id(one) in spoken)]
+    for language in languages:
         for kind, forms in language.forms:
             matches = [match for form in forms if (match := form.search(text))]
             longest = max(matches, key=lambda match: match.end() - match.start(), default=None)
             if longest:  # an impossible date is none, and no month either
-                return _asked(kind, longest, language, today)
+                return _asked(kind, longest, language, today, ahead=_looks_ahead(text, languages))
     return None
 
 
-def _asked(kind: str, match: re.Match[str], language: _Language, today: date) -> TimeWords | None:
+def _looks_ahead(text: str, languages: Sequence[_Language]) -> bool:
+    """Whether a question is about what is to come: it has a word for that, and none for the past."""
+    tenses = [language.tenses for language in languages]
+    return any(ahead.search(text) for ahead, _ in tenses) and not any(past.search(text) for _, past in tenses)
+
+
+def _asked(
+    kind: str, match: re.Match[str], language: _Language, today: date, *, ahead: bool
+) -> TimeWords | None:
     part = match.groupdict()
     words = match[0].strip()
     if kind in {"newest", "oldest"}:
         return TimeWords(words, order=kind)
     if kind in _DATED:
-        days = _range(part, language, today)
+        days = _range(part, language, today, ahead=ahead)
         return None if days is None else _bounded(words, *days, part.get("bound") or "", (language,))
-    if kind == "ago":
+    if kind in {"ago", "hence"}:
+        if kind == "hence" and not ahead:
+            return None
         number = part["n"]
         count = int(number) if number.isdecimal() else language.numbers[number]
-        return _ago(words, count, language.units[part["unit"]], today)
+        return _ago(words, -count if kind == "hence" else count, language.units[part["unit"]], today)
+    if kind == "next_day":
+        days_off = (language.weekdays[part["weekday"]] - today.weekday() - 1) % _DAYS_OF_WEEK + 1
+        return TimeWords(words, *(today + timedelta(days=days_off),) * 2)
     monday = today - timedelta(days=today.weekday())
-    first = today.replace(day=1)
+    if kind == "next_week_day":
+        return TimeWords(words, *(monday + timedelta(days=7 + language.weekdays[part["weekday"]]),) * 2)
+    first, last = _month(today.year, today.month)
+    sunday, year_end = monday + timedelta(days=6), date(today.year, 12, 31)
+    following = last + timedelta(days=1)
     spans = {
         "yesterday": (today - timedelta(days=1),) * 2,
         "before_yesterday": (today - timedelta(days=2),) * 2,
         "last_week": (monday - timedelta(days=7), monday - timedelta(days=1)),
         "last_month": ((first - timedelta(days=1)).replace(day=1), first - timedelta(days=1)),
         "last_year": (date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)),
-        "this_week": (monday, today),
-        "this_month": (first, today),
-        "this_year": (date(today.year, 1, 1), today),
+        "this_week": (monday, sunday if ahead else today),
+        "this_month": (first, last if ahead else today),
+        "this_year": (date(today.year, 1, 1), year_end if ahead else today),
+        "tomorrow": (today + timedelta(days=1),) * 2,
+        "after_tomorrow": (today + timedelta(days=2),) * 2,
+        "next_week": (sunday + timedelta(days=1), sunday + timedelta(days=7)),
+        "next_month": _month(following.year, following.month),
+        "next_year": (date(today.year + 1, 1, 1), date(today.year + 1, 12, 31)),
     }
     return TimeWords(words, *spans[kind])
 
@@ -187,18 +224,26 @@ def _bounded(words: str, first: date, last: date, bound: str, languages: Sequenc
     return TimeWords(words, first, last)
 
 
-def _range(part: dict[str, str | None], language: _Language, today: date) -> tuple[date, date] | None:
-    """Return the days of a date, month or year; without a year, the last one that is not in the future."""
+def _range(
+    part: dict[str, str | None], language: _Language, today: date, *, ahead: bool = False
+) -> tuple[date, date] | None:
+    """Return the days of a date, month or year.
+
+    Without a year it is the last one that is not in the future, or the coming one of a question that looks
+    ahead; today is either.
+    """
     month = language.months[part.get("month") or ""] if part.get("month") else 0
     if part.get("day"):
         number = int(part["day"] or 0)
         if part.get("year"):
             day = _day(int(part["year"] or 0), month, number)
         else:
-            days = (_day(year, month, number) for year in range(today.year, today.year - 8, -1))
-            day = next((one for one in days if one is not None and one <= today), None)
+            step = 1 if ahead else -1
+            days = (_day(year, month, number) for year in range(today.year, today.year + 8 * step, step))
+            day = next((one for one in days if one and (one >= today if ahead else one <= today)), None)
         return None if day is None else (day, day)
-    year = int(part["year"] or 0) if part.get("year") else today.year - (month > today.month)
+    nearest = today.year + (month < today.month) if ahead else today.year - (month > today.month)
+    year = int(part["year"] or 0) if part.get("year") else nearest
     return _month(year, month) if month else (date(year, 1, 1), date(year, 12, 31))
 
 
@@ -210,7 +255,7 @@ def _ago(words: str, count: int, unit: str, today: date) -> TimeWords | None:
         return TimeWords(words, middle - half, middle + half)
     if unit == "year":
         year = today.year - count
-        return TimeWords(words, date(year, 1, 1), date(year, 12, 31)) if year > 0 else None
+        return TimeWords(words, date(year, 1, 1), date(year, 12, 31)) if 0 < year < _LAST.year else None
     at = today.year * 12 + today.month - 1 - count
     return TimeWords(words, *_month(at // 12, at % 12 + 1)) if at >= 12 else None
 

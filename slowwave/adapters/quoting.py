@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.common.quoting import one_line, quoted
 from slowwave.views.data import plain
+from slowwave.views.scores import contradiction_text, outdated_text
 
 if TYPE_CHECKING:
     from slowwave.search import Result, SearchResponse
@@ -26,14 +27,21 @@ def text_of(result: Result, *, quote: bool) -> str:
     """
     if not quote:
         return result.text
-    return f"> title: {one_line(result.title)}\n{quoted(result.text)}"
+    marks = [outdated_text(result.outdated_by, one_line(result.newer_title), result.valid_until)]
+    marks += [contradiction_text(other.memory_id, one_line(other.title)) for other in result.contradicts]
+    lines = [f"title: {one_line(result.title)}", *filter(None, marks)]
+    return "\n".join([*(f"> {line}" for line in lines), quoted(result.text)])
 
 
 def metadata_of(response: SearchResponse, result: Result) -> dict[str, Any]:
-    """Return the metadata of a result: ids for feedback, score, labels, explanation, unknown identifiers."""
+    """Return the metadata of a result: ids for feedback, score, labels, marks, explanation, unknown ids."""
     metadata: dict[str, Any] = plain(
         {"search_id": response.search_id, **{name: getattr(result, name) for name in _FIELDS}}
     )
+    if result.outdated_by:
+        metadata["outdated_by"] = result.outdated_by
+    if result.contradicts:
+        metadata["contradicts"] = [asdict(other) for other in result.contradicts]
     if response.unknown:
         metadata["unknown"] = list(response.unknown)
     if result.explanation is not None:

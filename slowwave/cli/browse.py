@@ -30,7 +30,10 @@ def list_memories(
         str, typer.Option(help="What --from and --to bound: changed, or created (the note's own date).")
     ] = "changed",
     state: Annotated[
-        str, typer.Option(help="current, merged, superseded, forgotten, quarantined or all.")
+        str,
+        typer.Option(
+            help="current, merged, superseded, forgotten, quarantined, stored (all but quarantined) or all."
+        ),
     ] = "current",
     sort: Annotated[str, typer.Option(help="updated, created, title, type or source.")] = "updated",
     reverse: Annotated[bool, typer.Option("--reverse", help="Turn the order around.")] = False,
@@ -40,7 +43,7 @@ def list_memories(
 ) -> Output:
     """List memories by type, tag, source, date and state, newest change first."""
     from slowwave.home.id_resolution import short_ids
-    from slowwave.lifecycle.browse import DATES, BrowseOptions, browse
+    from slowwave.lifecycle.browse import DATES, BrowseOptions, browse, type_hint
 
     options = BrowseOptions(
         state, memory_type, tuple(tag or ()), source, since, until, date, sort=sort, reverse=reverse,
@@ -50,10 +53,11 @@ def list_memories(
         rows, total = browse(memory.home, memory.namespace, options)
         short = short_ids(memory.tenant, "memory", [row["memory_id"] for row in rows])
         now = memory.home.now()
+        hint = "" if rows else type_hint(memory.home, memory.namespace, memory_type)
 
     def show() -> None:
         if not rows:
-            say("No memory matches." if page == 1 else f"No page {page:,}: {total:,} match.")
+            say(hint or "No memory matches." if page == 1 else f"No page {page:,}: {total:,} match.")
             return
         cells = [
             [short[row["memory_id"]], row["title"] or "", row["memory_type"] or "", row["state"],

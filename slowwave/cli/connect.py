@@ -78,16 +78,26 @@ def connect(
 
 @app.command(hidden=True)
 @reports_errors
-def recall(namespace: Namespace = "", principal: Principal = "") -> None:
-    """Print the wake-up packet; the session-start hook of a client runs this."""
+def recall(
+    session: Annotated[
+        str, typer.Option(help="Id of the session that gets it; default: session_id of the hook's JSON.")
+    ] = "",
+    namespace: Namespace = "",
+    principal: Principal = "",
+) -> None:
+    """Print the wake-up packet; the session-start hook of a client runs this.
+
+    It also tells the assistant its session, so that its searches leave out what the packet has.
+    """
     from slowwave.home.heartbeat import note_recall
+    from slowwave.views.mcp_text import session_line
     from slowwave.views.terminal import print_plain
 
     with _opened(namespace, principal) as memory:
-        text = memory.wakeup().text
+        text = memory.wakeup(session=session).text
         note_recall(memory.settings.home, memory.namespace, memory.principal, memory.home.now())
     if text:  # an empty memory prints nothing
-        print_plain(text)
+        print_plain("\n".join(filter(None, (text, session_line(session)))))
 
 
 @app.command()

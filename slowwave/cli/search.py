@@ -190,7 +190,7 @@ def _print_result(result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from slowwave.views.scores import others_say_it, outdated_text
+    from slowwave.views.scores import contradiction_text, others_say_it, outdated_text
 
     where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
@@ -201,6 +201,8 @@ def _print_result(result: Result) -> None:
     details = Text(f"{facts}\nfit {result.fit} · confidence in it {result.confidence}{flags}", style="dim")
     if outdated := outdated_text(result.outdated_by[:SHORT], result.newer_title, result.valid_until):
         details.append(f"\n{outdated}", style="yellow")
+    for other in result.contradicts:
+        details.append(f"\n{contradiction_text(other.memory_id[:SHORT], other.title)}", style="yellow")
     out.print(Padding(details, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))

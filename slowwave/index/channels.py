@@ -87,6 +87,12 @@ class Channels(Protocol[H]):
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """Return at most `most` chunks that have a word of each set, columns `MENTIONING`."""
 
+    def with_groups(self, characters: str, where: str, most: int) -> pa.Table:
+        """Return at most `most` chunks that may have a number in another grouping, columns `MENTIONING`.
+
+        A chunk with it has the first group and the last one; whether it has the others is for the caller.
+        """
+
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """Return at most `most` chunks with a part of a word, columns `MENTIONING`.
 

@@ -20,6 +20,7 @@ class ChunkedColumns:
     def __init__(self, *pieces: pa.Table) -> None:
         self._pieces = tuple(piece.combine_chunks() for piece in pieces)
         self._starts = np.cumsum([0, *(piece.num_rows for piece in pieces[:-1])])
+        self._folded: dict[tuple[int, int, str], bytes] = {}  # by first row, rows and column
 
     def with_more(self, rows: pa.Table) -> ChunkedColumns:
         """Return these and more rows; existing rows are copied seldom."""
@@ -27,19 +28,47 @@ class ChunkedColumns:
         while len(pieces) > 1 and 2 * pieces[-1].num_rows >= pieces[-2].num_rows:
             last = pieces.pop()
             pieces[-1] = pa.concat_tables([pieces[-1], last])
-        return ChunkedColumns(*pieces)
+        together = ChunkedColumns(*pieces)
+        spans = set(together._spans())
+        together._folded = {key: text for key, text in self._folded.items() if key[:2] in spans}
+        return together
+
+    def _spans(self) -> list[tuple[int, int]]:
+        """Return first row and count of rows of each piece."""
+        return [
+            (start, piece.num_rows) for start, piece in zip(self._starts.tolist(), self._pieces, strict=True)
+        ]
+
+    def empty(self, names: Sequence[str]) -> pa.Table:
+        """Return no rows of some of the columns."""
+        return self._pieces[0].slice(0, 0).select(names)
 
     def select(self, names: Sequence[str]) -> ChunkedColumns:
         """Return some of the columns."""
         return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
     def matching(self, column: str, part: str) -> npt.NDArray[np.int64]:
-        """Return the numbers of rows with a part in a text, in any case."""
-        starts = self._starts.tolist()
-        found = [
-            _matching(piece[column], part) + start for piece, start in zip(self._pieces, starts, strict=True)
-        ]
+        """Return the numbers of rows with a part in a text, in any case.
+
+        Args:
+            column: Column of short texts, which are kept in lower case beside it.
+            part: In lower case.
+        """
+        found = [np.empty(0, np.int64)]
+        for piece, span in zip(self._pieces, self._spans(), strict=True):
+            key = (*span, column)
+            if (folded := self._folded.get(key)) is None:
+                folded = self._folded[key] = _folded_text(piece[column])
+            # Also across two texts; each is compared then.
+            if folded.find(part.encode()) >= 0:
+                found.append(_matching(piece[column], part) + span[0])
         return np.concatenate(found)
+
+    def containing(self, column: str, part: str) -> npt.NDArray[np.int64]:
+        """Return the numbers of rows with a part in a text, in any case; the column is read each time."""
+        starts = self._starts.tolist()
+        pairs = zip(self._pieces, starts, strict=True)
+        return np.concatenate([_matching(piece[column], part) + start for piece, start in pairs])
 
     def take(self, rows: npt.ArrayLike) -> pa.Table:
         """Return rows by their numbers, in that order."""
@@ -57,6 +86,15 @@ class ChunkedColumns:
         place[order] = np.arange(len(wanted))
         together = pa.concat_tables(parts) if parts else self._pieces[0].slice(0, 0)
         return together.combine_chunks().take(pa.array(place))
+
+
+def _folded_text(column: pa.ChunkedArray) -> bytes:
+    """Return all texts of a column, one after the other, in lower case."""
+    texts = column.combine_chunks()
+    if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
+        texts = pc.list_flatten(texts)
+    content = pc.utf8_lower(texts).buffers()[-1]
+    return b"" if content is None else bytes(content)
 
 
 def _matching(column: pa.ChunkedArray, part: str) -> npt.NDArray[np.int64]:

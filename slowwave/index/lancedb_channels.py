@@ -16,6 +16,7 @@ from slowwave.index.channels import DIGITS, MAX_MATCHES, MENTIONING, SHOWN, Merg
 from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
+from slowwave.scoring.ranking.regrouping import BETWEEN
 from slowwave.scoring.ranking.word_pieces import MARK, needs_pieces, pieces
 from slowwave.store import Store, one_of, quote
 from slowwave.store.instrumentation import observe_query
@@ -181,6 +182,16 @@ class TableChannels:
             rows = search.where(where).limit(most).select([*MENTIONING, "_score"]).to_arrow()
             observation.set(rows=rows.num_rows)
         return rows.select(MENTIONING)
+
+    def with_groups(self, characters: str, where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        pattern = quote(BETWEEN.join(characters))
+        search = self._store.table("chunks").search()
+        search = search.where(f"{where} AND regexp_like(lower(search_text), {pattern})")
+        with observe_query("select", "chunks") as observation:
+            rows = search.limit(most).select(list(MENTIONING)).to_arrow()
+            observation.set(rows=rows.num_rows)
+        return rows
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""

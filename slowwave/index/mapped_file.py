@@ -32,6 +32,8 @@ from slowwave.common.permissions import mask_of
 from slowwave.store.wal import start_of_machine
 
 FORMAT = 2
+MAX_COPIED = 2**22
+"""Maximum content of `Texts` that is copied to look for a part (bytes)."""
 _MAGIC = b"SLOWMAP\x01"
 _ALIGNED = 64  # bytes, as Arrow wants it
 _DIGEST = 16
@@ -115,6 +117,9 @@ class Texts:
 
     def containing(self, part: str) -> npt.NDArray[np.int64]:
         """Return the positions of all texts that contain a part, ascending."""
+        # A search of all bytes at once is fast; it may also match across two texts.
+        if len(self._content) <= MAX_COPIED and self._content.tobytes().find(part.encode()) < 0:
+            return np.empty(0, np.int64)
         buffers = [None, pa.py_buffer(self._ends), pa.py_buffer(self._content)]
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(self), buffers)
         return np.flatnonzero(pc.match_substring(texts, part).to_numpy(zero_copy_only=False))

@@ -14,10 +14,12 @@ from slowwave.common.ids import memory_of
 from slowwave.index.channels import DIGITS, MENTIONING, Merged, Vector
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
+from slowwave.index.number_groups import GROUPED_IN, MAX_READ, common_rows, may_have_groups
 from slowwave.index.partitions import Partitions
 from slowwave.index.vocabulary import Tokenizer, Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25
 from slowwave.scoring.ranking.maxscore import maxscore_rows
+from slowwave.scoring.ranking.regrouping import edges
 from slowwave.scoring.ranking.word_pieces import needs_pieces
 
 Flags = npt.NDArray[np.bool_]
@@ -42,13 +44,10 @@ FEW_PASS = 16
 
 MIN_ID_PREFIX = 8
 """Minimum characters of a part of a memory's id (count)."""
-
 MAX_TERM = 40
 """Maximum characters of a term of the full-text index."""
-
 MAX_CONDITIONS = 64
 """Maximum conditions with a cached outcome (count)."""
-
 
 _NO_ROWS = np.empty(0, np.int64)
 
@@ -307,14 +306,16 @@ class Snapshot:
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""
-        rows = None
-        for words in sets:
-            terms = self.vocabulary.of_query(" ".join(sorted(words)), self.table).terms
-            having = self._having(terms)
-            rows = having if rows is None else np.intersect1d(rows, having, assume_unique=True)
-            if not len(rows):
-                break
-        return self._mentioning(_NO_ROWS if rows is None else rows, where, most)
+        terms = [self.vocabulary.of_query(" ".join(sorted(words)), self.table).terms for words in sets]
+        return self._mentioning(self._having_each(terms), where, most)
+
+    def with_groups(self, characters: str, where: str, most: int) -> pa.Table:
+        """See `Channels`."""
+        first, last = (self._postings(self.vocabulary.numbers_of(words)) for words in edges(characters))
+        rows = self._visible(common_rows(first, last), where)[:MAX_READ]
+        if len(rows):
+            rows = rows[may_have_groups(self.columns.select(GROUPED_IN).take(rows), characters)]
+        return self._mentioning(rows, where, most)
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""
@@ -322,27 +323,45 @@ class Snapshot:
         if len(part) >= MIN_ID_PREFIX:
             labelled.append(self.columns.matching("memory_id", part))
         if len(part) > MAX_TERM:  # the index leaves such words out
-            having = self.columns.matching("text", part)
+            having = self.columns.containing("text", part)
         else:
             having = self._having(self.vocabulary.containing(part))
         rows = np.concatenate([*labelled, having])
         _, first = np.unique(rows, return_index=True)
         return self._mentioning(rows[np.sort(first)], where, most)
 
-    def _having(self, terms: Iterable[int]) -> Rows:
-        """Return the rows with one of the terms, ascending."""
+    def _having_each(self, sets: Sequence[Sequence[int]]) -> Rows:
+        """Return the rows with one of the terms of each set, ascending."""
+        rows = None
+        for terms in sorted(sets, key=len):  # one without terms ends it at once
+            having = self._having(terms)
+            rows = having if rows is None else np.intersect1d(rows, having, assume_unique=True)
+            if not len(rows):
+                break
+        return _NO_ROWS if rows is None else rows
+
+    def _postings(self, terms: Iterable[int]) -> list[npt.NDArray[np.int32]]:
+        """Return the rows of each term, by block of the index."""
         blocks = self.words.index.blocks
-        found = [
+        return [
             block.rows[place] for term in terms for block in blocks if (place := block.find(term)) is not None
         ]
+
+    def _having(self, terms: Iterable[int]) -> Rows:
+        """Return the rows with one of the terms, ascending."""
+        found = self._postings(terms)
         if len(found) == 1:
             return found[0].astype(np.int64)
         return np.unique(np.concatenate(found)).astype(np.int64) if found else _NO_ROWS
 
+    def _visible(self, rows: Rows, where: str) -> Rows:
+        rows = rows[rows < len(self)]
+        return rows[self._passing(where)[rows]] if len(rows) else rows
+
     def _mentioning(self, rows: Rows, where: str, most: int) -> pa.Table:
-        if len(rows):
-            rows = rows[rows < len(self)]
-            rows = rows[self._passing(where)[rows]]
+        rows = self._visible(rows, where)
+        if not len(rows):
+            return self.columns.empty(MENTIONING)
         return self.columns.select(MENTIONING).take(rows[:most])
 
     # -- conditions ------------------------------------------------------------------------------

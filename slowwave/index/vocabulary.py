@@ -18,7 +18,7 @@ import polars as pl
 
 from slowwave.index.mapped_file import Texts
 from slowwave.scoring.ranking.word_pieces import pieces
-from slowwave.scoring.ranking.words import as_asked
+from slowwave.scoring.ranking.words import as_asked, stem
 
 WORD = r"[\p{Alphabetic}\p{N}]+"
 """Words of LanceDB's simple tokenizer, which cuts at each character that Rust calls non-alphanumeric."""
@@ -26,6 +26,8 @@ NONE = -1
 Ints = npt.NDArray[np.int64]
 MAX_QUERY_WORDS = 10_000
 """Maximum cached query words that no text has (count)."""
+LONG_WORD = 40
+"""Characters from which the index leaves a word out (count)."""
 _EDGE = "0edge0"
 
 
@@ -133,7 +135,7 @@ class Vocabulary:
             fresh = [
                 word for word, number in by_word.items() if number is None and word not in self._query_words
             ]
-            self._query_words.update(zip(fresh, self._terms_of(fresh, table), strict=True))
+            self._query_words.update(zip(fresh, self._terms_asked(fresh, table), strict=True))
             for word, number in by_word.items():
                 if number is None:
                     term = self._query_words[word]
@@ -142,6 +144,11 @@ class Vocabulary:
         of_pieces = [number for piece in cut if (number := by_word[piece]) is not None]
         known = [number for number in (*numbers, *of_pieces) if number is not None and number != NONE]
         return TermsOfQuery(known, numbers.count(None), frozenset(of_pieces))
+
+    def numbers_of(self, terms: Sequence[str]) -> list[int]:
+        """Return the numbers of those terms that a text has."""
+        with self._lock:
+            return [number for term in terms if (number := self._term(term)) is not None]
 
     def containing(self, part: str) -> list[int]:
         """Return the numbers of terms with a digit that contain a part.
@@ -185,6 +192,13 @@ class Vocabulary:
                 self._with_digits.append((term, number))
         return number
 
+    def _terms_asked(self, words: Sequence[str], table: Tokenizer) -> list[str | None]:
+        """Return what `_terms_of` does; words with a digit, mostly identifiers, do not wait for the table."""
+        stemmed = {word: stem(word.lower()) for word in words if _is_stemmed_here(word)}
+        others = [word for word in words if word not in stemmed]
+        terms = dict(zip(others, self._terms_of(others, table), strict=True))
+        return [stemmed[word] if word in stemmed else terms[word] for word in words]
+
     def _terms_of(self, words: Sequence[str], table: Tokenizer) -> list[str | None]:
         """Return the term of each word; None for stop words and overlong words."""
         terms: list[str | None] = [None] * len(words)
@@ -200,6 +214,11 @@ class Vocabulary:
             return [tokens[1].text]
         half = len(words) // 2
         return self._terms_of(words[:half], table) + self._terms_of(words[half:], table)
+
+
+def _is_stemmed_here(word: str) -> bool:
+    """Whether a word's term is its stem: ASCII with a digit, so no stop word, and not long."""
+    return len(word) < LONG_WORD and word.isascii() and word.isalnum() and any(map(str.isdigit, word))
 
 
 _IN_QUERY = re.compile(r"\w+")

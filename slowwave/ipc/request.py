@@ -52,7 +52,7 @@ def command_of(words: Sequence[str]) -> Command | None:
     Args:
         words: arguments of the program.
     """
-    home, name, rest = _split(words)
+    home, name, rest = split_words(words)
     if name not in ASKED or os.environ.get(ASK) == "0":
         return None
     if "--help" in rest or "-" in rest:  # Typer draws help; "-" reads standard input
@@ -61,7 +61,7 @@ def command_of(words: Sequence[str]) -> Command | None:
     return Command(named, name, name in WRITING or (name == "decisions" and not SETTLING.isdisjoint(rest)))
 
 
-def _split(words: Sequence[str]) -> tuple[str | None, str, list[str]]:
+def split_words(words: Sequence[str]) -> tuple[str | None, str, list[str]]:
     """Return home, command and the words after it; "" if another word is first."""
     home, at = None, 0
     while at < len(words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -93,7 +94,7 @@ def browse(
         ArgumentError: An unknown state, order, date or day.
     """
     if options.state not in (*STATES, STORED, ALL):
-        raise ArgumentError(f"--state {options.state!r}: use one of {', '.join(STATES)} or all.")
+        raise ArgumentError(f"--state {options.state!r}: use one of {', '.join(STATES)}, {STORED} or {ALL}.")
     if options.sort not in SORTS:
         raise ArgumentError(f"--sort {options.sort!r}: use one of {', '.join(SORTS)}.")
     if options.date not in DATES:
@@ -159,6 +160,24 @@ def facets(
     tags = rows.filter(open_rows()).select(pl.col("tags").explode())
     values = {name: rows[name] for name in columns[:3]} | {"tags": tags["tags"]}
     return {name: _counts(column.alias(name)) for name, column in values.items()}
+
+
+def type_hint(space: Workspace, namespace: str, memory_type: str) -> str:
+    """Return what an unknown type may mean, and the types of open memories; empty for a known one.
+
+    Args:
+        space: Home.
+        namespace: Of the memories.
+        memory_type: As given; empty: any.
+    """
+    rows = _memories(space, namespace, ("memory_type", "sensitivity"))
+    if not memory_type or rows.filter(pl.col("memory_type") == memory_type).height:
+        return ""
+    types = [name for name, _ in _counts(rows.filter(open_rows())["memory_type"])]
+    near = get_close_matches(memory_type, types, 1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    there = f" There are {', '.join(sorted(types))}." if types else ""
+    return f"No memory has the type {memory_type!r}.{meant}{there}"
 
 
 def _counts(column: pl.Series) -> list[tuple[str, int]]:

@@ -36,8 +36,8 @@ Texts = Sequence[str] | None
 class Names(Protocol):
     """Source of trigger phrases and aliases."""
 
-    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of memories with a part in one."""
+    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
+        """Return phrases and aliases of memories with a part or joined characters in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
             continue
         if mentions := _mentions(identifier.part, identifier.is_in, near):
             found |= _spelled_otherwise(identifier, mentions)
+        elif mentions := _regrouped(identifier, chunks, where):
+            found |= dict.fromkeys(list(mentions)[:MAX_FOUND], identifier.text)
         elif not _is_named(identifier, chunks, names, namespace, where):
             # A short part begins some random id or key by chance.
             named = len(identifier.part) >= MIN_ID_PREFIX
@@ -97,18 +99,28 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
     return Lookup(tuple(unknown), len(unknown) == len(asked), found)
 
 
+def _regrouped(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:
+    """Return the memories that mention a long number in another grouping."""
+    if not identifier.joined:
+        return {}
+    grouped = chunks.with_groups(identifier.joined, where, MAX_CHUNKS)
+    return _mentions("", identifier.is_regrouped_in, grouped)
+
+
 def _mentions(
     part: str, is_in: Callable[[str], bool], chunks: pa.Table, *, named: bool = True
 ) -> dict[str, str]:
     """Return the memories that mention an identifier, each with the text of a chunk.
 
     Args:
-        part: Characters of the identifier.
+        part: Characters of the identifier; empty: all chunks are read.
         is_in: Whether a text mentions it.
         chunks: Columns `MENTIONING`.
         named: Read ids and sources, too.
     """
-    if chunks.num_rows > FEW:
+    if not chunks.num_rows:
+        return {}
+    if part and chunks.num_rows > FEW:
         pattern = f"{re.escape(part)}|{WIDE}"
         having = [pc.match_substring_regex(chunks[name], pattern, ignore_case=True) for name in _TEXTS]
         having += [pc.greater(pc.list_value_length(chunks[name]), 0) for name in _LISTS]
@@ -130,8 +142,12 @@ def _is_named(
     identifier: Identifier, chunks: Channels[Any], names: Names, namespace: str, where: str
 ) -> bool:
     """Whether a visible memory has it in a trigger phrase or an alias."""
-    named = names.names_with(namespace, identifier.part)
-    memories = sorted(memory for memory, texts in named.items() if any(map(identifier.is_in, texts)))
+    named = names.names_with(namespace, identifier.part, identifier.joined)
+    memories = sorted(
+        memory
+        for memory, texts in named.items()
+        if any(identifier.is_in(text) or identifier.is_regrouped_in(text) for text in texts)
+    )
     return bool(memories) and bool(chunks.of(memories, where, 1).memory_ids)
 
 

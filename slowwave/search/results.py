@@ -15,6 +15,7 @@ from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
+from slowwave.search.stored_pairs import ComparedPassage, contradictions
 
 SUPERSEDED = "superseded"
 _RETURNED = (
@@ -72,6 +73,15 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Other result that gives the same thing another value, or denies it."""
+
+    memory_id: str
+    chunk_id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One result.
 
@@ -87,6 +97,7 @@ class Result:
         outdated_by: Memory with a newer value of the same thing; empty without one.
         newer_title: Its title.
         valid_until: Moment from which the newer value holds; None without one.
+        contradicts: Other results that contradict it, unless one is an update of the other.
         team: In an interleaved list, a label of the result's policy, meaningless beyond this search; else
             empty.
     """
@@ -113,6 +124,7 @@ class Result:
     outdated_by: str = ""
     newer_title: str = ""
     valid_until: datetime | None = None
+    contradicts: tuple[Contradiction, ...] = ()
     team: str = ""
 
 
@@ -226,6 +238,13 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
     results = tuple(
         _result(memory, rows, team, flags) for memory, team in zip(ranking.results, labels, strict=True)
     )
+    return _with_contradictions(_with_updates(results, ranking, retrieved), rows, ranking, retrieved)
+
+
+def _with_updates(
+    results: tuple[Result, ...], ranking: Ranking, retrieved: SearchCandidates
+) -> tuple[Result, ...]:
+    """Add to each outdated result where the newest value is."""
     if not any(memory.outdated_by for memory in ranking.results):
         return results
     titles = dict(
@@ -241,6 +260,36 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
         if memory.outdated_by and (update := retrieved.outdated.get(memory.memory_id))
         else result
         for result, memory in zip(results, ranking.results, strict=True)
+    )
+
+
+def _with_contradictions(
+    results: tuple[Result, ...],
+    rows: Mapping[int, dict[str, Any]],
+    ranking: Ranking,
+    retrieved: SearchCandidates,
+) -> tuple[Result, ...]:
+    """Name in each result the others that contradict it."""
+    names = {result.memory_id for result in results}
+    pairs = retrieved.pairs
+    if pairs is None or (names.isdisjoint(pairs.opposed) and names.isdisjoint(pairs.related)):
+        return results
+    passages = [
+        ComparedPassage(
+            result.memory_id, rows[memory.best]["sensitivity"] or "", result.title, result.source, result.text
+        )
+        for result, memory in zip(results, ranking.results, strict=True)
+    ]
+    others: dict[int, dict[str, Contradiction]] = {}
+    for pair in contradictions(pairs, passages):
+        for at, there in (pair, pair[::-1]):
+            other = results[there]
+            if results[at].memory_id != other.outdated_by and other.memory_id != results[at].outdated_by:
+                mark = Contradiction(other.memory_id, other.chunk_id, other.title)
+                others.setdefault(at, {})[other.memory_id] = mark
+    return tuple(
+        replace(result, contradicts=tuple(others[at].values())) if at in others else result
+        for at, result in enumerate(results)
     )
 
 

@@ -45,6 +45,7 @@ from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
 from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
+from slowwave.search.stored_pairs import StoredPairs, whole_memories, with_near_duplicates
 from slowwave.telemetry import carried, span
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class SearchCandidates:
     warnings: tuple[str, ...] = ()
     identifiers: Lookup = NOTHING_ASKED
     outdated: Mapping[str, Outdated] = field(default_factory=dict)  # memories with an earlier value
+    pairs: StoredPairs | None = None  # of the namespace
 
 
 class Searcher:
@@ -173,6 +175,7 @@ class Searcher:
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
         outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown, now)
+        pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}
@@ -182,13 +185,7 @@ class Searcher:
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
-            same_as=duplicates(
-                ids,
-                shown.column("ordinal").to_pylist(),
-                shown.column("chunk_count").to_pylist(),
-                shown.column("text").to_pylist(),
-                shown.column("title").to_pylist(),
-            ),
+            same_as=_same_as(ids, shown, pairs.near, _best_of_channels(channels)),
             times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.newest for memory, update in outdated.items()},
@@ -216,6 +213,7 @@ class Searcher:
             () if now is None else self._knowledge.doubts(namespace),
             lookup,
             outdated,
+            pairs,
         )
 
     def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
@@ -346,6 +344,17 @@ def _with_alias_shares(
     decides = (of_alias > 0) & (of_alias >= share)
     deciding = {memory for memory, by_alias in zip(memory_ids, decides.tolist(), strict=True) if by_alias}
     return np.round(np.maximum(share, of_alias), DIGITS), {name: named[name].alias for name in deciding}
+
+
+def _same_as(
+    ids: Sequence[str], rows: pa.Table, near: Mapping[str, Sequence[str]], best: np.ndarray
+) -> Mapping[str, str]:
+    """Return the memory that each exact or near duplicate is grouped with; near ones among the best."""
+    columns = (rows.column(name).to_pylist() for name in ("ordinal", "chunk_count", "text", "title"))
+    same = duplicates(ids, *columns)
+    if near.keys().isdisjoint(ids):
+        return same
+    return with_near_duplicates(same, near, whole_memories(rows.take(pa.array(best))))
 
 
 def _follows(rows: pa.Table) -> dict[str, str]:

@@ -27,6 +27,7 @@ from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confi
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.filters import Filters
+from slowwave.search.stored_pairs import StoredPairs, cache_of_pairs
 from slowwave.store import Store, one_of, quote
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
 
+_SEPARATORS = str.maketrans("", "", " ./()-")
 HEIR = ("memory_id", "source", "path", "replaced_by")
 
 
@@ -48,12 +50,21 @@ class MemoryNames(NamedTuple):
     triggers: TriggerIndex
     aliases: AliasIndex
     text: str
+    joined: str
 
-    def having(self, part: str) -> dict[str, list[str]]:
-        """Return the phrases and aliases of memories with a lower-case part in one."""
-        if part not in self.text:
+    def having(self, part: str, joined: str = "") -> dict[str, list[str]]:
+        """Return the phrases and aliases of memories with a lower-case part in one.
+
+        Args:
+            part: Characters as they are written.
+            joined: Characters of a number in any grouping; empty: of none.
+        """
+        grouped = bool(joined) and joined in self.joined
+        if part not in self.text and not grouped:
             return {}
         every = {memory: [*(both[0] or ()), *(both[1] or ())] for memory, both in self.of_memory.items()}
+        if grouped:
+            return every
         return {memory: texts for memory, texts in every.items() if part in "\n".join(texts).lower()}
 
 
@@ -64,7 +75,9 @@ def indexed_names(
     phrases = {name: both[0] for name, both in of_memory.items() if both[0]}
     aliases = {name: both[1] for name, both in of_memory.items() if both[1]}
     text = "\n".join(name for kind in (phrases, aliases) for names in kind.values() for name in names)
-    return MemoryNames(version, of_memory, TriggerIndex(phrases), AliasIndex(aliases), text.lower())
+    text = text.lower()
+    joined = text.translate(_SEPARATORS)
+    return MemoryNames(version, of_memory, TriggerIndex(phrases), AliasIndex(aliases), text, joined)
 
 
 class StoredSignals:
@@ -91,6 +104,7 @@ class StoredSignals:
         self._store, self._taught, self._context, self._switch = store, taught, context, switch
         self._learned, self._keys = learned, keys
         self._names = TableCache(lambda _: store.mark("memories"), self._read_names)
+        self._pairs = cache_of_pairs(store)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """Return memories whose trigger phrase the query contains: phrase and strength in (0, 1]."""
@@ -102,9 +116,13 @@ class StoredSignals:
         aliases = self._names.of(namespace).aliases
         return aliases.match(query) if len(aliases) else {}
 
-    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of memories with a lower-case part in one."""
-        return self._names.of(namespace).having(part)
+    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
+        """Return the phrases and aliases of memories with a lower-case part in one; see `MemoryNames`."""
+        return self._names.of(namespace).having(part, joined)
+
+    def pairs(self, namespace: str) -> StoredPairs:
+        """Return pairs of memories in the decision log: near duplicates, contradictions."""
+        return self._pairs.of(namespace)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """Return the feedback states of these memories; unused ones are absent."""

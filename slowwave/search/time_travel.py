@@ -29,6 +29,7 @@ from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking.aliases import AliasMatch
 from slowwave.search.searcher import Searcher
 from slowwave.search.signals import HEIR, MemoryNames, StoredSignals, by_memory, indexed_names
+from slowwave.search.stored_pairs import StoredPairs, pairs_as_of
 from slowwave.store.frames import to_schema
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
@@ -60,6 +61,7 @@ class PastSignals(StoredSignals):
             search_keys(space, day),
         )
         self._memories, self._indexed = memories, cache(self._read_indexed)
+        self._past_pairs = cache(partial(pairs_as_of, space.store, before=day_end(day)))
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `StoredSignals`."""
@@ -73,9 +75,13 @@ class PastSignals(StoredSignals):
         """See `StoredSignals`."""
         return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
-    def names_with(self, namespace: str, part: str) -> Mapping[str, Sequence[str]]:
+    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
         """See `StoredSignals`."""
-        return self._indexed(namespace).having(part)
+        return self._indexed(namespace).having(part, joined)
+
+    def pairs(self, namespace: str) -> StoredPairs:
+        """See `StoredSignals`."""
+        return self._past_pairs(namespace)
 
     def _read_indexed(self, namespace: str) -> MemoryNames:
         rows = _present(self._memories(namespace)).select("memory_id", "trigger_phrases", "aliases")

@@ -30,6 +30,14 @@ class _Reply(_Answer):
     warnings: list[str] = []
 
 
+class ContradictingMemory(_Answer):
+    """Another result that contradicts this one."""
+
+    memory_id: str
+    chunk_id: str
+    title: Quoted
+
+
 class FoundMemory(_Answer):
     """One result of a search."""
 
@@ -47,10 +55,11 @@ class FoundMemory(_Answer):
     tags: Labels
     created_at: datetime
     updated_at: datetime
-    duplicates: list[str] = Field([], description="Memories that say the same in the same words.")
+    duplicates: list[str] = Field([], description="Memories that say the same.")
     outdated_by: str = Field("", description="Memory with a newer value of the same thing.")
     newer_title: Quoted = ""
     valid_until: datetime | None = Field(None, description="When the newer value began.")
+    contradicts: list[ContradictingMemory] = Field([], description="Results that contradict it; say so.")
     explanation: dict[str, Any] | None = Field(None, description="Of the score; only with debug.")
 
 

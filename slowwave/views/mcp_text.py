@@ -33,7 +33,7 @@ from slowwave.views.answers import (
 )
 from slowwave.views.calls import TOOLS, Calls
 from slowwave.views.gate_text import words_of
-from slowwave.views.scores import others_say_it, outdated_text
+from slowwave.views.scores import contradiction_text, others_say_it, outdated_text
 
 INSTRUCTIONS = f"""\
 This is your long-term memory. It improves with use, if you report which results helped.
@@ -97,6 +97,15 @@ def found(answer: Found) -> str:
     return "\n".join(lines)
 
 
+def session_line(session: str) -> str:
+    """Return what an assistant does with the id of its session; empty without one."""
+    if not session:
+        return ""
+    return (
+        f"Your session is {one_line(session)}: pass it as `session` in memory_search, so nothing comes twice."
+    )
+
+
 def _left_out(given: Sequence[LeftOutMemory]) -> Iterable[str]:
     """Return ids and titles of results that the session was given before."""
     if given:
@@ -155,6 +164,8 @@ def _result(result: FoundMemory) -> Iterable[str]:
         yield f"{others_say_it(len(result.duplicates))}: {', '.join(result.duplicates)}"
     if result.outdated_by:
         yield f"> {outdated_text(result.outdated_by, one_line(result.newer_title), result.valid_until)}"
+    for other in result.contradicts:
+        yield f"> {contradiction_text(other.memory_id, one_line(other.title))}"
     yield quoted(result.text)
     if result.explanation is not None:
         yield f"score: {result.explanation['formula']}"

@@ -41,6 +41,16 @@ def outdated_text(memory_id: str, title: str, until: datetime | None) -> str:
     return f"outdated{day}: see {' '.join(title.split())} ({memory_id})"
 
 
+def contradiction_text(memory_id: str, title: str) -> str:
+    """Return that another result contradicts this one.
+
+    Args:
+        memory_id: Of the other result, possibly shortened.
+        title: Its title.
+    """
+    return f"contradicts: {' '.join(title.split())} ({memory_id})"
+
+
 def others_say_it(count: int) -> str:
     """Return how many memories say the same as a result."""
     return f"{counted(count, 'other says', 'others say')} the same"

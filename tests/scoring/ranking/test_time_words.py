@@ -34,11 +34,75 @@ def test_the_days_of_an_expression(question: str, since: str, until: str) -> Non
     assert (asked.since, asked.until) == (date.fromisoformat(since), date.fromisoformat(until))
 
 
+AHEAD = """
+When is the dentist on 5 December?          | 2026-12-05
+What was due on 5 December?                 | 2025-12-05
+What will happen in March?                  | 2027-03-01 2027-03-31
+What happened in March?                     | 2026-03-01 2026-03-31
+Which reviews are upcoming in November?     | 2026-11-01 2026-11-30
+What is due next Friday?                    | 2026-12-04
+Who comes on Monday next week? | 2026-11-30
+What is due this week?                      | 2026-11-23 2026-11-29
+What did we do this week?                   | 2026-11-23 2026-11-27
+What will we do in three weeks?             | 2026-12-15 2026-12-21
+When is the leap party on 29 February?      | 2028-02-29
+What is there the day after tomorrow?       | 2026-11-29
+What is planned for next year?              | 2027-01-01 2027-12-31
+Wann ist der Zahnarzt am 5. Dezember?       | 2026-12-05
+Was war am 5. Dezember?                     | 2025-12-05
+Was ist nächsten Freitag fällig?            | 2026-12-04
+¿Cuándo es el dentista el 5 de diciembre?   | 2026-12-05
+¿Qué hubo el 5 de diciembre?                | 2025-12-05
+¿Qué vence la próxima semana?               | 2026-11-30 2026-12-06
+Quand est le dentiste le 5 décembre ?       | 2026-12-05
+Que faut-il faire vendredi prochain ?       | 2026-12-04
+Quando é o dentista em 5 de dezembro?       | 2026-12-05
+O que vence na próxima sexta-feira?         | 2026-12-04
+12月5日的牙医是什么时候？                    | 2026-12-05
+下周三有什么到期？                           | 2026-12-02
+5 दिसंबर को डॉक्टर कब है?                    | 2026-12-05
+अगले शुक्रवार क्या होगा?                     | 2026-12-04
+متى موعد الطبيب في 5 ديسمبر؟                | 2026-12-05
+ماذا لدينا الأسبوع القادم؟                   | 2026-11-30 2026-12-06
+12月5日の歯医者はいつですか？                | 2026-12-05
+来週の水曜の予定は？                         | 2026-12-02
+12月5日に何をした？                          | 2025-12-05
+"""
+
+
+@pytest.mark.parametrize("line", AHEAD.strip().split("\n"))
+def test_a_question_that_looks_ahead_asks_for_the_coming_day(line: str) -> None:
+    question, days = (part.strip() for part in line.split("|"))
+    asked = time_words(question, NOW)
+    assert asked is not None
+    first, last = days.split()[0], days.split()[-1]
+    assert (asked.since, asked.until) == (date.fromisoformat(first), date.fromisoformat(last))
+
+
+@pytest.mark.parametrize("day", [*range(1, 32)])
+def test_the_next_weekday_is_one_to_seven_days_ahead(day: int) -> None:
+    now = datetime(2026, 12, day, tzinfo=UTC)
+    for at, name in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")):
+        asked = time_words(f"who comes next {name}?", now)
+        assert asked is not None
+        assert asked.since is not None
+        assert asked.since.weekday() == at
+        assert 1 <= (asked.since - now.date()).days <= 7
+
+
+def test_today_is_the_coming_and_the_last_day_of_its_date() -> None:
+    for question in ("When is the dentist on 27 November?", "What was on 27 November?"):
+        asked = time_words(question, NOW)
+        assert asked is not None
+        assert asked.since == NOW.date()
+
+
 @pytest.mark.parametrize(
     "question",
     [
         "may I march in line at last, second?", "April may help with the may report",
         "what are the 14 may options", "Was ist hier los?", "first of all, the time", "on 31 February 2024",
+        "Who came in three weeks?", "Is the next stop near?", "Will it last?",
     ],
 )  # fmt: skip
 def test_an_ambiguous_word_is_no_time(question: str) -> None:

@@ -1,0 +1,72 @@
+"""Passages of two memories compared at a search: do they say the same, or contradict each other (rule 2.3)?
+
+Each pair is compared once per process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from slowwave.quality.divergence.comparing import compare
+from slowwave.quality.divergence.longer import words_of
+from slowwave.quality.divergence.note import ComparedNote
+from slowwave.quality.divergence.sentences import statements
+from slowwave.quality.divergence.statements import contradicted
+from slowwave.quality.divergence.subject import VALUES, Subject, different_places, same_subject
+from slowwave.quality.divergence.tokens import traits
+
+MAX_STATEMENTS = 16  # compared statements of each passage (count)
+_COMMON = 0.6  # minimum share of the words of the shorter statement in the other
+
+
+@lru_cache(maxsize=4_096)
+def says_the_same(left: str, right: str) -> bool:
+    """Whether the divergence guard finds no difference that matters between two texts."""
+    return not compare(traits(left), traits(right))
+
+
+@lru_cache(maxsize=4_096)
+def denied(left: str, right: str) -> bool:
+    """Whether one of two texts contradicts a statement of the other."""
+    return contradicted(left, right) or contradicted(right, left)
+
+
+@lru_cache(maxsize=4_096)
+def opposed(left: ComparedNote, right: ComparedNote) -> bool:
+    """Whether a statement of each gives the same thing another value, or denies it; symmetric.
+
+    Unlike a note that supersedes another, neither has to repeat all that the other says.
+    """
+    if different_places((left.title, left.source), (right.title, right.source)):
+        return False
+    return any(_is_opposed(one, other, left, right) for one, other in _pairs(left.content, right.content))
+
+
+def _is_opposed(one: str, other: str, left: ComparedNote, right: ComparedNote) -> bool:
+    sides = traits(one), traits(other)
+    differences = compare(*sides)
+    changed = [
+        difference
+        for difference in differences
+        if (difference.left and difference.right) or difference.kind == "negation"
+    ]
+    if not changed:
+        return False
+    if len(changed) == len(differences) == 1 and changed[0].kind == "negation":
+        return True  # one says what the other denies, word for word
+    if any(difference.kind not in VALUES for difference in changed):
+        return False
+    title = left.title if left.title.casefold() == right.title.casefold() else ""
+    return same_subject(Subject(title, "", sides[0]), Subject(title, "", sides[1]), differences)
+
+
+def _pairs(left: str, right: str) -> Iterator[tuple[str, str]]:
+    """Yield pairs of statements with most words in common."""
+    others = [(words_of(other), other) for other in statements(right)[:MAX_STATEMENTS]]
+    for one in statements(left)[:MAX_STATEMENTS]:
+        words = words_of(one)
+        for other_words, other in others:
+            least = min(len(words), len(other_words))
+            if least and one != other and len(words & other_words) >= _COMMON * least:
+                yield one, other

@@ -1,0 +1,33 @@
+"""Amounts, dates, times and years in a question, which identify nothing (rule 3.11)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+UNITS: Final = (
+    r"(?:%|‰|°|[$€£¥₹]|k|m|bn|x|st|nd|rd|th|s|d|w|y|h|hr|hrs|hz|khz|mhz|ghz|b|kb|mb|gb|tb|pb|kib|mib|gib|bit|"
+    r"bits|bytes?|g|kg|mg|mcg|lbs?|oz|cm|mm|km|nm|ft|mi|mph|kmh|kph|l|ml|cl|v|kv|mv|w|kw|kwh|mwh|a|ma|mah|p|px|"
+    r"pt|fps|dpi|ms|us|ns|sec|secs|min|mins|am|pm|c|f|deg|usd|eur|gbp|chf|cal|kcal|rpm|db|ppm|bpm|"
+    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|dollars?|euros?|pounds?|cents?|percent|people|"
+    r"persons?|times|miles?|meters?|metres?|feet|foot|inch|inches|kilometers?|grams?|kilos?|liters?|litres?|"
+    r"degrees?|points?|steps?|words?|pages?|lines?|rows?|chunks?|users?|requests?|calories|characters?|tokens?)"
+)
+MAX_YEAR: Final = 2_100
+YEAR: Final = r"(?:1[5-9]\d\d|20\d\d|2100)"
+IS_YEAR: Final = re.compile(r"19\d\d|20[0-3]\d")
+UNIT: Final = re.compile(rf"\s?{UNITS}(?!\w)", re.IGNORECASE)
+AMOUNTS: Final = re.compile(
+    r"\S+://\S+|\S+@\S+"  # addresses
+    r"|[$€£¥₹]\s?\d[\d.,]*\w*"
+    r"|(?<![\w-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w-])"
+    r"|(?<![\w.-])(?:19|20)\d\d[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:t[\d:.]+z?)?(?![\w-])"
+    r"|(?<![\w.-])\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d(?![\w.-])"
+    r"|(?<![\w-])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w-])"
+    r"|(?<![\w-])(?:(?:19|20)\d\d-?[qwh]\d{1,2}|[qwh]\d{1,2}-?(?:19|20)\d\d|fy-?\d{2,4})(?![\w-])"
+    rf"|(?<![\w-]){YEAR}s?(?:\s?[-/]\s?(?:{YEAR}|\d\d))?(?![\w-]|\.\d)"
+    r"|(?<!\w)\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m)?(?!\w)"
+    rf"|(?<![\w.-])\d+(?:[.,]\d+)?\s?{UNITS}(?!\w)"
+    r"|(?<![\w.-])\d+[.,]\d+(?![\w-]|\.\d)",
+    re.IGNORECASE,
+)

@@ -1,0 +1,72 @@
+"""Identifiers in another grouping: 44772210 as 4477 2210, 4477-2210 or 44.772.210 (rule 3.11).
+
+Phone numbers, accounts and cards are written in groups that nobody agrees on, so their characters alone
+decide, with at most two separators between any two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MIN_DIGITS: Final = 7
+"""Minimum digits of an identifier whose grouping does not matter (count)."""
+MAX_CHARACTERS: Final = 40
+"""Maximum characters of one (count); an account number has up to 34."""
+PHONE: Final = 9  # characters beyond which one digit may be the first group: 1 800 555 2671 (count)
+MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
+BETWEEN: Final = "[ ./()-]{0,2}"
+"""Pattern of what may stand between any two characters."""
+_ACCOUNT = re.compile(
+    r"(?<![\w-])[a-z]{2}\d\d(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?(?![\w-])", re.IGNORECASE
+)
+_ACCOUNT_DIGITS = 12  # minimum digits of an account (count)
+_COUNTRY = rf"(?:\+\d{{1,3}}{BETWEEN})?"
+
+
+def regrouped(characters: str, code: str = "") -> str:
+    """Return the lower-case characters of an identifier if its grouping does not matter; else empty.
+
+    Args:
+        characters: Digits, or letters and digits of an account such as GB29NWBK60161331926819.
+        code: Letters before them.
+    """
+    digits = sum(map(str.isdigit, characters))
+    if not MIN_DIGITS <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
+        return ""
+    is_account = digits >= _ACCOUNT_DIGITS and characters[:2].isalpha() and characters[2:4].isdigit()
+    return f"{code}{characters}".lower() if digits == len(characters) or is_account else ""
+
+
+def accounts(text: str) -> list[tuple[int, int]]:
+    """Return the spans of account numbers in groups (IBAN: GB29 NWBK 6016 …)."""
+    spans = (match.span() for match in _ACCOUNT.finditer(text))
+    return [span for span in spans if sum(map(str.isdigit, text[slice(*span)])) >= _ACCOUNT_DIGITS]
+
+
+def in_groups(characters: str, leading: str = "") -> str:
+    """Return the pattern of `regrouped` characters, whatever their groups.
+
+    Neither side has more digits of the same number: 4477 2210 is not the beginning of 4477 2210 9981.
+
+    Args:
+        characters: Letters and digits.
+        leading: Pattern of what a text may have before them, such as the prefix of a country.
+    """
+    zeros = "0{0,2}" if characters.isdigit() else ""
+    before = rf"(?<![A-Za-z0-9])(?<!\d[-./]){_COUNTRY}{zeros}{leading}"
+    return rf"{before}{BETWEEN.join(characters)}(?![A-Za-z0-9]|[-./]\d| \d{{3}})"
+
+
+def edges(characters: str) -> tuple[list[str], list[str]]:
+    """Return the words that the first and the last group can be; the first may begin with a 0.
+
+    Args:
+        characters: Letters and digits.
+    """
+    sizes = range(2, min(MAX_GROUP, len(characters) - 1) + 1)
+    first = [characters[:size] for size in sizes]
+    if characters.isdigit():
+        first += [f"0{word}" for word in first]
+        first += characters[:1] if len(characters) > PHONE else ""
+    return first, [characters[-size:] for size in sizes]

@@ -1,0 +1,43 @@
+"""`slowwave list` with a type that no memory has, and with the state of all stored memories."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from slowwave.lifecycle.browse import type_hint
+
+
+@pytest.fixture
+def listed(memory, run):
+    memory.save("We deploy on Thursdays at nine in the morning.", memory_type="decision")
+    memory.save("Ishbel prefers black tea with milk in the afternoon.", memory_type="preference")
+    memory.save("The northern pier sinks by a centimetre a year.", memory_type="fact", sensitivity="secret")
+    return lambda *words: run("list", *words, "-n", "ada")
+
+
+def test_an_unknown_type_is_corrected_and_the_types_are_named(listed, memory):
+    assert "No memory has the type 'decision'" not in listed("--type", "decision").output
+    done = listed("--type", "decsion")
+    assert done.exit_code == 0
+    message = "No memory has the type 'decsion'. Did you mean 'decision'? There are decision, preference."
+    assert " ".join(done.output.split()) == message
+    assert json.loads(listed("--type", "decsion", "--json").stdout)["memories"] == []
+    assert type_hint(memory.home, "ada", "zzz") == (
+        "No memory has the type 'zzz'. There are decision, preference."
+    )
+    assert type_hint(memory.home, "bob", "decision") == "No memory has the type 'decision'."
+
+
+def test_a_known_type_of_another_state_has_no_hint(listed):
+    assert "No memory matches." in listed("--type", "decision", "--state", "merged").output
+
+
+def test_the_states_that_help_and_error_name(listed):
+    assert json.loads(listed("--state", "stored", "--json").stdout)["total"] == 3
+    done = listed("--state", "store")
+    assert "current, merged, superseded, forgotten, quarantined, stored or all" in " ".join(
+        done.output.split()
+    )
+    assert "stored (all" in listed("--help").output
