@@ -35,6 +35,10 @@ TEXT_FIELDS = (
 """Fields of a payload with free text; the others have names and codes of ours."""
 
 
+_FEW = 50
+"""Maximum erased memories whose ids are looked for in the bytes of a payload (count)."""
+
+
 def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
     """Yield entries of a namespace by `seq`, each with its parsed payload (``data``)."""
     for page in journal.pages(kinds=list(kinds), namespace=namespace, size=BATCH_SIZE):
@@ -58,6 +62,7 @@ class RedactedEntries:
     needles: QuoteFingerprints
     counts: Counter[str] = field(default_factory=Counter)
     searches: list[str] = field(default_factory=list)
+    _ids: list[bytes] | None = None
 
     def of(self, journal: Journal) -> dict[int, Redaction]:
         """Return all redactions, by seq."""
@@ -113,6 +118,8 @@ class RedactedEntries:
 
     def _search(self, row: Row) -> Redaction | None:
         data, erased = row["data"], set(self.work.memories)
+        if not self._may_name(row):
+            erased = set()
         returned = {result.get("memory_id") for result in data.get("shown") or ()}
         returned |= set(data.get("left_out") or ())
         if erased & returned or self.needles.quoted(data.get("query")):
@@ -120,13 +127,23 @@ class RedactedEntries:
             change = emptied(self.work.erasure, row["kind"])
             return Redaction(change.payload, {**change.columns, "origin": ""})
         candidates = data.get("candidates") or {}
-        remaining = without(candidates, erased)
+        remaining = without(candidates, erased) if erased else candidates
         columns = {"origin": ""} if self._names(row["origin"]) else {}  # the name of a project is free text
         return (
             Redaction({**data, "candidates": remaining}, columns)
             if columns or remaining != candidates
             else None
         )
+
+    def _may_name(self, row: Row) -> bool:
+        """Whether the payload has the id of an erased memory somewhere: a test of its bytes, before others.
+
+        Ids are base32, which JSON writes as it is.
+        """
+        if self._ids is None:
+            self._ids = [name.encode() for name in self.work.memories]
+        payload: bytes = row["payload"]
+        return len(self._ids) > _FEW or any(name in payload for name in self._ids)
 
     def _names(self, text: str | None) -> bool:
         return bool(text) and (self.needles.quoted(text) or any(self.needles.mentioned([text or ""])))
@@ -145,7 +162,9 @@ class RedactedEntries:
 
     def _about(self, row: Row) -> Redaction | None:
         """Empty ratings, judgments and other entries that name an erased memory or quote it."""
-        named = any(ids.memory_of(text) in self.work.memories for text in strings(row["data"]))
+        named = self._may_name(row) and any(
+            ids.memory_of(text) in self.work.memories for text in strings(row["data"])
+        )
         # A judge's explanation has only words of ours and of the memory that it is about.
         fields = [name for name in TEXT_FIELDS if name != "explanation" or row["origin"] == MANUAL]
         quoted = any(self.needles.quoted(text) for name in fields for text in strings(row["data"].get(name)))
