@@ -35,7 +35,9 @@ def picture(image: bytes, alt: str) -> dg.MarkdownMetadataValue:
 
 
 def glance(name: str, image: bytes, alt: str) -> dict[str, dg.MetadataValue]:
-    """Return an entry with a tiny chart, which Dagster's UI shows without a click; none if it is too large.
+    """Return a tiny chart that Dagster's UI shows without a click.
+
+    One that is too large for that is left out.
 
     Args:
         name: Of the entry.
@@ -47,6 +49,6 @@ def glance(name: str, image: bytes, alt: str) -> dict[str, dg.MetadataValue]:
 
 
 def page_link(settings: Settings, path: str = "/") -> dict[str, dg.MetadataValue]:
-    """Return an entry that links to a page of the web UI, if `page.url` says where that is."""
+    """Return a link to a page of the web UI. Without `page.url` there is none."""
     url = settings.page.url.rstrip("/")
     return {PAGE_LINK: dg.MetadataValue.url(f"{url}{path}")} if url else {}

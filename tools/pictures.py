@@ -41,7 +41,7 @@ def main() -> None:
     """Draw all pages of a home."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--home", type=Path, help="a home; default: the demo's")
-    parser.add_argument("--out", type=Path, default=ROOT / "pictures", help="folder of the pictures")
+    parser.add_argument("--out", type=Path, default=ROOT / ".demo-pictures", help="folder of the pictures")
     parser.add_argument("--docs", action="store_true", help="write those of the documentation")
     arguments = parser.parse_args()
     folder = DOCS if arguments.docs else arguments.out

@@ -145,7 +145,7 @@ class Evidence:
         return proof_of_all(self.space.store)
 
     def closed_queries(self, namespace: str) -> set[str]:
-        """Return the queries of a namespace that returned a secret memory, or were judged for one."""
+        """Return the queries that returned a secret memory, or were judged for one."""
         if namespace not in self._closed:
             self._closed[namespace] = closed_queries(self.space.store, namespace)
         return self._closed[namespace]

@@ -123,7 +123,10 @@ _PROVEN: Final[WeakKeyDictionary[Store, dict[str, int]]] = WeakKeyDictionary()
 
 
 def proof_of_all(store: Store) -> tuple[str, ...]:
-    """Return what `prove` returns, from a proof that is repeated only for tables that have changed."""
+    """Return the problems that `prove` finds.
+
+    The proof is repeated only for tables that have changed.
+    """
     watch = IsolationWatch(store, "", _PROVEN.pop(store, None))
     problems = watch.proof()
     _PROVEN[store] = watch.proven

@@ -161,7 +161,7 @@ def _selections(
 
 
 def _outcomes(evidence: Evidence, namespace: str, rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
-    """Return selections with what became of them: applied, refused, rolled back, or as their rules say."""
+    """Return selections with their outcome: applied, refused, rolled back, or as their rules say."""
     key = ["search_id", "memory_id"]
     log = of_kind(evidence.log(namespace).filter(pl.col("search_id").is_not_null()), kind)
     applied = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()

@@ -18,7 +18,7 @@ def is_safe(url: str) -> bool:
 
 
 def page_address(url: str) -> str:
-    """Return the address of a web UI that others link to, without a slash at its end.
+    """Return the address of a web UI, without a slash at its end.
 
     Raises:
         ValueError: It is no http address, or has more than a host and a path.

@@ -91,7 +91,7 @@ def unused_weeks(trend: Trend) -> pl.DataFrame | None:
 
 
 def headline(trend: Trend) -> str:
-    """Answer in a sentence whether searches are better than if nobody had ever said anything (rule 8.3).
+    """Say whether searches are better than without any feedback (rule 8.3).
 
     Without such a comparison it is the conclusion about what was learned.
     """

@@ -219,6 +219,8 @@ def test_axe_finds_nothing_on_any_page(visitor, served):
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 assert page.evaluate(AXE) == [], f"{path} at {size['width']} px, {scheme}"
+    page.evaluate("document.querySelector('main').append(document.createElement('input'))")
+    assert any(told.startswith("label: ") for told in page.evaluate(AXE))  # it would have been found
 
 
 def test_a_screen_reader_finds_its_way(visitor, served):

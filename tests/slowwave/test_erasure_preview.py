@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +43,7 @@ def test_its_plan_is_that_of_reading_everything(lived, monkeypatch):
     monkeypatch.setattr(matches, "_named_sources", lambda *_: None)
     monkeypatch.setattr(matches, "_KEPT", -1)
     monkeypatch.setattr(entry_redaction, "_FEW", -1)
+    monkeypatch.setattr(RedactedEntries, "_is_untouched", lambda *_: False)
     monkeypatch.setattr(tables, "_FILTERS", 1)
     monkeypatch.setattr(tables, "_snapshot", tables._open)
     monkeypatch.setattr(
@@ -59,12 +59,26 @@ def test_its_plan_is_that_of_reading_everything(lived, monkeypatch):
 
 
 def test_a_row_with_the_id_of_another_source_is_not_believed(lived):
-    rows = pl.DataFrame({"memory_id": ["wrong", ids.memory_id("n", "b")], "source": ["a", "b"]})
-    assert matches._named_sources("n", ["wrong"], {"a": "", "b": ""}, rows) is None
-    assert matches._named_sources("n", [ids.memory_id("n", "b")], {"a": "", "b": ""}, rows) == {
-        ids.memory_id("n", "b"): "b"
-    }
-    assert matches._named_sources("n", [ids.memory_id("n", "b")], {"a": ""}, rows) is None
+    space, right = lived.home, ids.memory_id(lived.namespace, "lamp")
+    assert matches._named_sources(space, lived.namespace, [right]) == {right: "lamp"}
+    lived.store.settle()
+    table = lived.store.table("memories")
+    table.update(where=f"memory_id = '{right}'", values={"source": "moved by hand"})
+    assert matches._named_sources(space, lived.namespace, [right]) is None
+    assert lived.plan_erasure(right).memories[0].source == "lamp"
+
+
+texts = st.text() | st.sampled_from(['"query":"', 'a "quote" and a \\', "é\u2028\x00"])
+
+
+@given(texts, texts, st.booleans())
+def test_a_query_is_read_without_the_rest(query, other, nested):
+    import orjson
+
+    data = {"candidates": {"query": other} if nested else {"text": other}, "query": query, "more": [other]}
+    found = entry_redaction.query_in(orjson.dumps(data))
+    assert found == (None if nested else query)
+    assert entry_redaction.query_in(orjson.dumps({"more": other})) is None
 
 
 MEMORIES = [ids.memory_id("default", name) for name in "abc"]
@@ -102,5 +116,7 @@ def test_an_entry_is_redacted_as_if_all_of_it_had_been_read(entry, erased):
     needles = QuoteFingerprints(frozenset({"zebracanary"}), ())
     quick, whole = (RedactedEntries(work, {}, needles) for _ in range(2))
     whole._may_name = lambda _: True
+    if quick._is_untouched(row):
+        assert whole._of(row) is None
     assert quick._of(row) == whole._of(row)
     assert quick.searches == whole.searches

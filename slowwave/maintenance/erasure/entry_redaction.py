@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from slowwave.common import ids
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
@@ -35,16 +38,34 @@ TEXT_FIELDS = (
 """Fields of a payload with free text; the others have names and codes of ours."""
 
 
+_QUERY: Final = b'"query":"'
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _FEW = 50
 """Maximum erased memories whose ids are looked for in the bytes of a payload (count)."""
 
 
 def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
     """Yield entries of a namespace by `seq`, each with its parsed payload (``data``)."""
+    return map(_parsed, _unparsed(journal, namespace, kinds))
+
+
+def _unparsed(journal: Journal, namespace: str, kinds: Collection[str]) -> Iterator[Row]:
     for page in journal.pages(kinds=list(kinds), namespace=namespace, size=BATCH_SIZE):
-        for row in page.iter_rows(named=True):
-            data = payload_of(row["payload"])
-            yield {**row, "data": data if isinstance(data, dict) else {}}
+        yield from page.iter_rows(named=True)
+
+
+def _parsed(row: Row) -> Row:
+    data = payload_of(row["payload"])
+    return {**row, "data": data if isinstance(data, dict) else {}}
+
+
+def query_in(payload: bytes) -> str | None:
+    """Return the query of a search's payload without parsing all of it; None if that is not sure."""
+    begin = payload.find(_QUERY)
+    if begin < 0 or payload.find(_QUERY, begin + 1) >= 0:
+        return None
+    text = _STRING.match(payload, begin + len(_QUERY) - 1)
+    return None if text is None else str(orjson.loads(text[0]))
 
 
 @dataclass
@@ -69,7 +90,10 @@ class RedactedEntries:
         changes: dict[int, Redaction] = {}
         latest: dict[str, tuple[int, str]] = {}
         everything = self.work.scope == "namespace"
-        for row in entries_of(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
+        for entry in _unparsed(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
+            if not everything and self._is_untouched(entry):
+                continue
+            row = _parsed(entry)
             if (change := self._of(row)) is None:
                 continue
             changes[row["seq"]] = change
@@ -134,6 +158,13 @@ class RedactedEntries:
             if columns or remaining != candidates
             else None
         )
+
+    def _is_untouched(self, row: Row) -> bool:
+        """Whether a search, of which there are most, surely stays as it is; read without parsing it."""
+        if row["kind"] != "search" or self._may_name(row) or self._names(row["origin"]):
+            return False
+        query = query_in(row["payload"])
+        return query is not None and not self.needles.quoted(query)
 
     def _may_name(self, row: Row) -> bool:
         """Whether the payload has the id of an erased memory somewhere: a test of its bytes, before others.

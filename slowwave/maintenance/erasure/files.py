@@ -107,7 +107,10 @@ def quoting_pages(
 
 
 def _files(home: Path) -> Iterator[Path]:
-    """Yield the files of a home, sorted, without those of tables and of Dagster, which are many."""
+    """Yield the sorted files of a home.
+
+    Those of tables and of Dagster, which are many, are left out.
+    """
     for path in sorted(home.iterdir()):
         if path.name in _OWN:
             continue

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from slowwave.maintenance.erasure.entry_redaction import Row
 
 
+_TABLES: Final = ("memories", "quarantine")
+"""Tables with a row per note."""
 _KEPT: Final = 20_000
 """Maximum journal entries of notes that are kept between passes over them (count)."""
 
@@ -97,12 +99,13 @@ def find(
     Raises:
         NotFoundError: The namespace has none of this name.
     """
-    origins, stored = _sources(space, namespace)
     subjects = ErasureSubjects()
     entries = NoteEntries(space.journal, namespace)
     titles, hashes, texts_of, written = _texts(entries, namespace)
-    known = _named_sources(namespace, memory_ids, origins, stored) if scope == "memories" else None
+    origins = space.journal.subjects(namespace)
+    known = _named_sources(space, namespace, memory_ids) if scope == "memories" else None
     if known is None:
+        origins = _sources(space, namespace, origins)
         known = {ids.memory_id(namespace, name): name for name in origins}
     if scope == "memories":
         if unknown := [name for name in memory_ids if name not in known]:
@@ -129,33 +132,34 @@ def find(
     for memory in sorted(going):
         name = known[memory]
         subjects.named[memory] = Named(
-            memory, name, titles.get(memory, ""), origins[name], memory not in wanted
+            memory, name, titles.get(memory, ""), origins.get(name, ""), memory not in wanted
         )
     _add_fingerprints(space, namespace, subjects, entries)
     return subjects
 
 
-def _sources(space: Workspace, namespace: str) -> tuple[dict[str, str], pl.DataFrame]:
-    """Return every source that the journal or a table knows, with its vault; and the tables' rows of it."""
-    sources = space.journal.subjects(namespace)
-    columns = ["memory_id", "source"]
-    stored = pl.concat(
-        space.store.scan(table, within(namespace), columns=columns) for table in ("memories", "quarantine")
-    ).drop_nulls("source")
-    return dict.fromkeys(stored["source"], "") | sources, stored
+def _sources(space: Workspace, namespace: str, written: Mapping[str, str]) -> dict[str, str]:
+    """Return every source that the journal or a table knows, with its vault."""
+    sources = dict(written)
+    for table in _TABLES:
+        for source in space.store.scan(table, within(namespace), columns=["source"])["source"].drop_nulls():
+            sources.setdefault(source, "")
+    return sources
 
 
-def _named_sources(
-    namespace: str, wanted: Sequence[str], origins: Collection[str], stored: pl.DataFrame
-) -> dict[str, str] | None:
+def _named_sources(space: Workspace, namespace: str, wanted: Sequence[str]) -> dict[str, str] | None:
     """Return the sources of named memories by id, without computing the ids of all sources.
 
     A table's row is taken only if its id is that of its source. None if some memory has no such row: only
     the journal may know it.
     """
-    rows = stored.filter(pl.col("memory_id").is_in(list(wanted))).iter_rows()
-    named = {name: source for name, source in rows if ids.memory_id(namespace, source) == name}
-    return named if set(wanted) <= named.keys() and set(named.values()) <= set(origins) else None
+    columns, also = ["memory_id", "source"], within(namespace)
+    rows = pl.concat(
+        space.store.read_by(name, "memory_id", wanted, columns=columns, also=also) for name in _TABLES
+    )
+    stored = rows.drop_nulls("source").iter_rows()
+    named = {name: source for name, source in stored if ids.memory_id(namespace, source) == name}
+    return named if set(wanted) <= named.keys() else None
 
 
 def _paths(space: Workspace, namespace: str) -> dict[str, str]:
@@ -167,7 +171,7 @@ def _paths(space: Workspace, namespace: str) -> dict[str, str]:
 def _texts(
     entries: NoteEntries, namespace: str
 ) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]], dict[str, str]]:
-    """Return each memory's latest title and content hash, the hashes of all its texts, and its source."""
+    """Return by memory: latest title and content hash, hashes of all texts, source."""
     titles, hashes, every, sources = {}, {}, dict[str, set[str]](), {}
     for row in entries:
         if row["kind"] not in ("save", "unreadable"):
