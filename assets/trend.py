@@ -55,8 +55,8 @@ def _namespace_metadata(namespace: str, own_trend: Trend, week: date) -> dict[st
     """
     kinds = own_trend.kinds()
     metadata: dict[str, Any] = {
-        f"{namespace}: trend": " ".join(sentences(own_trend)),
         **_glance(namespace, own_trend),
+        f"{namespace}: trend": ". ".join(sentences(own_trend)),
     }
     if compared := comparisons(own_trend):
         metadata[f"{namespace}: compared with a memory nobody used"] = ". ".join(compared)
