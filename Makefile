@@ -7,7 +7,7 @@ DEMO   := .demo
 export DG_CLI_CONFIG := $(abspath $(VENV))/dg.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak fast check lint types contracts definitions prose fix ui instance lock snapshots reference site release pythons clean
+.PHONY: help demo test soak fast check lint types contracts definitions prose fix ui instance lock snapshots reference pictures site release pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ snapshots: $(VENV)/.dev ## Accept the present asset graph as the right one
 
 reference: $(VENV)/.dev ## Regenerate docs/reference from the code
 	$(BIN)/python -m tools.reference
+
+pictures: $(VENV)/.dev ## Draw the pages of the web UI for the documentation, from the demo's homes; needs Chromium
+	$(BIN)/python -m tools.pictures --docs
 
 site: $(VENV)/.dev ## Build the documentation as a site in site/; a dead link ends it
 	$(BIN)/properdocs build --strict

@@ -18,7 +18,7 @@ from slowwave.assets.daily import (
 )  # fmt: skip
 from slowwave.assets.failed_namespaces import failure_metadata, run_per_namespace
 from slowwave.assets.partitions import run_key
-from slowwave.assets.report import table
+from slowwave.assets.report import page_link, table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.evaluation import stale_days
 from slowwave.home.fault_isolation import rows_in_scope
@@ -150,10 +150,9 @@ def learning_gate(
         return pl.concat([rows, previous.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
 
     _, written = write_days(context, space, rows_of_gates, "day", "namespace", "kind", "condition")
-    if faults:
-        written = Metadata(
-            written.numbers, {**written.whole, **failure_metadata(context, space.store, faults)}
-        )
+    failed = failure_metadata(context, space.store, faults) if faults else {}
+    links = page_link(space.settings, "/learning")
+    written = Metadata(written.numbers, {**written.whole, **failed, **links})
     malformed = malformed_events(space.journal)
     for event_id in malformed[:10]:
         context.log.warning(f"Journal entry {event_id} is not a valid learning decision and is skipped.")

@@ -10,6 +10,7 @@ from slowwave.assets import evaluation, feedback, ingest, learning
 from slowwave.assets.daily import daily_asset, rows_of
 from slowwave.assets.failed_namespaces import run_per_namespace
 from slowwave.assets.partitions import PARTITION_TAG, RANGE_END_TAG, RANGE_START_TAG
+from slowwave.assets.report import page_link
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.evaluation.variants import LOGGED
 from slowwave.home.processing_watermarks import faults
@@ -72,6 +73,7 @@ def by_day(
         recorded[last] = {
             LINE: dg.MetadataValue.text(status.words),
             "what to do": dg.MetadataValue.text("; ".join(status.todo) or "nothing"),  # seen without a click
+            **page_link(space.settings),
             **_numbers(status.figures),
         }
     return {day: {**recorded.get(day, {}), **_numbers(figures)} for day, figures in figures_by_day.items()}

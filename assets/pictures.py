@@ -11,10 +11,14 @@ from datetime import datetime
 import dagster as dg
 import polars as pl
 
-from slowwave.assets.report import picture, table
-from slowwave.views import counts, plots
+from slowwave.assets.report import glance, picture, table
+from slowwave.views import counts, plots, sparklines
 
 Metadata = dict[str, dg.MetadataValue]
+DAYS = 31
+"""Maximum days of a tiny chart, the latest (count)."""
+GLANCE = "at a glance"
+"""Metadata label of the chart that Dagster's UI shows without a click."""
 
 
 def of_events(events: pl.DataFrame, days: Sequence[str] = ()) -> Metadata:
@@ -27,6 +31,7 @@ def of_events(events: pl.DataFrame, days: Sequence[str] = ()) -> Metadata:
     acts = counts.acts(events)
     by_verdict = acts.group_by("tier", "verdict").agg(pl.col("acts", "imported").sum())
     return {
+        **_by_day(acts, "acts", days, "Feedback events by day"),
         "feedback events": dg.MetadataValue.int(int(acts["acts"].sum())),
         "by tier and day": picture(plots.acts_by_day(acts, days), "Feedback events by tier and day"),
         "by verdict": table(by_verdict.sort("tier", "acts", "verdict", descending=[False, True, False])),
@@ -64,6 +69,7 @@ def of_effectiveness(effectiveness: pl.DataFrame) -> Metadata:
     whole = counts.newest(effectiveness.filter(pl.col("chunk_id").is_null()))
     shown = counts.distribution(whole["effectiveness"])
     return {
+        **_distribution(shown, "Memories by effectiveness"),
         "memories changed": dg.MetadataValue.int(whole.height),
         "distribution": picture(plots.effectiveness(shown), "Memories by effectiveness"),
     }
@@ -77,9 +83,11 @@ def of_strength(strength: pl.DataFrame, as_of: datetime) -> Metadata:
         as_of: Aware; the end of the last day.
     """
     now = counts.strength_at(counts.newest(strength), as_of)
+    shown = counts.distribution(now)
     return {
+        **_distribution(shown, "Memories by strength"),
         "memories changed": dg.MetadataValue.int(now.len()),
-        "distribution": picture(plots.strength(counts.distribution(now)), "Memories by strength"),
+        "distribution": picture(plots.strength(shown), "Memories by strength"),
     }
 
 
@@ -94,6 +102,7 @@ def of_promotions(promotions: pl.DataFrame, days: Sequence[str] = ()) -> Metadat
     columns = ("day", "namespace", "memory_id", "from_tier", "to_tier", "reason", "useful", "voters")
     first = promotions.sort(counts.REASON_ORDER, "day", "memory_id", descending=[False, True, False])
     return {
+        **_by_day(reasons, "decisions", days, "Promotion decisions by day"),
         "promoted": dg.MetadataValue.int(promotions.filter(pl.col("reason") == "promoted").height),
         "by reason and day": picture(plots.promotions_by_day(reasons, days), "Promotion decisions by day"),
         "by reason": table(
@@ -101,3 +110,18 @@ def of_promotions(promotions: pl.DataFrame, days: Sequence[str] = ()) -> Metadat
         ),
         "decisions": table(first.select(columns)),
     }
+
+
+def _distribution(shown: pl.DataFrame, alt: str) -> Metadata:
+    """Return the tiny chart of a distribution over 0 to 1; none without memories."""
+    memories = shown["memories"].to_list()
+    return glance(GLANCE, sparklines.bars(memories, "0", "1"), alt) if any(memories) else {}
+
+
+def _by_day(rows: pl.DataFrame, column: str, days: Sequence[str], alt: str) -> Metadata:
+    """Return the tiny chart of counts by day; none of a single day, which has its number."""
+    by_day = dict(rows.group_by("day").agg(pl.col(column).sum()).iter_rows())
+    shown = sorted({*days, *by_day})[-DAYS:]
+    if len(shown) < 2 or not any(by_day.values()):
+        return {}
+    return glance(GLANCE, sparklines.bars([by_day.get(day, 0) for day in shown], shown[0], shown[-1]), alt)

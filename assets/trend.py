@@ -8,15 +8,18 @@ import polars as pl
 
 from slowwave.assets import evaluation, feedback, learning, overview
 from slowwave.assets.daily import whole_asset
-from slowwave.assets.report import picture
+from slowwave.assets.report import glance, page_link, picture
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.evaluation.trend import Trend, trend_until
 from slowwave.scoring.days import DAY, MICROSECOND
 from slowwave.scoring.evaluation.trend import FIGURES
-from slowwave.views import markdown
-from slowwave.views.trend import comparisons, sentences, week_table
+from slowwave.scoring.measures import MRR
+from slowwave.views import markdown, sparklines
+from slowwave.views.trend import comparisons, kinds_to_plot, sentences, unused_weeks, week_table
 from slowwave.views.trend_plots import by_week
 
+WEEKS = 20
+"""Weeks of the chart that Dagster's UI shows without a click (count)."""
 MAX_NAMESPACES = 5
 """Maximum namespaces reported, those with the most judged searches (count)."""
 
@@ -36,7 +39,7 @@ def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.M
     result, week = trend_until(slowwave.space, now - MICROSECOND), now.date() - (7 + now.weekday()) * DAY
     judged = result.weeks.group_by("namespace").agg(pl.col("measured").sum()).filter(pl.col("measured") > 0)
     names = judged.sort("measured", "namespace", descending=[True, False])["namespace"]
-    metadata: dict[str, Any] = {"namespaces": names.len()}
+    metadata: dict[str, Any] = {"namespaces": names.len(), **page_link(slowwave.space.settings, "/trend")}
     for namespace in names.head(MAX_NAMESPACES):
         metadata |= _namespace_metadata(namespace, result.of(namespace), week)
     return dg.MaterializeResult(metadata=metadata)
@@ -51,7 +54,10 @@ def _namespace_metadata(namespace: str, own_trend: Trend, week: date) -> dict[st
         week: Week whose numbers are reported; an older week does not replace it.
     """
     kinds = own_trend.kinds()
-    metadata: dict[str, Any] = {f"{namespace}: trend": " ".join(sentences(own_trend))}
+    metadata: dict[str, Any] = {
+        **_glance(namespace, own_trend),
+        f"{namespace}: trend": ". ".join(sentences(own_trend)),
+    }
     if compared := comparisons(own_trend):
         metadata[f"{namespace}: compared with a memory nobody used"] = ". ".join(compared)
     for kind, weeks in kinds.items():
@@ -63,6 +69,22 @@ def _namespace_metadata(namespace: str, own_trend: Trend, week: date) -> dict[st
         for row in weeks.filter(week=week).iter_rows(named=True):
             metadata |= {f"{name}: {what}": value for what, value in _of_week(row).items()}
     return metadata
+
+
+def _glance(namespace: str, own_trend: Trend) -> dict[str, dg.MetadataValue]:
+    """Return the tiny chart of a namespace: MRR@5 with and without all use, else one kind of learning."""
+    kinds, weeks = own_trend.kinds(), unused_weeks(own_trend)
+    shown = kinds_to_plot(own_trend)
+    if weeks is None and shown:
+        weeks = kinds[shown[0]]
+    if weeks is None:
+        return {}
+    weeks = weeks.sort("week").tail(WEEKS)
+    image = sparklines.lines(
+        weeks[f"{MRR.column}_learned"].to_list(), weeks[MRR.column].to_list(),
+        f"{weeks['week'][0]}", f"{weeks['week'][-1]}", f"{MRR}; grey: without use",
+    )  # fmt: skip
+    return glance(f"{namespace}: at a glance", image, f"{MRR} by week")
 
 
 def _of_week(row: dict[str, Any]) -> dict[str, dg.MetadataValue]:

@@ -16,6 +16,7 @@ from month import month
 from rich.console import Console
 from rich.markup import escape
 
+from slowwave.cli.demo_home import DONE
 from slowwave.views.terminal import bars
 
 HERE = Path(__file__).parent
@@ -94,10 +95,12 @@ def main() -> None:
     os.environ["SLOWWAVE_HOME"] = str(home)
     say.rule("[bold]9. Start a session[/]  what an assistant should know at once")
     run("wakeup", "--budget", "200")
+    (home / DONE).touch()
     say.rule("[bold]Where to look next[/]")
     shown = escape(os.path.relpath(home))
     say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
     say.print(f'  Ask more:       [bold].venv/bin/slowwave --home {shown} search "{HINT}"[/]', soft_wrap=True)
+    say.print("  Open the page:  [bold].venv/bin/slowwave page --demo[/]")
     say.print(f"  See the night:  [bold].venv/bin/slowwave --home {shown} ui[/]   (Dagster's web page)")
     say.print("  What is planted in the vault: examples/README.md. What everything means: README.md.")
 

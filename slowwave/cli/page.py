@@ -29,6 +29,9 @@ def page(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = _HOST,
     port: Port = None,
     principal: Annotated[str, typer.Option(help="User recorded with what you do there.")] = PRINCIPAL,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Open the demo's home instead of yours; make it if it is missing.")
+    ] = False,
 ) -> Output:
     """Open the web page: search, recent memories, decisions that wait for you, undo.
 
@@ -39,13 +42,20 @@ def page(
 
     running = activate()
     if running is not None:
-        if running.page_link is None or (host, port, principal) != (_HOST, None, PRINCIPAL):
+        if running.page_link is None or (host, port, principal, demo) != (_HOST, None, PRINCIPAL, False):
             raise NotHereError
         return _opens(running.page_link(), "The link opens the page once, within ten minutes.")
 
-    settings = required_settings()
     if not installed():
         raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
+    if demo:
+        import os
+
+        from slowwave.cli.demo_home import demo_home
+
+        os.environ["SLOWWAVE_HOME"] = str(demo_home())
+    settings = required_settings()
+    err.print(f"Starting the web page of {settings.home} ...", markup=False, soft_wrap=True)
     from slowwave.serving.server import listening
     from slowwave.telemetry.logs import begin_logs
     from slowwave.web.serving import serve, server

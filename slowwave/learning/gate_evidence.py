@@ -13,10 +13,11 @@ from slowwave.evaluation.cycles import own_cycles
 from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.text_attribution import in_force, of_text, texts
 from slowwave.home.processing_watermarks import EVALUATION, Record
+from slowwave.home.visibility import closed_queries
 from slowwave.index.questions import QuestionIndex, Questions
 from slowwave.learning.active_boosts import TABLES, in_use, lessons_of
 from slowwave.learning.events import LearningEvent, approved, as_actor, learning_events, rollbacks
-from slowwave.learning.isolation import prove
+from slowwave.learning.isolation import proof_of_all
 from slowwave.learning.search_keys import KeyIndex, key_rules
 from slowwave.scoring.evaluation import Cycle
 from slowwave.scoring.feedback.learned import (
@@ -61,6 +62,8 @@ class Evidence:
         self.now = space.now()
         self.until = until or self.now.astimezone(UTC).date().isoformat()
         self.gates: dict[tuple[str, datetime, Kind, str, bool], GateDecision] = {}
+        self._closed: dict[str, set[str]] = {}
+        self._logs: dict[str, pl.DataFrame] = {}
         self._parts: dict[str, dict[str, pl.DataFrame]] = {}
         self._cycles: dict[tuple[str, str], list[Cycle]] = {}
         self._questions: dict[str, QuestionIndex] = {}
@@ -139,7 +142,19 @@ class Evidence:
     @cached_property
     def leaks(self) -> tuple[str, ...]:
         """Return the ways in which learned text reaches the full-text search now."""
-        return prove(self.space.store)
+        return proof_of_all(self.space.store)
+
+    def closed_queries(self, namespace: str) -> set[str]:
+        """Return the queries that returned a secret memory, or were judged for one."""
+        if namespace not in self._closed:
+            self._closed[namespace] = closed_queries(self.space.store, namespace)
+        return self._closed[namespace]
+
+    def log(self, namespace: str) -> pl.DataFrame:
+        """Return the rows of ``learning_log`` of a namespace, of every day."""
+        if namespace not in self._logs:
+            self._logs[namespace] = self.space.store.of(namespace).read("learning_log")
+        return self._logs[namespace]
 
     def matches(self, namespace: str, kind: Kind) -> pl.DataFrame:
         """Return the rows of ``learned_matches`` of a namespace and kind."""

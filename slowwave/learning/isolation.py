@@ -13,6 +13,7 @@ import threading
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import polars as pl
 
@@ -88,28 +89,48 @@ class IsolationWatch:
 
     Args:
         store: Tables to check.
-        table: Table with the learned rows.
+        table: Table with the learned rows; empty is every table.
+        proven: Versions of the tables at an earlier proof.
     """
 
-    def __init__(self, store: Store, table: str = TABLE) -> None:
+    def __init__(self, store: Store, table: str = TABLE, proven: dict[str, int] | None = None) -> None:
         self._store = store
-        self._names = (TABLE, SEARCHED) if table == TABLE else (table, QUESTIONS, SEARCHED)
+        names = (TABLE, SEARCHED) if table == TABLE else (table, QUESTIONS, SEARCHED)
+        self._names = names if table else tuple(store.specs)
         self._lock = threading.Lock()
-        self._proven: dict[str, int] = {}
+        self.proven = proven or {}
 
     def problems(self) -> tuple[str, ...]:
         """Return the problems that `prove` finds; empty while the tables are unchanged."""
+        try:
+            return self.proof()
+        except (SlowwaveError, RuntimeError, OSError, ValueError) as error:
+            return (f"the check failed: {error}",)
+
+    def proof(self) -> tuple[str, ...]:
+        """Return the same, and raise the error of a check that failed."""
         with self._lock:
-            try:
-                versions = {name: self._store.version(name) for name in self._names}
-                changed = [name for name, version in versions.items() if version != self._proven.get(name)]
-                if not changed:
-                    return ()
-                problems = prove(self._store, changed if self._proven else None)
-            except (SlowwaveError, RuntimeError, OSError, ValueError) as error:
-                problems = (f"the check failed: {error}",)
-            self._proven = {} if problems else versions
+            proven, self.proven = self.proven, {}
+            versions = {name: self._store.version(name) for name in self._names}
+            changed = [name for name, version in versions.items() if version != proven.get(name)]
+            problems = prove(self._store, changed if proven else None) if changed else ()
+            self.proven = {} if problems else versions
         return problems
+
+
+_PROVEN: Final[WeakKeyDictionary[Store, dict[str, int]]] = WeakKeyDictionary()
+"""Versions of all tables at the last proof that found nothing."""
+
+
+def proof_of_all(store: Store) -> tuple[str, ...]:
+    """Return the problems that `prove` finds.
+
+    The proof is repeated only for tables that have changed.
+    """
+    watch = IsolationWatch(store, "", _PROVEN.pop(store, None))
+    problems = watch.proof()
+    _PROVEN[store] = watch.proven
+    return problems
 
 
 def _problems(store: Store, name: str, term: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.home.visibility import Viewer, access_view, closed_queries, redact
+from slowwave.home.visibility import Viewer, access_view, redact
 from slowwave.learning.active_boosts import lessons_of
 from slowwave.learning.gate import decide
 from slowwave.learning.gate_evidence import Evidence, of_kind
@@ -114,7 +114,7 @@ def proposals(
     """
     taught = evidence.decided.lessons.group_by("proposal_id").agg(taught=pl.col("term").sort())
     rows = (
-        evidence.proposals.join(evidence.decided.reasons, on="proposal_id")
+        _taken(evidence, WORDS)
         .join(taught, on="proposal_id", how="left")
         .with_columns(pl.col("taught").fill_null([]))
     )
@@ -130,26 +130,47 @@ def selections(
 
     A query that returned a secret memory is redacted.
     """
-    rows = evidence.views.filter("selected").join(evidence.decided_views.reasons, on="view_id")
-    rows = rows.rename({"view_id": "proposal_id", "at": "selected_at"})
     columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
                "taken", "reason"]  # fmt: skip
-    return _selections(evidence, namespace, rows, KEYS, reason, limit).select(columns)
+    return _selections(evidence, namespace, _taken(evidence, KEYS), KEYS, reason, limit).select(columns)
+
+
+def reasons(evidence: Evidence, namespace: str, kind: Kind) -> dict[str, int]:
+    """Count the selections by outcome, most frequent first; without their titles, which are not read."""
+    rows = _outcomes(evidence, namespace, _taken(evidence, kind), kind)
+    return dict(rows["reason"].value_counts().sort("count", "reason", descending=True).iter_rows())
+
+
+def _taken(evidence: Evidence, kind: Kind) -> pl.DataFrame:
+    """Return the selections that teach, with the outcome of their rules."""
+    if kind == WORDS:
+        return evidence.proposals.join(evidence.decided.reasons, on="proposal_id")
+    rows = evidence.views.filter("selected").join(evidence.decided_views.reasons, on="view_id")
+    return rows.rename({"view_id": "proposal_id", "at": "selected_at"})
 
 
 def _selections(
     evidence: Evidence, namespace: str, rows: pl.DataFrame, kind: Kind, reason: str, limit: int | None
 ) -> pl.DataFrame:
     """Return selections with their outcome, newest first, without words of secret memories."""
-    store, key = evidence.space.store, ["search_id", "memory_id"]
-    log = of_kind(store.of(namespace).read("learning_log", "search_id IS NOT NULL"), kind)
+    rows = _outcomes(evidence, namespace, rows, kind).sort("selected_at", "proposal_id", descending=True)
+    if reason:
+        rows = rows.filter(reason=reason)
+    titled_rows = titled(evidence.space.store, namespace, rows if limit is None else rows.head(limit))
+    return redact(titled_rows, _closed(evidence, namespace, titled_rows), "query", "terms", "taught")
+
+
+def _outcomes(evidence: Evidence, namespace: str, rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """Return selections with their outcome: applied, refused, rolled back, or as their rules say."""
+    key = ["search_id", "memory_id"]
+    log = of_kind(evidence.log(namespace).filter(pl.col("search_id").is_not_null()), kind)
     applied = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
     refused = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
     by_gate = decide(evidence, namespace, evidence.now, kind).reason or PROPOSED
     taught = rows.with_columns(taught_at="selected_at")
     rolled_back = [taught.filter(rollback.hits())["proposal_id"] for rollback in evidence.rollbacks[kind]]
     taken_back = pl.concat([pl.Series("proposal_id", [], dtype=pl.String), *rolled_back])
-    rows = (
+    return (
         rows.join(applied, on=key, how="left")
         .join(refused, on=key, how="left")
         .with_columns(
@@ -158,18 +179,13 @@ def _selections(
             .when(pl.col("done")).then(pl.lit(APPLIED))
             .otherwise(pl.coalesce("kept", pl.lit(by_gate))),
         )
-        .sort("selected_at", "proposal_id", descending=True)
     )  # fmt: skip
-    if reason:
-        rows = rows.filter(reason=reason)
-    titled_rows = titled(store, namespace, rows if limit is None else rows.head(limit))
-    return redact(titled_rows, _closed(evidence, namespace, titled_rows), "query", "terms", "taught")
 
 
 def _closed(evidence: Evidence, namespace: str, rows: pl.DataFrame) -> pl.Expr:
     """Return whether the query of each row returned a secret memory."""
     query_ids = pl.Series([ids.query_id(namespace, query or "") for query in rows["query"]], dtype=pl.String)
-    return pl.lit(query_ids.is_in(sorted(closed_queries(evidence.space.store, namespace))))
+    return pl.lit(query_ids.is_in(sorted(evidence.closed_queries(namespace))))
 
 
 _KEY = ["memory_id", "query_id"]

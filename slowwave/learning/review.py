@@ -131,10 +131,10 @@ class Learning:
         status = Status(
             self._gate(evidence, WORDS),
             _by_state(terms),
-            _by_reason(learned_items.proposals(evidence, namespace)),
+            learned_items.reasons(evidence, namespace, WORDS),
             self._gate(evidence, KEYS),
             _by_state(keys),
-            _by_reason(learned_items.selections(evidence, namespace)),
+            learned_items.reasons(evidence, namespace, KEYS),
         )
         return status, terms, keys
 
@@ -384,11 +384,6 @@ def _live_keys(evidence: Evidence) -> Callable[[pl.DataFrame | None], pl.DataFra
 
 def _by_state(rows: pl.DataFrame) -> dict[State, int]:
     return dict.fromkeys(STATES, 0) | dict(rows["state"].value_counts().iter_rows())
-
-
-def _by_reason(rows: pl.DataFrame) -> dict[str, int]:
-    """Count selections by outcome, most frequent first."""
-    return dict(rows["reason"].value_counts().sort("count", "reason", descending=True).iter_rows())
 
 
 def _require_name(who: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.errors import SlowwaveError
 from slowwave.settings import OAuthSettings
-from slowwave.settings.groups import is_safe
+from slowwave.settings.addresses import is_safe
 
 if TYPE_CHECKING:
     from jwt import PyJWK

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from slowwave.settings.addresses import PageAddress, is_safe
 
 NAMESPACE = r"^\w[\w\-./]*$"
 
@@ -212,14 +214,6 @@ Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 ]  # fmt: skip
 """Signature algorithms with a public key; with a shared secret, a verifier could forge tokens."""
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
-
-
-def is_safe(url: str) -> bool:
-    """Whether an address is authentic: over TLS, or on this machine."""
-    parts = urlsplit(url)
-    near = parts.scheme == "http" and parts.hostname in _LOOPBACK
-    return bool(parts.hostname) and (parts.scheme == "https" or near)
 
 
 class OAuthSettings(Group):
@@ -314,6 +308,9 @@ class PageSettings(Group):
     session_hours: float = Field(
         12.0, gt=0, le=720, description="Hours without a request after which a user must sign in again"
     )
+    url: PageAddress = Field(
+        "", description="URL of the web UI in a browser, for links from the Dagster UI. Empty: no links"
+    )
 
 
 class TelemetrySettings(Group):
@@ -384,6 +381,9 @@ class NightSettings(Group):
         description="Owner of the assets in the Dagster UI: a mail address, or team:NAME",
     )
 
+    ui_url: PageAddress = Field(
+        "", description="URL of the Dagster UI in a browser, for links from the web UI. Empty: no links"
+    )
     dagster_url: str = Field(
         "",
         description="PostgreSQL URL for Dagster's runs and schedules (postgresql://...). Empty: SQLite "

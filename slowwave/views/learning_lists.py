@@ -92,11 +92,15 @@ def log(rows: pl.DataFrame, most: int, now: datetime) -> Table:
     whole = [Column(name, whole=True) for name in ("when", "action", "kind")]
     columns: Columns = [*whole, "reason", "user", "memory", "term"]
     cells = [
-        [since(row["at"], now), row["action"], row["kind"] or "", row["reason"] or row["detail"],
+        [_moment(row["at"], now), row["action"], row["kind"] or "", row["reason"] or row["detail"],
          row["principal"], row["memory_id"], row["term"]]
         for row in rows.head(most).iter_rows(named=True)
     ]  # fmt: skip
     return first_rows(columns, cells, rows)
+
+
+def _moment(at: datetime, now: datetime) -> Mark:
+    return Mark(since(at, now), hover=f"{at:%Y-%m-%d %H:%M} UTC")
 
 
 def preview_rollback(preview: TakenBack, most: int) -> tuple[str, Table]:

@@ -27,11 +27,13 @@ class Mark(NamedTuple):
         text: of the cell.
         mark: its meaning, such as better or worse; empty: none.
         note: faint text behind it.
+        hover: text that a page shows when the pointer is over it, such as an absolute time.
     """
 
     text: str
     mark: str = ""
     note: str = ""
+    hover: str = ""
 
 
 @dataclass(frozen=True, slots=True)

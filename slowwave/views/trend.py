@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.evaluation.trend import Trend
+from slowwave.scoring.evaluation.comparison import TIE
 from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
 from slowwave.scoring.evaluation.unused_baseline import ALL, RATED
 from slowwave.scoring.feedback.learned import USE
@@ -22,6 +23,13 @@ _VERDICTS = {
     "better": "better", "worse": "worse", "equivalent": "the same within the margin",
     "insufficient evidence": "undecided",
 }  # fmt: skip
+_UNUSED = "if nobody had ever said anything"
+_HEADLINES = {
+    "better": f"Searches are better than {_UNUSED}",
+    "worse": f"Searches are worse than {_UNUSED}",
+    "equivalent": f"Searches are about as good as {_UNUSED}",
+    "insufficient evidence": f"It is not sure yet whether searches are better than {_UNUSED}",
+}
 NOTE = "by week (Monday, UTC), of all days"
 TOO_FEW = "too few"
 NOT_OVER = "so far"
@@ -76,6 +84,33 @@ def never_used(trend: Trend) -> list[Part]:
     return [*(Paragraph(text) for text in texts), Table(columns, cells)]
 
 
+def unused_weeks(trend: Trend) -> pl.DataFrame | None:
+    """Return the weeks of one namespace beside a memory without feedback; None if no search differs."""
+    weeks = trend.kinds().get(USE)
+    return weeks if weeks is not None and _effect(weeks) else None
+
+
+def headline(trend: Trend) -> str:
+    """Say whether searches are better than without any feedback (rule 8.3).
+
+    Without such a comparison it is the conclusion about what was learned.
+    """
+    weeks = unused_weeks(trend)
+    rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("answers") == ALL))
+    if weeks is None or rows.is_empty():
+        text = sentences(trend)[0]
+        return f"{text[0].upper()}{text[1:]}."
+    row = rows.row(0, named=True)
+    difference = weeks[f"{MRR.column}_difference"].drop_nulls()
+    better, worse = int((difference > TIE).sum()), int((difference < -TIE).sum())
+    by_week = f" By week: better in {better:,}, worse in {worse:,}, of {difference.len():,}."
+    return (
+        f"{_HEADLINES[row['verdict']]}: {MRR} {signed(row['difference'])} "
+        f"({signed(row['low'])} to {signed(row['high'])}, {row['questions']:,} questions)."
+        f"{by_week if difference.len() else ''}"
+    )
+
+
 def comparisons(trend: Trend) -> list[str]:
     """Return whether use improves searches over a memory without feedback, a sentence per group."""
     rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("questions") > 0))
@@ -121,8 +156,16 @@ def sentences(trend: Trend) -> list[str]:
 
 def kinds_to_plot(trend: Trend) -> list[str]:
     """Return the kinds of learning that changed a judged search, or would have; else a plot is empty."""
-    effect = pl.col("changed") + pl.col("would_change") + pl.col("applied")
-    return [kind for kind, weeks in trend.kinds().items() if weeks.select(effect.sum()).item()]
+    return [
+        kind
+        for kind, weeks in trend.kinds().items()
+        if _effect(weeks) or weeks.select("applied").sum().item()
+    ]
+
+
+def _effect(weeks: pl.DataFrame) -> int:
+    """Count the judged searches that were changed, or would have been."""
+    return int(weeks.select((pl.col("changed") + pl.col("would_change")).sum()).item())
 
 
 def _kinds_shown(trend: Trend) -> list[str]:

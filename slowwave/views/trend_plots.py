@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from slowwave.scoring.evaluation.trend import FIGURES, LEAST_QUESTIONS
-from slowwave.scoring.measures import Measure
+from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.drawing import (
     BLUE,
     FAINT,
@@ -32,7 +33,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_WEEKS = 26  # of one plot, half a year
+A_YEAR = 53  # weeks
 TITLE = "Is it getting better?"
+UNUSED_TITLE = "Better than if nobody had ever said anything?"
+UNUSED = "if nobody had ever said anything"
+UNUSED_STATES = {
+    "applied": "as it was", "partly applied": "as it was, partly", "with it: would be": "as it would be",
+}  # fmt: skip
 _LABELS = 5  # maximum number of dates below each panel
 _NONE = "Nothing was measured."
 _POINT: dict[str, Any] = {"color": BLUE, "markerfacecoloralt": PAPER, "markersize": 4.8}
@@ -73,6 +80,29 @@ def by_week(weeks: pl.DataFrame) -> bytes:
 
     measured = any(row["measured"] for row in rows)
     return picture(TITLE, draw, HEIGHT * 1.75) if measured else nothing(TITLE, _NONE)
+
+
+def beside_unused(weeks: pl.DataFrame) -> bytes:
+    """Plot MRR@5 by week: as searches were, and as if nobody had ever said anything.
+
+    Args:
+        weeks: rows as of `by_week`, of the kind of learning that is all use; the last `A_YEAR` are shown.
+    """
+    rows = weeks.sort("week").tail(A_YEAR).to_dicts()
+    places = _places(rows)
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        _lines(axes, places, rows, MRR)
+        axes.set_title("")
+        axes.set_ylabel(f"{MRR} of the week's searches")
+        _dates(axes, places, rows)
+        if not rows[-1]["over"]:
+            axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
+        _explained(figure, axes, rows, UNUSED, UNUSED_STATES)
+
+    measured = any(row[MRR.column] is not None for row in rows)
+    return picture(UNUSED_TITLE, draw, HEIGHT * 1.2) if measured else nothing(UNUSED_TITLE, _NONE)
 
 
 def _places(rows: Rows) -> list[int]:
@@ -182,14 +212,24 @@ def _dates(axes: Axes, places: Sequence[int], rows: Rows) -> None:
     axes.tick_params(axis="x", length=3)
 
 
-def _explained(figure: Figure, axes: Axes, rows: Rows) -> None:
-    """Draw the legend of the marks in use."""
-    marks: list[tuple[str, dict[str, Any]]] = [
-        ("without learned data", {"color": GREY}),
-    ]
+def _explained(
+    figure: Figure, axes: Axes, rows: Rows, without: str = "without learned data",
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> None:  # fmt: skip
+    """Draw the legend of the marks in use.
+
+    Args:
+        without: name of the line without learned data.
+        names: other names of the states of a week.
+    """
+    marks: list[tuple[str, dict[str, Any]]] = [(without, {"color": GREY})]
     measured = [row for row in rows if row[FIGURES[0].column] is not None]
     states = {_state(row) for row in measured}
-    marks += [(name, {"marker": "o", **_POINT, **look}) for name, look in _STATES.items() if name in states]
+    marks += [
+        (names.get(name, name), {"marker": "o", **_POINT, **look})
+        for name, look in _STATES.items()
+        if name in states
+    ]
     if len(measured) < len(rows):
         few = {"color": FAINT, "marker": "x", "markersize": 4, "linestyle": ""}
         marks.append((f"under {LEAST_QUESTIONS} questions", few))

@@ -21,14 +21,18 @@ def learning(request: PageRequest) -> ShownPage:
         _kind(status.gate, "terms", status.terms, status.proposals),
         _kind(status.key_gate, "keys", status.keys, status.selections),
     ]
+    live = {"term": status.terms["live"], "search key": status.keys["live"]}
     data = {
         "kinds": kinds,
+        "nothing": terms.is_empty() and keys.is_empty() and log.is_empty(),
+        "live": " and ".join(counted(count, noun) for noun, count in live.items() if count),
         "enabled": request.memory.settings.learning.enabled,
         "terms": learning_lists.terms(terms, PAGE),
         "keys": learning_lists.keys(keys, PAGE),
         "log": learning_lists.log(log, PAGE, request.now),
         "refused": counted(refused, "selection") if refused else "",
         "when": learning_lists.WHEN,
+        "dagster": request.memory.settings.night.ui_url,
     }
     return ShownPage("learning", "Learning", data, "/learning")
 
@@ -42,7 +46,7 @@ def _kind(gate: Any, unit: str, states: Any, reasons: Any) -> dict[str, Any]:  #
         "then": then,
         "conditions": learning_lists.conditions(gate),
         "unit": unit,
-        "states": states,
+        "states": {state: count for state, count in states.items() if count},
         "became": reasons,
         "approved": any(
             condition.name == "approval" and condition.state == "open" for condition in gate.conditions

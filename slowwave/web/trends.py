@@ -16,12 +16,16 @@ STATES: Final = {"unrateable": "cannot say", "later": "later"}
 
 
 def trend(request: PageRequest) -> ShownPage:
-    """Show the quality trend: sentence, plots and table."""
+    """Show whether searches get better: a sentence, a plot, and the numbers below."""
     own_trend = _trend(request)
     kinds = wording.kinds_to_plot(own_trend)
+    draws = find_spec("matplotlib") is not None
     data = {
         "section": wording.section(own_trend, most=wording.ON_A_PAGE), "has_effect": bool(kinds),
-        "pictures": kinds if find_spec("matplotlib") else [],
+        "headline": wording.headline(own_trend) if kinds else "",
+        "has_unused": draws and wording.unused_weeks(own_trend) is not None,
+        "pictures": kinds if draws else [],
+        "dagster": request.memory.settings.night.ui_url,
     }  # fmt: skip
     return ShownPage("trend", wording.TITLE, data, "/trend")
 
@@ -34,6 +38,16 @@ def picture(request: PageRequest) -> Image:
     if weeks is None:
         raise NotFoundError(f"Unknown kind {request.path['kind']!r}: it has no weeks.")
     return Image(by_week(weeks), "image/svg+xml")
+
+
+def answer(request: PageRequest) -> Image:
+    """Plot the weeks beside a memory that nobody ever rated or cited."""
+    from slowwave.views.trend_plots import beside_unused
+
+    weeks = wording.unused_weeks(_trend(request))
+    if weeks is None:
+        raise NotFoundError("Nothing to compare yet: feedback has changed no judged search.")
+    return Image(beside_unused(weeks), "image/svg+xml")
 
 
 def _trend(request: PageRequest) -> Trend:
@@ -72,6 +86,7 @@ def label(request: PageRequest) -> Redirect:
 
 WAYS: Final = (
     PageRoute("/trend", trend),
+    PageRoute("/trend/unused.svg", answer),
     PageRoute("/trend/{kind}.svg", picture),
     PageRoute("/judge", judge),
     PageRoute("/judge", label, post=True),

@@ -13,6 +13,7 @@ import pytest
 import servers
 from starlette.testclient import TestClient
 
+from slowwave.errors import SlowwaveError
 from slowwave.settings import load
 from slowwave.web.serving import address
 
@@ -79,6 +80,64 @@ def test_other_machines_need_a_name(served):
     assert found.done.exit_code == 1
     assert "mcp.allowed_hosts" in found.done.output
     assert found.parts is None
+
+
+def test_it_says_at_once_what_it_starts(served, home):
+    found = served()
+    assert f"Starting the web page of {home}" in " ".join(found.done.stderr.split())
+    found.parts[2].close()
+
+
+DEMO = """
+import argparse, os, pathlib, sys
+parser = argparse.ArgumentParser()
+parser.add_argument("--home", type=pathlib.Path)
+home = parser.parse_args().home
+home.mkdir(exist_ok=True)
+with (home / "runs").open("a") as runs:
+    runs.write("run\\n")
+print("-- 1. Watch a vault --")
+if (home.parent / "fails").exists():
+    sys.exit("the vault is on fire")
+(home / "demo-is-complete").touch()
+"""
+
+
+def test_the_demo_home_is_made_once_and_again_when_it_was_not_finished(tmp_path, capsys):
+    from slowwave.cli.demo_home import demo_home
+
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "demo.py").write_text(DEMO)
+    (tmp_path / "fails").touch()
+    with pytest.raises(SlowwaveError, match="the vault is on fire"):
+        demo_home(tmp_path)
+    (tmp_path / "fails").unlink()
+    made = demo_home(tmp_path)
+    assert made == tmp_path / ".demo"
+    assert demo_home(tmp_path) == made
+    assert (made / "runs").read_text().split() == ["run", "run"]
+    assert capsys.readouterr().err.count("Making the demo home") == 2
+
+
+def test_an_installation_without_examples_has_no_demo(tmp_path):
+    from slowwave.cli.demo_home import demo_home
+
+    with pytest.raises(SlowwaveError, match="Clone the"):
+        demo_home(tmp_path)
+
+
+def test_the_demo_is_opened_instead_of_ones_own_home(served, home, memory, monkeypatch, tmp_path):
+    import shutil
+
+    memory.close()
+    other = tmp_path / "demo"
+    shutil.copytree(home, other)
+    monkeypatch.setattr("slowwave.cli.demo_home.demo_home", lambda: other)
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home))  # so that what the command sets ends with the test
+    found = served("--demo")
+    assert found.done.exit_code == 0, found.done.output
+    assert f"Starting the web page of {other}" in " ".join(found.done.stderr.split())
+    found.parts[2].close()
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "starlette", "uvicorn"])

@@ -17,6 +17,7 @@ from web_page import AS_FOR_EVERY_TEST, CHROMIUM, FLAGS, SCREENSHOTS, needs_chro
 from slowwave.embedding import load_embedder
 from slowwave.memory import Memory
 from slowwave.settings import EmbeddingSettings, load
+from slowwave.web.app import WAYS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), needs_chromium]
 
@@ -32,6 +33,16 @@ PAGES = [
     "/trend",
     "/judge",
 ]
+WIDE = {"width": 1280, "height": 900}
+NARROW = {"width": 390, "height": 844}
+AXE = """() => axe.run({ preload: false, resultTypes: ["violations"] }).then((found) => found.violations
+  .flatMap((one) => one.nodes.map((node) => `${one.id}: ${one.help}: ${node.html.slice(0, 160)}`)))"""
+CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.getAttribute("aria-label"))"""
+TIMES = """() => [...document.querySelectorAll("main time")]
+  .filter((one) => !one.dateTime || !/\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC/.test(one.title))
+  .map((one) => one.outerHTML)"""
 CONTRAST = """() => {
   const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
   const light = ([r, g, b]) => [r, g, b].map((one) => one / 255)
@@ -56,6 +67,7 @@ CONTRAST = """() => {
   }
   return bad;
 }"""
+OPEN = """() => document.querySelectorAll("details:not(.filters)").forEach((one) => { one.open = true; })"""
 CUT_OFF = """() => [...document.querySelectorAll("blockquote, p, h1, h2, h3, li, button, .button")]
   .filter((one) => one.checkVisibility() && !one.closest(".unseen") && one.scrollWidth > one.clientWidth + 1)
   .filter((one) => getComputedStyle(one).display !== "inline")
@@ -144,6 +156,18 @@ def fits(page: Any) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
+def every_page(served: Served) -> list[str]:
+    """A path of each page that somebody who is signed in can open."""
+    names = [*PAGES, f"/memory/{served.ids['Battery']}", f"/quarantine/{served.ids['refused']}"]
+    return [
+        *names,
+        f"/memory/{served.ids['Lamp']}/erase",
+        "/learning/words/approve",
+        "/learning/roll-back",
+        "/nowhere",
+    ]
+
+
 # These go first: they look at all pages before anything is settled.
 
 
@@ -158,17 +182,9 @@ def fits(page: Any) -> bool:
 )
 def test_every_page_can_be_read(visitor, served, scheme, size):
     page = visitor(viewport=size, color_scheme=scheme)
-    names = [*PAGES, f"/memory/{served.ids['Battery']}", f"/quarantine/{served.ids['refused']}"]
-    names += [
-        f"/memory/{served.ids['Lamp']}/erase",
-        "/learning/words/approve",
-        "/learning/roll-back",
-        "/nowhere",
-    ]
-    for path in names:
+    for path in every_page(served):
         page.goto(served.url + path)
-        for one in page.locator("details:not(.filters)").all():
-            one.evaluate("one => one.open = true")
+        page.evaluate(OPEN)
         label = re.sub(r"\W+", "-", path)[:24].strip("-") or "search"
         page.wait_for_load_state("networkidle")
         assert page.evaluate("[...document.images].every((one) => one.naturalWidth > 0)"), path
@@ -177,6 +193,34 @@ def test_every_page_can_be_read(visitor, served, scheme, size):
         assert page.evaluate(CUT_OFF) == [], path
         assert page.evaluate(CONTRAST) == [], path
         assert len(page.content().encode()) < 100_000
+
+
+def test_axe_finds_nothing_on_any_page(visitor, served):
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
+    page = visitor(viewport=WIDE)
+    page.goto(f"{served.url}/?q=who+signs+the+book+in+the+porch%3F")
+    page.get_by_role("button", name="it helped").first.click()
+    page.wait_for_url("**/found/*")
+    paths = [*every_page(served), page.url.removeprefix(served.url)]
+    for route in WAYS:  # a new page is looked at, too
+        shape = re.sub(r"\{\w+\}", "[^/?]+", route.path)
+        looked_at = any(re.fullmatch(shape, path.partition("?")[0]) for path in paths)
+        assert route.post or looked_at or route.path.endswith(".svg"), route.path
+    for path in [*paths, "/sign-in"]:
+        if path == "/sign-in":
+            page.context.clear_cookies()
+        page.goto(served.url + path)
+        page.evaluate(OPEN)
+        page.evaluate(axe.AXE_SCRIPT)
+        assert page.evaluate(TIMES) == [], path
+        for size in (WIDE, NARROW):
+            page.set_viewport_size(size)
+            assert size is NARROW or page.evaluate(CUT_TABLES) == [], path
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert page.evaluate(AXE) == [], f"{path} at {size['width']} px, {scheme}"
+    page.evaluate("document.querySelector('main').append(document.createElement('input'))")
+    assert any(told.startswith("label: ") for told in page.evaluate(AXE))  # it would have been found
 
 
 def test_a_screen_reader_finds_its_way(visitor, served):

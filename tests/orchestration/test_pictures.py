@@ -84,6 +84,9 @@ def test_every_asset_shows_its_days():
     )
     assert states["memories changed"].value == 1
     assert "Effectiveness of memories (1)" in words(states["distribution"])
+    assert "1 at most" in words(states["at a glance"])
+    small = (acts, states)
+    assert all(len(shown["at a glance"].value) < 1_000 for shown in small)  # shown without a click
 
     strong = {**head, "strength": 1.0, "stability": 86_400.0, "last_at": END - timedelta(days=1)}
     fading = pictures.of_strength(rows("strength", strong), END)

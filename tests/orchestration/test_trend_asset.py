@@ -61,6 +61,15 @@ def test_the_numbers_are_those_of_the_last_week_that_is_over(home: Path) -> None
     assert found["ada: trend"].value.startswith("better by .500 (.500 to .500) since 2 March 2026")
     assert "| 2026-03-09 | 21 of 0 | 21 | .000 → 1.000 |" in found["ada: weeks"].value
     assert found["ada: by week"].value.startswith("![Weekly trend: ada](data:image/svg+xml;base64,")
+    assert found["ada: at a glance"].value.startswith("![MRR@5 by week](data:image/svg+xml;base64,")
+    assert len(found["ada: at a glance"].value) < 1_000  # else Dagster shows a link instead
+    assert "web UI" not in found
+
+
+def test_it_links_to_the_web_ui_where_its_address_is_known(home: Path) -> None:
+    with (home / "slowwave.toml").open("a") as file:
+        file.write('\n[page]\nurl = "https://memory.example.org/"\n')
+    assert told(home, "2026-03-15")["web UI"] == dg.MetadataValue.url("https://memory.example.org/trend")
 
 
 def test_a_past_day_is_told_as_of_its_end(home: Path) -> None:

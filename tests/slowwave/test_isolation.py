@@ -14,8 +14,8 @@ from learned_rows import decide, lessons, teach
 import slowwave
 from slowwave.common import ids
 from slowwave.errors import StoreError
-from slowwave.learning import events
-from slowwave.learning.isolation import IsolationWatch, canary, prove
+from slowwave.learning import events, isolation
+from slowwave.learning.isolation import IsolationWatch, canary, proof_of_all, prove
 from slowwave.maintenance.doctor import examine
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
@@ -217,6 +217,24 @@ def test_a_watch_asks_only_when_something_has_changed(taught, monkeypatch):
 
 
 # -- every text query names a column that may be searched -----------------------------------------
+
+
+@pytest.mark.parametrize(("table", "column"), [("learned_triggers", "term"), ("searches", "query")])
+def test_the_proof_of_all_tables_is_that_of_the_first_time_and_repeats_only_what_changed(
+    taught, monkeypatch, table, column
+):
+    assert proof_of_all(taught.store) == prove(taught.store) == ()  # writes the canary
+    assert proof_of_all(taught.store) == ()
+    asked = []
+    real = isolation._problems
+    monkeypatch.setattr(isolation, "_problems", lambda *parts: asked.append(parts[1]) or real(*parts))
+    assert proof_of_all(taught.store) == ()
+    assert asked == []
+    index(table, column)(taught)
+    found = proof_of_all(taught.store)
+    assert set(asked) == {table}
+    assert found == prove(taught.store) == proof_of_all(taught.store)
+    assert f"{table}.{column} has a full-text index" in found
 
 
 @pytest.mark.parametrize(

@@ -343,3 +343,19 @@ def test_a_calibration_that_is_out_of_order_is_refused(open_memory):
     store.put_meta(f"calibration-{store.identity.model}", crossed)
     with pytest.raises(SlowwaveError, match=r"merge = 0.9 is above duplicate = 0.8.*calibrate"):
         _ = memory._space.thresholds
+
+
+@pytest.mark.parametrize("group", [("page", "url"), ("night", "ui_url")])
+def test_the_address_of_a_web_ui_is_one_that_a_browser_opens(tmp_path, group):
+    name, key = group
+    given = {"https://memory.example.org/ui/": "https://memory.example.org/ui", "http://10.0.0.7:3000": None}
+    for address, kept in given.items():
+        assert getattr(getattr(load(tmp_path, **{name: {key: address}}), name), key) == (kept or address)
+    for wrong in (
+        "memory.example.org",
+        "javascript:alert(1)",
+        "https://ada:pw@example.org",
+        "https://a.b/#x",
+    ):
+        with pytest.raises(SettingsError, match=f"{name}.{key}"):
+            load(tmp_path, **{name: {key: wrong}})

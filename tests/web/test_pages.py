@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
+import polars as pl
 import pytest
 from learning_rows import night, put_news, put_ready
 from page_home import BATTERY, CHANGED, THURSDAY, TUESDAY, words
@@ -519,6 +520,67 @@ def test_what_was_put_off_comes_last(person, memory, saved):
     first = re.search(r'name="memory" value="([^"]*)"', page)[1]
     person.done("/judge", query="lamp", memory=first, grade="later")
     assert re.search(r'name="memory" value="([^"]*)"', person.text("/judge"))[1] != first
+
+
+def used_for_a_year(memory, since: date, gain: float) -> None:
+    """What the nights measured of a year: with all use, every second question is found better."""
+    rows = [
+        {
+            "effect_id": f"{week}-{at}", "search_id": f"{week}-{at}", "query_id": f"question {at}",
+            "day": f"{since + timedelta(weeks=week):%F}", "namespace": memory.namespace, "kind": "use",
+            "live": True, "moved": at % 2 == 0, "mrr_5": 0.25, "ndcg_10": 0.25, "rated": False,
+            "mrr_5_learned": 0.25 + gain * (at % 2 == 0), "ndcg_10_learned": 0.25,
+        }
+        for week in range(53)
+        for at in range(20)
+    ]  # fmt: skip
+    memory.store.upsert("learned_effect", pl.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [
+        (0.5, "Searches are better than if nobody had ever said anything: MRR@5 +.250"),
+        (-0.2, "Searches are worse than if nobody had ever said anything: MRR@5 −.100"),
+    ],
+)
+def test_a_year_of_use_is_a_sentence_and_a_picture(person, memory, gain, words):
+    pytest.importorskip("matplotlib")
+    monday = date(2025, 1, 6)
+    used_for_a_year(memory, monday, gain)
+    told = person.words("/trend")
+    assert words in told
+    better, worse = (53, 0) if gain > 0 else (0, 53)
+    assert f"By week: better in {better}, worse in {worse}, of 53." in told
+    page = person.text("/trend")
+    assert page.count('src="/trend/unused.svg"') == 1
+    assert page.index("unused.svg") < page.index("<details") < page.index("<table")
+    picture = person.get("/trend/unused.svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert "if nobody had ever said anything" in picture.text
+    assert "Dagster" not in told
+
+
+def test_trend_and_learning_are_quiet_until_there_is_something(person):
+    told = person.words("/trend")
+    assert "Nothing to compare yet." in told
+    assert "<img" not in person.text("/trend")
+    assert person.get("/trend/unused.svg").status_code == 404
+    page = person.text("/learning")
+    assert page.count("Nothing was learned yet") == 1
+    assert "Audit log" not in page
+    assert "<table" in page  # the conditions, folded
+    assert "Roll back" not in page
+
+
+def test_dagster_is_linked_where_its_address_is_known(make_site, memory):
+    assert "Dagster" not in make_site().person().words("/learning")
+    used_for_a_year(memory, date(2025, 1, 6), 0.5)
+    person = make_site(night={"ui_url": "https://dagster.example.org/memory/"}).person()
+    for path, asset in (("/learning", "learning_gate"), ("/trend", "trend")):
+        page = person.text(path)
+        assert f'href="https://dagster.example.org/memory/assets/{asset}"' in page
+        assert 'href="https://dagster.example.org/memory/runs"' in page
 
 
 def test_a_picture_of_no_kind_is_not_there(person):

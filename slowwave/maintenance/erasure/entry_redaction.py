@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from slowwave.common import ids
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
@@ -35,12 +38,34 @@ TEXT_FIELDS = (
 """Fields of a payload with free text; the others have names and codes of ours."""
 
 
+_QUERY: Final = b'"query":"'
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_FEW = 50
+"""Maximum erased memories whose ids are looked for in the bytes of a payload (count)."""
+
+
 def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
     """Yield entries of a namespace by `seq`, each with its parsed payload (``data``)."""
+    return map(_parsed, _unparsed(journal, namespace, kinds))
+
+
+def _unparsed(journal: Journal, namespace: str, kinds: Collection[str]) -> Iterator[Row]:
     for page in journal.pages(kinds=list(kinds), namespace=namespace, size=BATCH_SIZE):
-        for row in page.iter_rows(named=True):
-            data = payload_of(row["payload"])
-            yield {**row, "data": data if isinstance(data, dict) else {}}
+        yield from page.iter_rows(named=True)
+
+
+def _parsed(row: Row) -> Row:
+    data = payload_of(row["payload"])
+    return {**row, "data": data if isinstance(data, dict) else {}}
+
+
+def query_in(payload: bytes) -> str | None:
+    """Return the query of a search's payload without parsing all of it; None if that is not sure."""
+    begin = payload.find(_QUERY)
+    if begin < 0 or payload.find(_QUERY, begin + 1) >= 0:
+        return None
+    text = _STRING.match(payload, begin + len(_QUERY) - 1)
+    return None if text is None else str(orjson.loads(text[0]))
 
 
 @dataclass
@@ -58,13 +83,17 @@ class RedactedEntries:
     needles: QuoteFingerprints
     counts: Counter[str] = field(default_factory=Counter)
     searches: list[str] = field(default_factory=list)
+    _ids: list[bytes] | None = None
 
     def of(self, journal: Journal) -> dict[int, Redaction]:
         """Return all redactions, by seq."""
         changes: dict[int, Redaction] = {}
         latest: dict[str, tuple[int, str]] = {}
         everything = self.work.scope == "namespace"
-        for row in entries_of(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
+        for entry in _unparsed(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
+            if not everything and self._is_untouched(entry):
+                continue
+            row = _parsed(entry)
             if (change := self._of(row)) is None:
                 continue
             changes[row["seq"]] = change
@@ -113,6 +142,8 @@ class RedactedEntries:
 
     def _search(self, row: Row) -> Redaction | None:
         data, erased = row["data"], set(self.work.memories)
+        if not self._may_name(row):
+            erased = set()
         returned = {result.get("memory_id") for result in data.get("shown") or ()}
         returned |= set(data.get("left_out") or ())
         if erased & returned or self.needles.quoted(data.get("query")):
@@ -120,13 +151,30 @@ class RedactedEntries:
             change = emptied(self.work.erasure, row["kind"])
             return Redaction(change.payload, {**change.columns, "origin": ""})
         candidates = data.get("candidates") or {}
-        remaining = without(candidates, erased)
+        remaining = without(candidates, erased) if erased else candidates
         columns = {"origin": ""} if self._names(row["origin"]) else {}  # the name of a project is free text
         return (
             Redaction({**data, "candidates": remaining}, columns)
             if columns or remaining != candidates
             else None
         )
+
+    def _is_untouched(self, row: Row) -> bool:
+        """Whether a search, of which there are most, surely stays as it is; read without parsing it."""
+        if row["kind"] != "search" or self._may_name(row) or self._names(row["origin"]):
+            return False
+        query = query_in(row["payload"])
+        return query is not None and not self.needles.quoted(query)
+
+    def _may_name(self, row: Row) -> bool:
+        """Whether the payload has the id of an erased memory somewhere: a test of its bytes, before others.
+
+        Ids are base32, which JSON writes as it is.
+        """
+        if self._ids is None:
+            self._ids = [name.encode() for name in self.work.memories]
+        payload: bytes = row["payload"]
+        return len(self._ids) > _FEW or any(name in payload for name in self._ids)
 
     def _names(self, text: str | None) -> bool:
         return bool(text) and (self.needles.quoted(text) or any(self.needles.mentioned([text or ""])))
@@ -145,7 +193,9 @@ class RedactedEntries:
 
     def _about(self, row: Row) -> Redaction | None:
         """Empty ratings, judgments and other entries that name an erased memory or quote it."""
-        named = any(ids.memory_of(text) in self.work.memories for text in strings(row["data"]))
+        named = self._may_name(row) and any(
+            ids.memory_of(text) in self.work.memories for text in strings(row["data"])
+        )
         # A judge's explanation has only words of ours and of the memory that it is about.
         fields = [name for name in TEXT_FIELDS if name != "explanation" or row["origin"] == MANUAL]
         quoted = any(self.needles.quoted(text) for name in fields for text in strings(row["data"].get(name)))

@@ -87,10 +87,8 @@ def quoting_pages(
     )  # a single word is too common
     whole = QuoteFingerprints(frozenset(), (*names, *memories))
     go, stay = list[Path](), list[Path]()
-    for path in sorted(home.rglob("*")):
+    for path in _files(home):
         inside = path.relative_to(home)
-        if not path.is_file() or inside.parts[0] in _OWN:
-            continue
         if inside.name.startswith(_SET_ASIDE):  # a previous journal that was set aside
             go.append(path)
             continue
@@ -106,6 +104,18 @@ def quoting_pages(
         elif quoted:
             stay.append(path)
     return Pages(tuple(go), tuple(stay))
+
+
+def _files(home: Path) -> Iterator[Path]:
+    """Yield the sorted files of a home.
+
+    Those of tables and of Dagster, which are many, are left out.
+    """
+    for path in sorted(home.iterdir()):
+        if path.name in _OWN:
+            continue
+        below = [] if path.is_symlink() else sorted(path.rglob("*"))
+        yield from (inside for inside in [path, *below] if inside.is_file())
 
 
 def drop_sessions(home: Path) -> None:

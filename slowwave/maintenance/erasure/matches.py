@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
@@ -20,6 +22,39 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.journal import Journal
+    from slowwave.maintenance.erasure.entry_redaction import Row
+
+
+_TABLES: Final = ("memories", "quarantine")
+"""Tables with a row per note."""
+_KEPT: Final = 20_000
+"""Maximum journal entries of notes that are kept between passes over them (count)."""
+
+
+class NoteEntries:
+    """Journal entries of a namespace's notes, for several passes; a few are read once and kept.
+
+    Args:
+        journal: That has them.
+        namespace: Of the notes.
+    """
+
+    def __init__(self, journal: Journal, namespace: str) -> None:
+        self._journal, self._namespace = journal, namespace
+        self._kept: list[Row] | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield them by `seq`, as `entries_of` does."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept: list[Row] = []
+        for row in entries_of(self._journal, self._namespace, SOURCE_KINDS):
+            if len(kept) <= _KEPT:
+                kept.append(row)
+            yield row
+        self._kept = kept if len(kept) <= _KEPT else None
 
 
 @dataclass
@@ -64,8 +99,14 @@ def find(
     Raises:
         NotFoundError: The namespace has none of this name.
     """
-    origins = _sources(space, namespace)
-    known = {ids.memory_id(namespace, name): name for name in origins}
+    subjects = ErasureSubjects()
+    entries = NoteEntries(space.journal, namespace)
+    titles, hashes, texts_of, written = _texts(entries, namespace)
+    origins = space.journal.subjects(namespace)
+    known = _named_sources(space, namespace, memory_ids) if scope == "memories" else None
+    if known is None:
+        origins = _sources(space, namespace, origins)
+        known = {ids.memory_id(namespace, name): name for name in origins}
     if scope == "memories":
         if unknown := [name for name in memory_ids if name not in known]:
             raise NotFoundError(
@@ -84,28 +125,41 @@ def find(
         raise NotFoundError(
             f"Namespace {namespace!r} has no source that begins with {source!r}. Nothing was erased."
         )
-    subjects = ErasureSubjects()
-    titles, hashes, texts_of = _texts(space, namespace)
     going = wanted | _copies(wanted, hashes)
     texts = {text for memory in going for text in texts_of.get(memory, ())}
     subjects.once = {memory for memory, own in texts_of.items() if memory not in going and own & texts}
+    known = written | known
     for memory in sorted(going):
         name = known[memory]
         subjects.named[memory] = Named(
-            memory, name, titles.get(memory, ""), origins[name], memory not in wanted
+            memory, name, titles.get(memory, ""), origins.get(name, ""), memory not in wanted
         )
-    _add_fingerprints(space, namespace, subjects)
+    _add_fingerprints(space, namespace, subjects, entries)
     return subjects
 
 
-def _sources(space: Workspace, namespace: str) -> dict[str, str]:
+def _sources(space: Workspace, namespace: str, written: Mapping[str, str]) -> dict[str, str]:
     """Return every source that the journal or a table knows, with its vault."""
-    sources = space.journal.subjects(namespace)
-    where = within(namespace)
-    for table in ("memories", "quarantine"):
-        for source in space.store.read(table, where, columns=["source"])["source"].drop_nulls().unique():
+    sources = dict(written)
+    for table in _TABLES:
+        for source in space.store.scan(table, within(namespace), columns=["source"])["source"].drop_nulls():
             sources.setdefault(source, "")
     return sources
+
+
+def _named_sources(space: Workspace, namespace: str, wanted: Sequence[str]) -> dict[str, str] | None:
+    """Return the sources of named memories by id, without computing the ids of all sources.
+
+    A table's row is taken only if its id is that of its source. None if some memory has no such row: only
+    the journal may know it.
+    """
+    columns, also = ["memory_id", "source"], within(namespace)
+    rows = pl.concat(
+        space.store.read_by(name, "memory_id", wanted, columns=columns, also=also) for name in _TABLES
+    )
+    stored = rows.drop_nulls("source").iter_rows()
+    named = {name: source for name, source in stored if ids.memory_id(namespace, source) == name}
+    return named if set(wanted) <= named.keys() else None
 
 
 def _paths(space: Workspace, namespace: str) -> dict[str, str]:
@@ -114,15 +168,19 @@ def _paths(space: Workspace, namespace: str) -> dict[str, str]:
     return dict(rows.iter_rows())
 
 
-def _texts(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
-    """Return each memory's latest title and content hash, and the hashes of all its texts."""
-    titles, hashes, every = {}, {}, dict[str, set[str]]()
-    for row in entries_of(space.journal, namespace, ("save", "unreadable")):
+def _texts(
+    entries: NoteEntries, namespace: str
+) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]], dict[str, str]]:
+    """Return by memory: latest title and content hash, hashes of all texts, source."""
+    titles, hashes, every, sources = {}, {}, dict[str, set[str]](), {}
+    for row in entries:
+        if row["kind"] not in ("save", "unreadable"):
+            continue
         memory = ids.memory_id(namespace, row["subject"])
-        titles[memory] = str(row["data"].get("title") or "")
+        titles[memory], sources[memory] = str(row["data"].get("title") or ""), row["subject"]
         hashes[memory] = row["content_hash"]
         every.setdefault(memory, set()).update(filter(None, [row["content_hash"]]))
-    return titles, hashes, every
+    return titles, hashes, every, sources
 
 
 def _copies(wanted: Collection[str], hashes: Mapping[str, str]) -> set[str]:
@@ -130,12 +188,14 @@ def _copies(wanted: Collection[str], hashes: Mapping[str, str]) -> set[str]:
     return {memory for memory, digest in hashes.items() if digest in named}
 
 
-def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubjects) -> None:
-    """Find unique words, phrases and followers of the subjects, in one pass over all notes."""
+def _add_fingerprints(
+    space: Workspace, namespace: str, subjects: ErasureSubjects, entries: NoteEntries
+) -> None:
+    """Find unique words, phrases and followers of the subjects, in two passes over all notes."""
     erased, sources = subjects.named, subjects.sources
     own: set[str] = set()
     phrases: set[str] = set()
-    for row in entries_of(space.journal, namespace, SOURCE_KINDS):
+    for row in entries:
         if row["subject"] in sources:
             own |= vocabulary(texts_in(row["data"])) | vocabulary([row["subject"]])
             title = str(row["data"].get("title") or "")
@@ -145,7 +205,7 @@ def _add_fingerprints(space: Workspace, namespace: str, subjects: ErasureSubject
     subjects.lent.discard("")
     other: set[str] = set()
     titles: set[str] = set()
-    for row in entries_of(space.journal, namespace, SOURCE_KINDS):
+    for row in entries:
         if row["subject"] not in sources:
             data = row["data"]
             if data.get("follows") in sources:
