@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import chain
 
 import orjson
@@ -34,6 +33,8 @@ VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO, "accept": ACCEPT}
 
 ALWAYS_REFUSED = frozenset({"bad_namespace"})
 """Faults that refuse a note in every mode."""
+NEVER_TRUSTED = ALWAYS_REFUSED | {"unknown_sensitivity"}
+"""Faults that refuse a note of a trusted source, too: a misspelled label may mean secret."""
 
 PARTS: dict[Formula, tuple[str, ...]] = {"seeds": (*WEIGHTS,), "applicable": (*WEIGHTS, STATEMENT)}
 """Names of the parts of a score in a verdict; a part that does not apply is null."""
@@ -75,12 +76,13 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
         reasons = _reasons(staged, [_content_faults(parts, policy) for parts in scores], policy, served)
     columns = ("memory_id", "act", "reason", "released", "occurred_at")
     acts = list(zip(*(staged[name].to_list() for name in columns), strict=True))
+    refusing = _refusing(staged, policy)
     judged = [
         (
             memory_id,
-            *_verdict(act, reason, released=bool(released), moment=moment, faults=faults, policy=policy),
+            *_verdict(act, reason, released=bool(released), always=always, faults=faults),
         )
-        for (memory_id, act, reason, released, moment), faults in zip(acts, reasons, strict=True)
+        for (memory_id, act, reason, released, _), always, faults in zip(acts, refusing, reasons, strict=True)
     ]
     scored = [
         (parts[-1], _as_json(parts, policy)) if act == "save" else (None, None)
@@ -104,18 +106,38 @@ def has_faults(notes: pl.DataFrame, policy: GatePolicy) -> pl.Series:
     )
 
 
+def _refusing(staged: pl.DataFrame, policy: GatePolicy) -> list[frozenset[str] | None]:
+    """Return the faults that refuse each note; None: all of them."""
+    moments = staged["occurred_at"].to_list()
+    if not policy.trusted:
+        return [None if policy.enforces_at(moment) else ALWAYS_REFUSED for moment in moments]
+    sources = (staged[name].to_list() for name in ("namespace", "origin", "principal"))
+    return [
+        None
+        if policy.refuses(namespace, origin, principal, moment)
+        else NEVER_TRUSTED
+        if policy.enforces_at(moment)
+        else ALWAYS_REFUSED
+        for namespace, origin, principal, moment in zip(*sources, moments, strict=True)
+    ]
+
+
 def _verdict(
-    act: str, reason: str | None, *, released: bool, moment: datetime, faults: list[str], policy: GatePolicy
+    act: str, reason: str | None, *, released: bool, always: frozenset[str] | None, faults: list[str]
 ) -> tuple[str, list[str]]:
-    """Return the verdict on one event, and the reasons that count for it."""
+    """Return the verdict on one event, and the reasons that count for it.
+
+    Args:
+        always: faults that refuse it; None: all of them.
+    """
     if act == "unreadable":
         return REFUSE, [reason] if reason is not None else []
     if act != "save":
         return VERDICT_OF_ACT.get(act, PASS), []
-    always = [name for name in faults if name in ALWAYS_REFUSED]
     if released:
-        return (REFUSE if always else PASS), always
-    refused = faults if policy.enforces_at(moment) else always
+        grave = [name for name in faults if name in ALWAYS_REFUSED]
+        return (REFUSE if grave else PASS), grave
+    refused = faults if always is None else [name for name in faults if name in always]
     return (REFUSE if refused else PASS), faults
 
 

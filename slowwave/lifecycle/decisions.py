@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -179,8 +178,9 @@ def history(
             f"Namespace {namespace!r} has no memory {memory_id!r}. `slowwave show` lists ids."
         )
     acts = space.journal.about(namespace, sources[0])
-    events, saved = [], None
-    for before, entry in pairwise((None, *acts)):
+    events: list[dict[str, Any]] = []
+    saved: Entry | None = None
+    for before, entry in zip([None, *acts], acts, strict=False):
         events.append(_act(entry, before, viewer, saved))
         saved = entry if entry.kind == "save" else saved
     for row in refused.iter_rows(named=True):

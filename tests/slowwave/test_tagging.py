@@ -63,7 +63,7 @@ def test_a_tag_is_added_and_removed_without_a_change_of_text_or_author(memory):
     assert [event["details"] for event in memory.history(lamp)] == [
         "", "tags added: light", "tags removed: pier"
     ]  # fmt: skip
-    assert [found.memory_id for found in memory.search("lamp on the pier")][0] == lamp
+    assert memory.search("lamp on the pier").results[0].memory_id == lamp
 
 
 def test_memories_that_are_not_current_stay_as_they_are(memory):

@@ -261,7 +261,7 @@ def test_a_memory_is_forgotten_and_brought_back(person, memory, saved):
     assert "Unforget" in person.words(f"/memory/{one}")
     assert "already" in person.done(f"/memory/{one}/forget")
     person.refused(f"/memory/{one}/correct", 409, content="The lamp on the pier is green.")
-    assert "Unforgotten" in person.done(f"/memory/{one}/remember")
+    assert "No longer forgotten" in person.done(f"/memory/{one}/remember")
     assert [result.memory_id for result in memory.search("lamp")] == [one]
     person.refused("/memory/nosuch/forget", 404)
 
