@@ -43,7 +43,8 @@ def templates() -> Environment:
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
     environment.globals.update(others_say_it=others_say_it, in_words=in_words)
     environment.filters.update(
-        raw=raw, when=when, markdown=markdown, plain=plain, became=outcome_of, by_source=by_source, bar=bar, lcfirst=lambda text: text[:1].lower() + text[1:],
+        raw=raw, when=when, markdown=markdown, plain=plain, became=outcome_of, by_source=by_source, bar=bar,
+        lcfirst=lambda text: text[:1].lower() + text[1:],
     )  # fmt: skip
     return environment
 

@@ -45,8 +45,8 @@ def test_the_rule_is_in_the_journal_and_other_namespaces_are_judged(memory):
     let_in = memory.save("ok then", title="A remark")
     assert let_in.status == "live"
     assert let_in.reasons  # kept beside it
-    with Memory(memory.settings, namespace="bob", space=memory.home) as other:
-        assert other.save("ok then", title="A remark").status == "quarantined"
+    other = Memory(memory.settings, namespace="bob", space=memory.home)
+    assert other.save("ok then", title="A remark").status == "quarantined"
     with Memory(memory.settings, namespace="ada") as fresh:
         assert [one.source for one in trusted_sources(fresh.tenant)] == ["user:application"]
     assert untrust(tenant, "user:application")

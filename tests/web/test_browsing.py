@@ -90,14 +90,8 @@ def test_a_history_says_in_words_what_changed(person, memory, saved):
     memory.forget(one)
     memory.unforget(one)
     history = person.words(f"/memory/{one}").partition("History")[2]
-    words_in_order = [
-        "No longer forgotten",
-        "Forgotten",
-        "Labels changed",
-        "tags added: pier",
-        "Text changed",
-    ]
-    places = [history.index(each) for each in words_in_order]
+    newest_first = ["No longer forgotten", "Forgotten", "Labels changed", "tags added: pier", "Text changed"]
+    places = [history.index(each) for each in newest_first]
     assert places == sorted(places)
     assert "Unforgotten" not in history
 

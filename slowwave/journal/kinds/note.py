@@ -22,8 +22,8 @@ class Save(TypedDict, total=False):
 
     `created_at` is the date that its text carries, in microseconds; `metadata` is JSON; `context` is
     inherited from the note that it `follows`, which is named by its source; `released`: a user released it
-    from quarantine; `path`: where a note of a vault is now, if that is not its source. `saved_by` and `saved_at`
-    (microseconds): author and moment of a text that somebody else brings back or only labels.
+    from quarantine; `path`: where a note of a vault is now, if that is not its source. `saved_by` and
+    `saved_at` (microseconds): author and moment of a text that somebody else brings back or only labels.
     """
 
     title: str
