@@ -142,6 +142,11 @@ def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
     )
 
 
+def sentences_with_values(text: str) -> list[str]:
+    """Return the sentences of a text that have a value."""
+    return [sentence for sentence, _ in _sentences(text)[1] if _values(sentence)]
+
+
 @lru_cache(maxsize=8_192)
 def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the speaker of a text, and its sentences that may have values.

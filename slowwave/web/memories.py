@@ -11,6 +11,7 @@ from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, redact
 from slowwave.lifecycle.correcting import given_title
+from slowwave.search.subject_line import NEIGHBOURS, has_neighbours, neighbour_query, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
@@ -43,10 +44,11 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     calls: list[Callable[[], Any]] = [
         lambda: request.memory.history(name, viewer=request.viewer),
         lambda: _labels(request, name),
+        lambda: _neighbours(request, record),
     ]
     if request.person:
         calls.append(lambda: stats_of(request.memory.home, record, as_of=request.now))
-    events, labels, *stats = together(*calls)
+    events, labels, neighbours, *stats = together(*calls)
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
@@ -54,6 +56,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
+        "line": subject_line(request.memory.tenant, record, events, neighbours),
         "links": _links(request, record, events),
         "file": record.source if labels["origin"] else "",
         "labels": labels,
@@ -75,6 +78,15 @@ def _is_quarantined(request: PageRequest, name: str) -> bool:
 def _labels(request: PageRequest, name: str) -> dict[str, Any]:
     where = request.memory.tenant.mine(one_of("memory_id", [name]))
     return request.memory.store.read("memories", where, columns=_LABELS).row(0, named=True)
+
+
+def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, str]]:
+    """Return ids and passages of the nearest memories, as a search by this reader finds them."""
+    if not has_neighbours(record):
+        return []
+    query = neighbour_query(record)
+    found = request.memory.search(query, limit=NEIGHBOURS + 1, include_weak=True, log=False)
+    return [(result.memory_id, result.text) for result in found]
 
 
 def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.views.decisions import outcome_of
 from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
-from slowwave.views.moments import since
+from slowwave.views.moments import day, since
 from slowwave.views.scores import MEANING, by_source, others_say_it
 from slowwave.web.markdown import markdown, plain
 from slowwave.web.request import local, to
@@ -44,7 +44,7 @@ def templates() -> Environment:
     environment.globals.update(others_say_it=others_say_it, in_words=in_words)
     environment.filters.update(
         raw=raw, when=when, markdown=markdown, plain=plain, became=outcome_of, by_source=by_source, bar=bar,
-        lcfirst=lambda text: text[:1].lower() + text[1:],
+        date=day, lcfirst=lambda text: text[:1].lower() + text[1:],
     )  # fmt: skip
     return environment
 
