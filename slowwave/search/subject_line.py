@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from slowwave.home.visibility import HIDDEN, is_open, open_rows
 from slowwave.quality.admission.types import LIVE
 from slowwave.quality.outdated.related import outdated_among
+from slowwave.quality.outdated.statements import sentences_with_values
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, written_date
 from slowwave.store import one_of
 
@@ -58,8 +59,9 @@ def neighbour_query(record: MemoryRecord) -> str:
 
 
 def has_neighbours(record: MemoryRecord) -> bool:
-    """Whether other memories are compared with this one: it is current, and no secret."""
-    return record.status == LIVE and is_open(record.sensitivity)
+    """Whether other memories are compared with this one: it is current, no secret, and has a value."""
+    is_compared = record.status == LIVE and is_open(record.sensitivity)
+    return is_compared and bool(sentences_with_values(record.content))
 
 
 def subject_line(

@@ -26,7 +26,8 @@ _EDITED: Final = {"type": "memory_type", "tier": "importance_tier", "sensitivity
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
 _WORDS: Final = {
     "saved": "saved", "remembered": "no longer forgotten", "released": "released from quarantine",
-    "forgotten": "forgotten", "unreadable": "unreadable", "refused": "refused by the save gate",
+    "complement": "compared with others", "forgotten": "forgotten", "unreadable": "unreadable",
+    "refused": "refused by the save gate",
 }  # fmt: skip
 _LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
 

@@ -45,6 +45,7 @@ def templates() -> Environment:
     environment.filters.update(
         raw=raw, when=when, markdown=markdown, plain=plain, became=outcome_of, by_source=by_source, bar=bar,
         date=day, lcfirst=lambda text: text[:1].lower() + text[1:],
+        ucfirst=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip
     return environment
 

@@ -165,7 +165,8 @@ def decision(request: PageRequest) -> ShownPage:
         "row": row, "both": _both(_text_of(other), _text_of(note)), "note": note, "existing": other,
         "here": to("decisions", row["decision_id"]),
     }  # fmt: skip
-    title = f"{outcome_of(row)}: {row['title'] or row['memory_id']}"
+    outcome = outcome_of(row)
+    title = f"{outcome[:1].upper()}{outcome[1:]}: {row['title'] or row['memory_id']}"
     return ShownPage("decision", title, data, "/decisions")
 
 

@@ -401,8 +401,8 @@ def test_a_forgotten_memory_names_what_says_the_same(person, memory):
 def test_a_decision_shows_both_texts_and_what_differs(person, memory):
     waiting(memory)
     page = person.text("/decisions")
-    assert "<mark>Tuesday</mark>" in page
-    assert "<mark>Thursday</mark>" in page
+    assert "<del>Tuesday</del>" in page
+    assert "<ins>Thursday</ins>" in page
     assert "1 waiting" in words(page)
     assert "never asked about again" in words(page)
 

@@ -29,7 +29,7 @@ def test_a_refused_note_stands_beside_what_it_repeats(person, memory, claude):
     assert "by claude" in words(page)
     assert f'href="/memory/{lamp}"' in page
     assert page.count(LAMP) == 2
-    assert "Compare with the memory it repeats" in person.words("/quarantine")
+    assert "Both texts are the same." in person.words("/quarantine")
 
 
 def test_an_echo_names_the_memory_that_a_search_returned(person, memory, claude):
