@@ -13,7 +13,7 @@ SENTENCES: Final = 3  # of a passage that are asked (count)
 
 
 def outdated_among(passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
-    """Return the newest memory of each one with an outdated value, whatever a search would ask.
+    """Return the newest memory of each one with an outdated value.
 
     The rule is that of a search (`outdated_memories`). Its questions are titles that a user gave, and
     sentences with values. So every answer is one that a search with these words gives.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def gate_changes(journal: Journal) -> tuple[tuple[Moved, ...], tuple[Trusted, ...], int]:
-    """Return the changes of the gate's start, the trusted sources, and the count of their events."""
+    """Return changes of the gate's start, trusted sources, and the count of both."""
     if not journal.count(EVERYBODY, GATE):
         return (), (), 0
     rows = journal.read(kinds=[GATE], namespace=EVERYBODY).select("occurred_at", "principal", "payload")

@@ -48,13 +48,13 @@ class Workspace(OpenHome):
             self.__dict__.pop("gate_policy", None)  # another thread may have stored it first
 
     def look_at_gate(self) -> None:
-        """Reload the gate policy if any process has changed its start or a trusted source since."""
+        """Reload the gate policy if its start or a trusted source has changed since."""
         if "gate_policy" in self.__dict__ and self._gate_events != self.journal.count(EVERYBODY, GATE):
             self.__dict__.pop("gate_policy", None)
 
     @cached_property
     def gate_policy(self) -> GatePolicy:
-        """Policy of the save gate: its settings, its activation, changes of its start, trusted sources."""
+        """Policy of the save gate: settings, activation, changes of its start, trusted sources."""
         from slowwave.home.gate_schedule import gate_changes
 
         gate = self.settings.gate

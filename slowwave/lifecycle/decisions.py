@@ -214,7 +214,7 @@ def _about(memory_id: str) -> str:
 
 
 def _act(entry: Entry, before: Entry | None, viewer: Viewer, saved: Entry | None) -> dict[str, Any]:
-    """Return an event of a source, with what its save changed in the labels of the one before."""
+    """Return an event of a source, with the changed labels of a save."""
     let_in = "remembered" if before is not None and before.kind == "forget" else "released"
     names = {"save": let_in if is_released(entry.payload) else "saved", "forget": "forgotten"}
     text = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
@@ -237,7 +237,7 @@ _LABELS = {
 
 
 def label_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return in words how the labels of two saves differ: tags, and labels with one value."""
+    """Return in words how the labels of two saves differ."""
     had, has = (list(payload.get("tags") or ()) for payload in (before, after))
     gained, lost = [tag for tag in has if tag not in had], [tag for tag in had if tag not in has]
     lines = [f"tags added: {', '.join(gained)}"] if gained else []

@@ -1,4 +1,4 @@
-"""Evidence on refused notes for the person who decides: where they came from, and what they repeat."""
+"""Evidence on refused notes for the person who decides: their senders, and what they repeat."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Sender(NamedTuple):
-    """Where a refused note came from.
+    """Sender of a refused note.
 
     Attributes:
         principal: User who saved it.

@@ -139,7 +139,7 @@ def _superseded(tenant: Tenant, memory_id: str) -> dict[str, str]:
 
 
 def _until(name: str, dates: Mapping[str, datetime], ends: Mapping[str, Outdated]) -> datetime | None:
-    """Return the date of the next value in a chain that ends with the same memory; None if it holds."""
+    """Return the date of the next value in a chain; None for one that holds."""
     if name not in ends:
         return None
     newest = ends[name].newest

@@ -82,7 +82,7 @@ def _labels(request: PageRequest, name: str) -> dict[str, Any]:
 
 
 def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, str]]:
-    """Return ids and passages of the nearest memories, as a search by this reader finds them."""
+    """Return ids and passages of the nearest memories that this reader may find."""
     if not has_neighbours(record):
         return []
     query = neighbour_query(record)

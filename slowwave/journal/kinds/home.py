@@ -22,7 +22,10 @@ class WorkEnded(TypedDict, total=False):
 
 
 class Gate(TypedDict, total=False):
-    """Start of the save gate's enforcement (ISO 8601), or whether a source is `trusted` in a namespace."""
+    """Start of the save gate's enforcement (ISO 8601), or a rule on a source.
+
+    The rule is whether `source` is `trusted` in the namespace `of`.
+    """
 
     begins: str
     why: str
