@@ -16,6 +16,7 @@ from slowwave.quality.admission.types import LIVE
 from slowwave.quality.outdated.related import outdated_among
 from slowwave.quality.outdated.statements import sentences_with_values
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, written_date
+from slowwave.quality.titles import is_from_first_words
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from slowwave.home.tenant import MemoryRecord, Tenant
 
 NEIGHBOURS: Final = 10  # nearest memories that are compared, as many as in a search (count)
-MAX_QUERY: Final = 400  # characters of a memory's text that find its neighbours (count)
+MAX_QUERY: Final = 200  # characters of a memory that find its neighbours (count)
 MAX_ENTRIES: Final = 20  # of a line, the newest ones (count)
 MAX_STEPS: Final = 20  # along supersessions (count)
 _COLUMNS: Final = ("memory_id", "title", "content", "sensitivity", "status", "created_at", "updated_at")
@@ -54,8 +55,10 @@ class LineEntry:
 
 
 def neighbour_query(record: MemoryRecord) -> str:
-    """Return the words that find the neighbours of a memory: its title and the beginning of its text."""
-    return f"{record.title} {record.content[:MAX_QUERY]}".strip()
+    """Return the words that find the neighbours of a memory: its title and sentences with values."""
+    said = " ".join(sentences_with_values(record.content))
+    title = "" if is_from_first_words(record.title, record.content) else record.title
+    return f"{title} {said or record.content}".strip()[:MAX_QUERY]
 
 
 def has_neighbours(record: MemoryRecord) -> bool:

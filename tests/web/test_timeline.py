@@ -75,3 +75,21 @@ def test_no_word_of_a_secret_memory_is_in_a_timeline(person, assistant, memory):
     page = assistant.text("/timeline")
     assert said(page) == []
     assert safe not in page
+
+
+def test_an_outdated_value_names_the_newer_one_on_the_page(person, assistant, memory):
+    april = datetime(2026, 4, 2, 12, tzinfo=UTC)
+    memory.save("The rate limit is 100 requests a minute.", title="Old", created_at=MARCH)
+    memory.save("The rate limit was raised to 200 requests a minute.", title="New", created_at=april)
+    for visitor in (person, assistant):
+        assert said(visitor.text("/timeline")) == [
+            "new New · application", "new Old · application until 2 Apr 2026 outdated by New",
+        ]  # fmt: skip
+
+
+def test_a_secret_update_ends_nothing_that_is_open(person, memory):
+    april = datetime(2026, 4, 2, 12, tzinfo=UTC)
+    memory.save("The rate limit is 100 requests a minute.", title="Old", created_at=MARCH)
+    text = "The rate limit was raised to 200 requests a minute."
+    memory.save(text, title="New", created_at=april, sensitivity="secret")
+    assert "until" not in " ".join(said(person.text("/timeline")))

@@ -89,7 +89,7 @@ def write(
     store = around.store
     saves = news.filter(pl.col("act") == "save")
     entered = _states(around, admission.entered, chunks)
-    parts = [_rows(store, with_saved_dates(around.space.journal, saves), entered)]
+    parts = [_rows(around, saves, entered)]
     if admission.changes:
         parts.append(_changed(store, _states(around, admission.changes, chunks), news))
     if "forget" in set(news["act"]):
@@ -126,12 +126,13 @@ def write(
     )
 
 
-def _rows(store: Store, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
+def _rows(around: ContextLoader, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
     """Return the notes that entered as rows of ``memories``."""
     if entered.is_empty():
-        return store.empty("memories")
+        return around.store.empty("memories")
     return (
-        saves.drop("content", "revision")
+        with_saved_dates(around.space.journal, saves)
+        .drop("content", "revision")
         .join(entered, on="memory_id", how="inner", maintain_order="left")
         .with_columns(
             created_at=pl.when("dated")
