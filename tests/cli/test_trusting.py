@@ -10,9 +10,9 @@ from slowwave.memory import Memory
 
 
 @pytest.fixture
-def memory(home, open_memory) -> Memory:
+def memory(open_memory) -> Memory:
     """The namespace that commands use."""
-    return open_memory(home, namespace="default")
+    return open_memory("default")
 
 
 def test_a_source_is_trusted_listed_and_judged_again(run, memory):
