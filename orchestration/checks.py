@@ -92,8 +92,10 @@ def gate_contract(
     batch = accepted_notes(space.store, list(context.partition_keys))
     enforced = pl.Series(
         [
-            policy.enforces_at(moment) and not released
-            for moment, released in batch.select("occurred_at", "released").iter_rows()
+            policy.refuses(namespace, origin, principal, moment) and not released
+            for namespace, origin, principal, moment, released in batch.select(
+                "namespace", "origin", "principal", "occurred_at", "released"
+            ).iter_rows()
         ],
         dtype=pl.Boolean,
     )

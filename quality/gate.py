@@ -34,6 +34,8 @@ VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO, "accept": ACCEPT}
 
 ALWAYS_REFUSED = frozenset({"bad_namespace"})
 """Faults that refuse a note in every mode."""
+NEVER_TRUSTED = ALWAYS_REFUSED | {"unknown_sensitivity"}
+"""Faults that refuse a note of a trusted source, too: a misspelled label may mean secret."""
 
 PARTS: dict[Formula, tuple[str, ...]] = {"seeds": (*WEIGHTS,), "applicable": (*WEIGHTS, STATEMENT)}
 """Names of the parts of a score in a verdict; a part that does not apply is null."""
@@ -48,7 +50,7 @@ _OF_ECHO: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(("memory_id", "namespace", "content", "origin"), pl.String),
     "occurred_at": pl.Datetime("us", "UTC"),
 }
-_OF_ACT = ("memory_id", "act", "reason", "released", "occurred_at")
+_OF_ACT = ("memory_id", "act", "reason", "released", "occurred_at", "principal")
 _FIELDS = tuple(dict.fromkeys((*_OF_ACT, *_OF_ECHO, *STRUCTURE_FIELDS, *CONTENT_FIELDS)))
 SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "namespace": pl.String,
@@ -127,11 +129,21 @@ def _verdict(note: Mapping[str, Any], faults: list[str], policy: GatePolicy) -> 
         return REFUSE, [note["reason"]] if note["reason"] is not None else []
     if note["act"] != "save":
         return VERDICT_OF_ACT.get(note["act"], PASS), []
-    always = [name for name in faults if name in ALWAYS_REFUSED]
     if note["released"]:
-        return (REFUSE if always else PASS), always
-    refused = faults if policy.enforces_at(note["occurred_at"]) else always
+        grave = [name for name in faults if name in ALWAYS_REFUSED]
+        return (REFUSE if grave else PASS), grave
+    refusing = _refusing(note, policy)
+    refused = faults if refusing is None else [name for name in faults if name in refusing]
     return (REFUSE if refused else PASS), faults
+
+
+def _refusing(note: Mapping[str, Any], policy: GatePolicy) -> frozenset[str] | None:
+    """Return the faults that refuse a note; None: all of them."""
+    enforces = policy.enforces_at(note["occurred_at"])
+    if not enforces or not policy.trusted:
+        return None if enforces else ALWAYS_REFUSED
+    sources = (note["namespace"], note["origin"], note["principal"])
+    return None if policy.refuses(*sources, note["occurred_at"]) else NEVER_TRUSTED
 
 
 def _score(

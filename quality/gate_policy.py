@@ -29,6 +29,36 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Trusted:
+    """Source whose notes the gate lets in with their reasons, because a person says so.
+
+    Attributes:
+        namespace: of the notes.
+        source: name as of `source_name`.
+        since: moment of the rule; earlier notes are judged without it.
+        until: moment of its end; None while it holds.
+        by: person who set it.
+        why: reason in words.
+    """
+
+    namespace: str
+    source: str
+    since: datetime
+    until: datetime | None = None
+    by: str = ""
+    why: str = ""
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether the rule counts for a note of this moment."""
+        return self.since <= moment and (self.until is None or moment < self.until)
+
+
+def source_name(origin: str | None, principal: str | None) -> str:
+    """Return the source of a note: its vault as ``vault:NAME``, else its user as ``user:NAME``."""
+    return f"vault:{origin}" if origin else f"user:{principal or ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class GatePolicy:
     """Policy of the save gate.
 
@@ -38,6 +68,7 @@ class GatePolicy:
         echo_window: time for which a returned text makes a note an echo; zero switches echoes off.
         echo_share: minimum share of a note that comes from returned texts.
         moved: changes of the moment from which mode warn refuses, in order.
+        trusted: sources whose notes are let in, also those that are trusted no more.
     """
 
     # fmt: off
@@ -62,6 +93,7 @@ class GatePolicy:
     echo_window: timedelta = timedelta(hours=24)
     echo_share: float = 0.8
     moved: tuple[Moved, ...] = ()
+    trusted: tuple[Trusted, ...] = ()
 
     @property
     def least_characters(self) -> int:
@@ -85,6 +117,16 @@ class GatePolicy:
         """
         start = self._begins([change for change in self.moved if change.at <= moment])
         return self.mode == "enforce" or (start is not None and moment >= start)
+
+    def refuses(self, namespace: str, origin: str | None, principal: str | None, moment: datetime) -> bool:
+        """Whether a note with faults is refused: the gate enforces, and its source is not trusted."""
+        if not self.enforces_at(moment):
+            return False
+        source = source_name(origin, principal) if self.trusted else ""
+        return not any(
+            (rule.namespace, rule.source) == (namespace, source) and rule.holds_at(moment)
+            for rule in self.trusted
+        )
 
     def _begins(self, moved: Sequence[Moved]) -> datetime | None:
         if self.mode != "warn":

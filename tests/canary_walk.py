@@ -83,6 +83,8 @@ gate preview
 gate would-refuse
 gate enforce
 gate postpone
+gate trust user:nobody
+gate untrust user:nobody
 gate docs {folder}/docs
 report feedback -k 50 --html {folder}/feedback.html
 eval status

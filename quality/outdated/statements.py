@@ -147,6 +147,11 @@ def may_have_value(sentence: str) -> bool:
     return _FIGURE.search(sentence) is not None or not _VALUE_WORDS.isdisjoint(_IN_WORDS.findall(sentence))
 
 
+def sentences_with_values(text: str) -> list[str]:
+    """Return the sentences of a text that have a value."""
+    return [sentence for sentence, _ in _sentences(text)[1] if _values(sentence)]
+
+
 @lru_cache(maxsize=8_192)
 def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the speaker of a text, and its sentences that may have values.

@@ -133,6 +133,58 @@ def _show_schedule(change: Callable[[Any], datetime]) -> Output:
     return Output({"enforces_from": begins}, message)
 
 
+@gates.command("trust")
+@prints_output
+def gate_trust(
+    source: Annotated[
+        str, typer.Argument(help="vault:NAME or user:NAME. Empty: list the trusted sources.")
+    ] = "",
+    who: Who = "command line",
+    why: Why = "",
+    namespace: Namespace = "",
+) -> Output:
+    """Save gate: always let in a source's notes, with their reasons. Recorded in the journal."""
+    from dataclasses import asdict, replace
+
+    from slowwave.lifecycle.trusted_sources import trust, trusted_sources
+
+    with open_namespace(namespace) as memory:
+        tenant = replace(memory.tenant, principal=who)
+        new = bool(source) and trust(tenant, source, why=why)
+        rules = trusted_sources(tenant)
+    if source:
+        message = f"Let in from now on: {escape(source)}. `slowwave gate untrust` ends it."
+        return Output(
+            {"source": source, "new": new}, message if new else f"Trusted already: {escape(source)}."
+        )
+    if not rules:
+        return Output([], "No source is trusted: the save gate judges the notes of all.")
+    rows = [[rule.source, rule.since, rule.by, rule.why] for rule in rules]
+    return Output(
+        [asdict(rule) for rule in rules],
+        lambda: print_table("Always let in", ["source", "since", "by", "why"], rows),
+    )
+
+
+@gates.command("untrust")
+@prints_output
+def gate_untrust(
+    source: Annotated[str, typer.Argument(help="vault:NAME or user:NAME.")],
+    who: Who = "command line",
+    why: Why = "",
+    namespace: Namespace = "",
+) -> Output:
+    """Save gate: judge a trusted source's notes again. Recorded in the journal."""
+    from dataclasses import replace
+
+    from slowwave.lifecycle.trusted_sources import untrust
+
+    with open_namespace(namespace) as memory:
+        new = untrust(replace(memory.tenant, principal=who), source, why=why)
+    message = f"Judged again from now on: {escape(source)}."
+    return Output({"source": source, "new": new}, message if new else "No such rule; nothing changed.")
+
+
 @gates.command("docs")
 @prints_output
 def gate_docs(

@@ -35,6 +35,7 @@ class Workspace(OpenHome):
     """Open home with the policies that its settings and tables define."""
 
     _checkpointed = False
+    _gate_events = 0  # read for `gate_policy`
 
     def activate_gate(self) -> None:
         """Start the warning period of a gate of mode warn, unless it started (rule 1).
@@ -47,25 +48,25 @@ class Workspace(OpenHome):
             self.__dict__.pop("gate_policy", None)  # another thread may have stored it first
 
     def look_at_gate(self) -> None:
-        """Reload the gate policy if any process has changed the gate's start since."""
-        if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != self.journal.count(
-            EVERYBODY, GATE
-        ):
+        """Reload the gate policy if its start or a trusted source has changed since."""
+        if "gate_policy" in self.__dict__ and self._gate_events != self.journal.count(EVERYBODY, GATE):
             self.__dict__.pop("gate_policy", None)
 
     @cached_property
     def gate_policy(self) -> GatePolicy:
-        """Policy of the save gate: its settings, its activation, and changes of its start."""
-        from slowwave.home.gate_schedule import moved
+        """Policy of the save gate: settings, activation, changes of its start, trusted sources."""
+        from slowwave.home.gate_schedule import gate_changes
 
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)
+        moved, trusted, self._gate_events = gate_changes(self.journal)
         return GatePolicy(
             **given(gate, GatePolicy),
             mode=gate.mode,
             activated_at=None if activated is None else datetime.fromisoformat(activated["at"]),
             echo_window=timedelta(hours=gate.echo_hours),
-            moved=moved(self.journal),
+            moved=moved,
+            trusted=trusted,
         )
 
     @cached_property

@@ -32,6 +32,16 @@ ENTRY_SCHEMA = pl.Schema(
 
 DAY_SCHEMA = pl.Schema({"day": _TEXT, "namespace": _TEXT, "entries": pl.Int64(), "last_seq": pl.Int64()})
 
+SAVE_SCHEMA = pl.Schema(
+    {
+        "subject": _TEXT,
+        "event_id": _TEXT,
+        "occurred_at": _MOMENT,
+        "principal": _TEXT,
+        "content_hash": _TEXT,
+    }
+)
+
 SOURCE_SCHEMA = pl.Schema(
     {
         "subject": _TEXT,

@@ -166,6 +166,38 @@ class Reader:
         )
         return sorted(subject for (subject,) in self._all(*queries))
 
+    def resaved(self, namespace: str) -> pl.DataFrame:
+        """Return every save of a namespace but the first one of its source, without payloads.
+
+        Returns:
+            ``subject``, ``event_id``, ``occurred_at``, ``principal``, ``content_hash`` and ``before``, the
+            content hash of the save before it; in the order of the events of each source.
+        """
+        import polars as pl
+
+        from slowwave.journal.frames import SAVE_SCHEMA, to_frame
+
+        many = (
+            sa.select(c.subject)
+            .where(c.namespace == namespace, IS_ABOUT_A_SOURCE, c.kind == "save")
+            .group_by(c.origin, c.subject)
+            .having(sa.func.count() > 1)
+        )
+        subjects = sorted({subject for (subject,) in self._all(many)})
+        columns = [c[name] for name in SAVE_SCHEMA]
+        rows = self._all(
+            *(
+                sa.select(*columns)
+                .where(are_about(namespace, part), c.kind == "save")
+                .order_by(c.ordered_at, c.seq)
+                for part in batches(subjects)
+            )
+        )
+        saves = to_frame(rows, SAVE_SCHEMA)
+        before = pl.col("content_hash").shift().over("subject")
+        is_first = pl.int_range(pl.len()).over("subject") == 0
+        return saves.with_columns(before=before).filter(~is_first)
+
     def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
         """Return the newest save, forget or unreadable of each of these sources that has one."""
         queries = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,6 +18,7 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.journal import Entry
     from slowwave.store import Store
 
 
@@ -178,7 +178,11 @@ def history(
             f"Namespace {namespace!r} has no memory {memory_id!r}. `slowwave show` lists ids."
         )
     acts = space.journal.about(namespace, sources[0])
-    events = [_act(entry, before, viewer) for before, entry in pairwise((None, *acts))]
+    events: list[dict[str, Any]] = []
+    saved: Entry | None = None
+    for before, entry in zip([None, *acts], acts, strict=False):
+        events.append(_act(entry, before, viewer, saved))
+        saved = entry if entry.kind == "save" else saved
     for row in refused.iter_rows(named=True):
         why = ", ".join(row["reasons"])
         events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
@@ -209,17 +213,40 @@ def _about(memory_id: str) -> str:
     return f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})"
 
 
-def _act(entry: Any, before: Any, viewer: Viewer) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
+def _act(entry: Entry, before: Entry | None, viewer: Viewer, saved: Entry | None) -> dict[str, Any]:
+    """Return an event of a source, with the changed labels of a save."""
     let_in = "remembered" if before is not None and before.kind == "forget" else "released"
     names = {"save": let_in if is_released(entry.payload) else "saved", "forget": "forgotten"}
     text = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
     sensitivity = entry.payload.get("sensitivity") if entry.kind == "save" else UNKNOWN
+    details = ""
     if not may_see(viewer, sensitivity):
         text = {name: HIDDEN if value else "" for name, value in text.items()}
+    elif entry.kind == "save" and saved is not None and may_see(viewer, saved.payload.get("sensitivity")):
+        details = "; ".join(label_changes(saved.payload, entry.payload))
     return _event(
-        entry.occurred_at, 0, names.get(entry.kind, entry.kind), by=entry.principal, **text,
+        entry.occurred_at, 0, names.get(entry.kind, entry.kind), by=entry.principal, **text, details=details,
         id=ids.revision(entry.ordered_at or entry.occurred_at, entry.event_id),
     )  # fmt: skip
+
+
+_LABELS = {
+    "memory_type": "type", "importance_tier": "tier", "sensitivity": "sensitivity", "state": "state",
+    "source_of_truth": "source of truth",
+}  # fmt: skip
+
+
+def label_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return in words how the labels of two saves differ."""
+    had, has = (list(payload.get("tags") or ()) for payload in (before, after))
+    gained, lost = [tag for tag in has if tag not in had], [tag for tag in had if tag not in has]
+    lines = [f"tags added: {', '.join(gained)}"] if gained else []
+    lines += [f"tags removed: {', '.join(lost)}"] if lost else []
+    for name, word in _LABELS.items():
+        old, new = before.get(name) or "none", after.get(name) or "none"
+        if old != new:
+            lines.append(f"{word}: {old} → {new}")
+    return lines
 
 
 def _event(at: datetime, order: int, event: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - text

@@ -10,7 +10,7 @@ from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import Viewer, access_view
-from slowwave.journal.kinds.note import released, text_in
+from slowwave.journal.kinds.note import brought_back, text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.quality.admission.labels import Labels
 from slowwave.store import one_of
@@ -102,6 +102,8 @@ def _protected(tenant: Tenant, record: MemoryRecord) -> str:
 def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) -> Entry:
     """Return the event that unforgets a memory: its text, saved again and released.
 
+    Its author and the moment of its last save stay.
+
     Args:
         record: Of the forgotten memory.
 
@@ -119,7 +121,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         event_id=ids.digest("remember", acts[-1].event_id),
         occurred_at=space.now(),
         principal=principal,
-        payload=released(last.payload),
+        payload=brought_back(last),
         seq=None,
         ordered_at=None,
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 
 import orjson
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal.kinds.fields import read
-from slowwave.journal.kinds.note import LISTS, NOTE, SOUND
+from slowwave.journal.kinds.fields import read, struct
+from slowwave.journal.kinds.note import LISTS, NOTE, SOUND, Save
 from slowwave.store.tables import NOTE_FIELDS
 
 _UTC = pl.Datetime("us", "UTC")
@@ -48,12 +49,25 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
+def saved_dates(entries: pl.DataFrame) -> dict[str, datetime]:
+    """Return the moments of texts that were brought back, by the event that did so.
+
+    Args:
+        entries: Journal rows as of `stage`.
+    """
+    carrying = entries.filter(pl.col("payload").bin.contains(b'"saved_at"'))
+    if carrying.is_empty():
+        return {}
+    dates = read(carrying, struct(Save, "saved_at"))[0].select("event_id", pl.col("saved_at").cast(_UTC))
+    return dict(dates.drop_nulls().iter_rows())
+
+
 _STAGED = [
     pl.concat_str("day", pl.lit(":"), "memory_id").alias("staged_id"),
     *map(pl.col, ("day", "namespace", "memory_id", "revision")),
     pl.when(pl.col("broken")).then(pl.lit("unreadable")).otherwise("kind").alias("act"),
     *(pl.col("subject").alias("source") if name == "source" else pl.col(name) for name in NOTE_FIELDS),
-    pl.col("principal"),
+    pl.coalesce("saved_by", "principal").alias("principal"),
     pl.coalesce(pl.col("created_at").cast(_UTC), "occurred_at").alias("created_at"),
     pl.col("created_at").is_not_null().alias("dated"),
     *map(pl.col, ("occurred_at", "seq", "size_bytes", "released", "reason", "message")),

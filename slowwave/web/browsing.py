@@ -12,6 +12,7 @@ from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
 from slowwave.lifecycle.browse import SORTS, STATES, STORED, BrowseOptions, browse, facets
 from slowwave.lifecycle.quarantine import held
+from slowwave.lifecycle.tagging import change_tag, checked_tag
 from slowwave.memory import Memory
 from slowwave.web.request import (
     PAGE,
@@ -26,6 +27,8 @@ from slowwave.web.request import (
 from slowwave.web.sessions import Reversal
 
 ADDRESS: Final = "/memories"
+CURRENT: Final = "current"
+"""State that the list and the first page count: memories that a search may return."""
 MARKED: Final = "m-"
 """Beginning of the form fields that name marked memories."""
 MAX_TAGS: Final = 30  # offered as a filter, the most frequent (count)
@@ -39,7 +42,7 @@ def listed(request: PageRequest) -> ShownPage:
     typed = {name: request.query[name].strip() for name in _FILTERS if request.query.get(name, "").strip()}
     skip, memory = request.number("skip"), request.memory
     options = BrowseOptions(
-        typed.get("state", STORED), typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
+        typed.get("state", CURRENT), typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
         typed.get("source", ""), typed.get("from", ""), typed.get("to", ""), typed.get("date", "changed"),
         typed.get("by", ""), typed.get("kind", ""), typed.get("sort", "updated"), limit=PAGE, skip=skip,
     )  # fmt: skip
@@ -55,7 +58,7 @@ def listed(request: PageRequest) -> ShownPage:
     data = {
         "rows": rows, "total": total, "skip": skip, "page": PAGE, "hooks": hooks, "typed": typed,
         "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
-        "states": [STORED, *(name for name in STATES if request.person or name != "quarantined")],
+        "states": [*(name for name in STATES if request.person or name != "quarantined"), STORED],
         "narrowed": bool(set(typed) - {"sort"}), "reversal": reversal, "max_tags": MAX_TAGS,
         "state": options.state, "more": f"&{urlencode(typed)}" if typed else "",
         "here": f"{ADDRESS}?{urlencode({'skip': skip, **typed})}",
@@ -81,48 +84,78 @@ def act(request: PageRequest) -> PageAnswer:
 
         return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
     apply, done, back = ACTIONS[action]
-    changed = apply(request.memory, memory_ids)
+    tag = checked_tag(form.get("tag", "")) if action in TAGGING else ""
+    changed = apply(request.memory, memory_ids, tag)
+    about = f" {tag}" if tag else ""
     if back and changed and not form.get("undo"):
-        words = f"Undo: {back} {counted(len(changed), 'memory', 'memories')}"
-        request.session.reversal = Reversal(back, tuple(changed), words)
-    count = counted(len(changed), "memory", "memories")
+        request.session.reversal = reversal_of(back, changed, tag)
     rest = len(memory_ids) - len(changed)
     more = f" {counted(rest, 'memory was', 'memories were')} so already." if rest else ""
-    return Redirect(local(form.get("back", ""), ADDRESS), f"{done}: {count}.{more}")
+    if tag and rest:
+        more = (
+            f" {counted(rest, 'memory', 'memories')} unchanged: tagged so already, not current, or a file's."
+        )
+    count = counted(len(changed), "memory", "memories")
+    return Redirect(local(form.get("back", ""), ADDRESS), f"{done}{about}: {count}.{more}")
 
 
-def _forget(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+def reversal_of(action: str, memory_ids: Sequence[str], tag: str = "") -> Reversal:
+    """Return the offer to take back an action on memories.
+
+    Args:
+        action: Action that takes it back.
+        memory_ids: Memories that it changed.
+        tag: Tag that it added or removed.
+    """
+    name = f"{TAGGING[action]} {tag}," if tag else action
+    words = f"Undo: {name} {counted(len(memory_ids), 'memory', 'memories')}"
+    return Reversal(action, tuple(memory_ids), words, tag)
+
+
+def _forget(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     for memory_id in memory_ids:
         memory.get(memory_id)  # none is forgotten if one is unknown
     return [memory_id for memory_id in memory_ids if memory.forget(memory_id)]
 
 
-def _unforget(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+def _unforget(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     for memory_id in memory_ids:
         memory.get(memory_id)
     return [memory_id for memory_id in memory_ids if memory.unforget(memory_id)]
 
 
-def _release(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+def _release(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     for memory_id in memory_ids:
         held(memory.store, memory.namespace, memory_id)  # none is released if one is unknown
     return [memory.release(memory_id).memory_id for memory_id in memory_ids]
 
 
-def _discard(memory: Memory, memory_ids: Sequence[str]) -> list[str]:
+def _discard(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     return [row["quarantine_id"] for row in memory.discard(*memory_ids)]
 
 
-def _restore(memory: Memory, quarantine_ids: Sequence[str]) -> list[str]:
+def _restore(memory: Memory, quarantine_ids: Sequence[str], _: str) -> list[str]:
     return [row["memory_id"] for row in memory.restore_discarded(*quarantine_ids)]
 
 
-ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str]], list[str]], str, str]]] = {
+def _tag(memory: Memory, memory_ids: Sequence[str], tag: str) -> list[str]:
+    return change_tag(memory.tenant, memory_ids, tag, add=True)
+
+
+def _untag(memory: Memory, memory_ids: Sequence[str], tag: str) -> list[str]:
+    return change_tag(memory.tenant, memory_ids, tag, add=False)
+
+
+TAGGING: Final = {"tag": "add tag", "untag": "remove tag"}
+"""Actions that need a tag, in words."""
+ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str], str], list[str]], str, str]]] = {
     "forget": (_forget, "Forgotten", "unforget"),
-    "unforget": (_unforget, "Unforgotten", "forget"),
+    "unforget": (_unforget, "No longer forgotten", "forget"),
     "release": (_release, "Released unchanged", ""),
     "discard": (_discard, "Discarded", "restore"),
     "restore": (_restore, "In quarantine again", "discard"),
+    "tag": (_tag, "Tag added", "untag"),
+    "untag": (_untag, "Tag removed", "tag"),
 }
 """Bulk actions: call, notice, and the action that takes it back (empty: none)."""
 

@@ -5,6 +5,7 @@ A note is data. Its raw HTML is shown as text, and a link opens without a referr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -18,12 +19,37 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _SCHEMES: Final = ("http://", "https://", "mailto:")
+_LINKS: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_LEFT: Final = re.compile(r"\*\*|~~|`+")  # marks that a cut text leaves open
 _TOP: Final = 3  # level of a note's first heading, below those of the page
 
 
 def markdown(text: str) -> Markup:
     """Return the HTML of a Markdown text."""
     return Markup(_renderer().render(printable(text, keep="\n\t")))  # noqa: S704 - raw HTML is escaped
+
+
+def plain(text: str, title: str = "") -> str:
+    """Return the words of a Markdown text in one line, for a preview.
+
+    Args:
+        text: A whole text or its beginning.
+        title: A first block that repeats it is left out.
+    """
+    blocks = []
+    for token in _renderer().parse(printable(text, keep="\n\t")):
+        if token.type == "inline":
+            blocks.append("".join(_words(child) for child in token.children or ()))
+        elif token.type in ("fence", "code_block", "html_block"):
+            blocks.append(token.content)
+    lines = [" ".join(_LEFT.sub("", _LINKS.sub(r"\1", block)).split()) for block in blocks]
+    if len(lines) > 1 and lines[0].casefold() == " ".join((title or "").split()).casefold():
+        del lines[0]
+    return " · ".join(line for line in lines if line)
+
+
+def _words(token: Token) -> str:
+    return " " if token.type in ("softbreak", "hardbreak") else token.content
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from slowwave.common import ids
@@ -11,9 +11,11 @@ from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, redact
 from slowwave.lifecycle.correcting import given_title
+from slowwave.search.subject_line import NEIGHBOURS, has_neighbours, neighbour_query, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
+from slowwave.web.browsing import reversal_of
 from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, local, to, together
 
 EVENTS: Final = 100  # latest events of a history (count)
@@ -22,6 +24,11 @@ LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
 _EDITED: Final = {"type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
+_WORDS: Final = {
+    "saved": "saved", "remembered": "no longer forgotten", "released": "released from quarantine",
+    "complement": "compared with others", "forgotten": "forgotten", "unreadable": "unreadable",
+    "refused": "refused by the save gate",
+}  # fmt: skip
 _LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
 
 
@@ -38,10 +45,11 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     calls: list[Callable[[], Any]] = [
         lambda: request.memory.history(name, viewer=request.viewer),
         lambda: _labels(request, name),
+        lambda: _neighbours(request, record),
     ]
     if request.person:
         calls.append(lambda: stats_of(request.memory.home, record, as_of=request.now))
-    events, labels, *stats = together(*calls)
+    events, labels, neighbours, *stats = together(*calls)
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
@@ -49,6 +57,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
+        "line": subject_line(request.memory.tenant, record, events, neighbours),
         "links": _links(request, record, events),
         "file": record.source if labels["origin"] else "",
         "labels": labels,
@@ -72,16 +81,46 @@ def _labels(request: PageRequest, name: str) -> dict[str, Any]:
     return request.memory.store.read("memories", where, columns=_LABELS).row(0, named=True)
 
 
+def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, str]]:
+    """Return ids and passages of the nearest memories that this reader may find."""
+    if not has_neighbours(record):
+        return []
+    query = neighbour_query(record)
+    found = request.memory.search(query, limit=NEIGHBOURS + 1, include_weak=True, log=False)
+    return [(result.memory_id, result.text) for result in found]
+
+
 def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     undone = {event["id"] for event in events if event["event"].endswith((" undone", "accepted"))}
     return [
         event
         | {
+            "words": _words_of(event, before),
             "text": event["text"][:CHARACTERS],
             "undo": event["event"].partition(" (")[0] in _TAKEN_BACK and event["id"] not in undone,
         }
-        for event in reversed(events)
+        for before, event in reversed(list(zip(_saved_before(events), events, strict=True)))
     ]
+
+
+def _saved_before(events: list[dict[str, Any]]) -> Iterator[dict[str, Any] | None]:
+    """Yield the save before each event; None if it has none."""
+    last = None
+    for event in events:
+        yield last
+        last = event if event["event"] in ("saved", "remembered", "released") else last
+
+
+def _words_of(event: dict[str, Any], before: dict[str, Any] | None) -> str:
+    """Return an event of a history in plain words."""
+    name: str = event["event"]
+    if name in _WORDS:
+        name = _WORDS[name]
+        if event["event"] in ("saved", "released") and before is not None and event["text"] == before["text"]:
+            name = "labels changed" if event["details"] else "saved again"
+        elif event["event"] == "saved" and before is not None:
+            name = "text changed"
+    return name[:1].upper() + name[1:]
 
 
 def _links(
@@ -202,15 +241,23 @@ def forget(request: PageRequest) -> Redirect:
     more = "You can unforget it." if request.person else mcp_text.after_forgetting(name)
     if new and request.person and (same := request.memory.repetitions(name)):
         more += f" Stays, and may say the same: {'; '.join(list(same.values())[:5])}."
-    return Redirect(local(request.form.get("back", ""), to("memory", name)), f"{status} {more}")
+    return _back(request, name, f"{status} {more}", "unforget" if new and request.person else "")
+
+
+def _back(request: PageRequest, name: str, message: str, undo: str) -> Redirect:
+    """Return to the form's page; the list offers to take the action back."""
+    goal = local(request.form.get("back", ""), to("memory", name))
+    if undo and goal.startswith("/memories"):
+        request.session.reversal = reversal_of(undo, [name])
+    return Redirect(goal, message)
 
 
 def remember(request: PageRequest) -> Redirect:
     """Unforget a memory."""
     name = request.path["memory"]
     new = request.memory.unforget(name)
-    message = "Unforgotten: searches return it again." if new else "It was not forgotten; nothing changed."
-    return Redirect(local(request.form.get("back", ""), to("memory", name)), message)
+    message = "No longer forgotten: searches return it again."
+    return _back(request, name, message if new else "It was not forgotten; nothing changed.", "forget")
 
 
 def about_to_erase(request: PageRequest) -> ShownPage:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
-import polars as pl
 
+from slowwave.common import ids
 from slowwave.common.pluralize import counted
-from slowwave.home.visibility import open_rows
+from slowwave.errors import SlowwaveError
+from slowwave.home.visibility import HIDDEN, is_open, open_rows
+from slowwave.journal.kinds.note import text_in
+from slowwave.lifecycle.decisions import get_decision
 from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed
+from slowwave.lifecycle.refusals import repeated_memory, senders
+from slowwave.lifecycle.trusted_sources import trust, trusted_sources, untrust
 from slowwave.views import mcp_text
+from slowwave.views.decisions import outcome_of
 from slowwave.views.differences import Piece, apart
 from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
+
+if TYPE_CHECKING:
+    from slowwave.journal import Entry
 
 WAITING: Final = 5  # decisions with both their texts on a page (count)
 CHARACTERS: Final = 4_000  # maximum characters of each of two compared texts
@@ -28,8 +38,18 @@ def quarantine(request: PageRequest) -> ShownPage:
     }
     status = DISCARDED if discarded else HELD
     rows = listed(memory.home, memory.namespace, status=status, limit=PAGE, skip=skip)
+    by = senders(memory.tenant, rows)
+    others = _texts(request, [row["duplicate_of"] for row in rows if row["duplicate_of"]])
     data = {
-        "rows": [row | {"label": label_of(row), "file": file_of(row)} for row in rows],
+        "rows": [
+            row | {
+                "label": label_of(row), "file": file_of(row), "by": by.get(row["quarantine_id"]),
+                "both": _both(others.get(row["duplicate_of"] or ""), row["content"]),
+                "other": row["duplicate_of"], "other_title": _title(others, row["duplicate_of"]),
+            }
+            for row in rows
+        ],
+        "trusted": trusted_sources(memory.tenant),
         "total": counts[status], "skip": skip, "page": PAGE, "is_discarded": discarded,
         "discarded_count": counts[DISCARDED],
         "reasons": [] if discarded else _reasons(request),
@@ -48,8 +68,44 @@ def _reasons(request: PageRequest) -> list[tuple[str, int]]:
 def refused(request: PageRequest) -> ShownPage:
     """Show one refused note in full."""
     row = held(request.memory.store, request.memory.namespace, request.path["note"])
-    data = {"row": row, "quality": orjson.loads(row["parts"] or "{}")}
-    return ShownPage("refused", label_of(row), data | {"file": file_of(row)}, "/quarantine")
+    other = repeated_memory(request.memory.tenant, row)
+    others = _texts(request, [other] if other else [])
+    data = {
+        "row": row, "quality": orjson.loads(row["parts"] or "{}"), "file": file_of(row),
+        "by": senders(request.memory.tenant, [row]).get(row["quarantine_id"]), "other": other,
+        "other_title": _title(others, other), "both": _both(others.get(other), row["content"]),
+    }  # fmt: skip
+    return ShownPage("refused", label_of(row), data, "/quarantine")
+
+
+def trust_sender(request: PageRequest) -> Redirect:
+    """Let in all further notes of a refused note's source, and release this one.
+
+    Raises:
+        SlowwaveError: No rule may let this note in.
+    """
+    row = held(request.memory.store, request.memory.namespace, request.path["note"])
+    by = senders(request.memory.tenant, [row]).get(row["quarantine_id"])
+    if by is None or not by.source:
+        raise SlowwaveError("Notes with such a fault are never let in by a rule. Nothing was changed.")
+    saved = request.memory.release(row["quarantine_id"])
+    trust(request.memory.tenant, by.source, why=request.form.get("why", "").strip())
+    message = f"{in_words(by.source)} are let in from now on. This note is released; earlier ones wait here."
+    return Redirect(local(request.form.get("back", ""), to("memory", saved.memory_id)), message)
+
+
+def untrust_source(request: PageRequest) -> Redirect:
+    """End the rule that lets in a source's notes."""
+    source = request.form.get("source", "")
+    new = untrust(request.memory.tenant, source)
+    message = f"{in_words(source)} are judged by the save gate again."
+    return Redirect("/quarantine", message if new else "No such rule; nothing changed.")
+
+
+def in_words(source: str) -> str:
+    """Return a source of notes in words."""
+    kind, _, name = source.partition(":")
+    return f"Files of the vault {name}" if kind == "vault" else f"Notes of {name}"
 
 
 def release(request: PageRequest) -> Redirect:
@@ -84,9 +140,13 @@ def decisions(request: PageRequest) -> ShownPage:
         lambda: request.memory.decisions(waiting=True, limit=WAITING),
         lambda: request.memory.decisions(outcome="changed", limit=PAGE),
     )
-    texts = _texts(request, waiting)
+    names = {row[name] for row in waiting for name in ("memory_id", "other_memory")}
+    texts = _texts(request, names)
     data = {
-        "waiting": [row | {"both": _both(row, texts)} for row in waiting],
+        "waiting": [
+            row | {"both": _both(texts.get(row["other_memory"]), texts.get(row["memory_id"]))}
+            for row in waiting
+        ],
         "total": request.waits.counts(request.memory).decisions,
         "changed": changed,
         "most": PAGE,
@@ -94,22 +154,60 @@ def decisions(request: PageRequest) -> ShownPage:
     return ShownPage("decisions", "Decisions", data, "/decisions")
 
 
-def _texts(request: PageRequest, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the texts of memories of some decisions, except secret ones."""
-    names = sorted({row[name] for row in rows for name in ("memory_id", "other_memory")})
+def decision(request: PageRequest) -> ShownPage:
+    """Show a past decision with both texts as they were then."""
+    memory = request.memory
+    row = get_decision(memory.home, memory.namespace, request.path["decision"])
+    events = {name: ids.event_of(row[name] or "") for name in ("revision", "other_revision")}
+    entries = memory.journal.entries({event for event in events.values() if event})
+    note, other = (entries.get(events[name]) for name in ("revision", "other_revision"))
+    data = {
+        "row": row, "both": _both(_text_of(other), _text_of(note)), "note": note, "existing": other,
+        "here": to("decisions", row["decision_id"]),
+    }  # fmt: skip
+    outcome = outcome_of(row)
+    title = f"{outcome[:1].upper()}{outcome[1:]}: {row['title'] or row['memory_id']}"
+    return ShownPage("decision", title, data, "/decisions")
+
+
+def _text_of(entry: Entry | None) -> Content | None:
+    """Return title and text of a save; None if it was erased, or is secret."""
+    if entry is None or not is_open(entry.payload.get("sensitivity")):
+        return None
+    text = text_in(entry.payload)
+    return None if text is None else Content(entry.payload.get("title", ""), text[:CHARACTERS])
+
+
+class Content(NamedTuple):
+    """Title and beginning of a text."""
+
+    title: str
+    text: str
+
+
+def _texts(request: PageRequest, memory_ids: Collection[str]) -> dict[str, Content]:
+    """Return titles and texts of memories, except secret ones."""
     tenant = request.memory.tenant
-    rows_ = tenant.store.read_by(
-        "memories", "memory_id", names, columns=["memory_id", "content", "sensitivity"],
-        also=tenant.mine("true"),
-    )  # fmt: skip
-    visible = rows_.filter(open_rows()).with_columns(pl.col("content").fill_null("").str.slice(0, CHARACTERS))
-    return dict(visible.select("memory_id", "content").iter_rows())
+    rows = tenant.store.read_by(
+        "memories", "memory_id", sorted(set(memory_ids)),
+        columns=["memory_id", "title", "content", "sensitivity"], also=tenant.mine("true"),
+    ).filter(open_rows())  # fmt: skip
+    return {
+        name: Content(title or "", (text or "")[:CHARACTERS])
+        for name, title, text in rows.select("memory_id", "title", "content").iter_rows()
+    }
 
 
-def _both(row: dict[str, Any], texts: dict[str, str]) -> tuple[list[Piece], list[Piece]] | None:
-    """Return both texts with marked differences; None if one is secret."""
-    other, note = texts.get(row["other_memory"]), texts.get(row["memory_id"])
-    return None if other is None or note is None else apart(other, note)
+def _title(texts: dict[str, Content], memory_id: str) -> str:
+    return texts[memory_id].title if memory_id in texts else memory_id
+
+
+def _both(other: Content | None, note: Content | str | None) -> tuple[list[Piece], list[Piece]] | None:
+    """Return both texts with marked differences; None if one of them may not be shown."""
+    text = note.text if isinstance(note, Content) else note
+    if other is None or not text or text == HIDDEN:
+        return None
+    return apart(other.text, text[:CHARACTERS])
 
 
 def accept(request: PageRequest) -> Redirect:
@@ -143,8 +241,11 @@ WAYS: Final = (
     PageRoute("/quarantine/{note}/release", release, post=True, changes=True),
     PageRoute("/quarantine/{note}/discard", discard, post=True, changes=True),
     PageRoute("/quarantine/{note}/restore", restore, post=True, changes=True),
+    PageRoute("/quarantine/{note}/trust", trust_sender, post=True, changes=True),
+    PageRoute("/quarantine/sources/untrust", untrust_source, post=True, changes=True),
     PageRoute("/quarantine/reason/{reason}/discard", discard_reason, post=True, changes=True),
     PageRoute("/decisions", decisions),
+    PageRoute("/decisions/{decision}", decision),
     PageRoute("/decisions/{decision}/accept", accept, post=True, changes=True),
     PageRoute("/decisions/{decision}/decline", decline, post=True, changes=True),
     PageRoute("/decisions/{decision}/undo", undo, post=True, person=False, changes=True),

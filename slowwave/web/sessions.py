@@ -41,11 +41,13 @@ class Reversal:
         action: name of the bulk action.
         memory_ids: of the memories.
         words: label of its button.
+        tag: tag to add or remove.
     """
 
     action: str
     memory_ids: tuple[str, ...]
     words: str
+    tag: str = ""
 
 
 @dataclass(slots=True)

@@ -318,7 +318,7 @@ def test_several_memories_are_exported_forgotten_and_back_again(visitor, served,
     page.get_by_role("status").filter(has_text="Forgotten: 2 memories.").wait_for()
     assert rows.count() == 1
     page.get_by_role("button", name="Undo: unforget 2 memories").click()
-    page.get_by_role("status").filter(has_text="Unforgotten: 2 memories.").wait_for()
+    page.get_by_role("status").filter(has_text="No longer forgotten: 2 memories.").wait_for()
     assert rows.count() == 3
     page.get_by_role("checkbox", name="all on this page").check()
     assert boxes.evaluate_all("all => all.every((one) => one.checked)")
@@ -458,6 +458,9 @@ def test_what_was_saved_without_asking_is_found_and_erased(visitor, served, memo
     printer.get_by_role("button", name="Forget").click()
     page.get_by_role("status").filter(has_text="Forgotten").wait_for()
     assert "by=claude" in page.url
+    assert printer.count() == 0
+    page.get_by_label("State").select_option("forgotten")
+    page.get_by_role("button", name="Show").click()
     printer.get_by_role("link", name="Erase").click()
     assert page.get_by_text("This cannot be undone.").is_visible()
     assert fits(page)
@@ -476,7 +479,7 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     page.get_by_role("link", name="Kiln", exact=True).click()
     page.get_by_role("button", name="Forget").click()
     page.get_by_role("button", name="Unforget").click()
-    assert "Unforgotten" in page.get_by_role("status").inner_text()
+    assert "No longer forgotten" in page.get_by_role("status").inner_text()
     page.get_by_text("Edit", exact=True).click()
     page.get_by_role("textbox", name="Text").fill(
         "The kiln is fired on Saturdays only, as the mains are weak."

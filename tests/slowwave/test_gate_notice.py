@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.home.gate_schedule import moved
+from slowwave.home.gate_schedule import gate_changes
 from slowwave.home.gate_schedule_events import begin, postpone
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.lifecycle.gate_notice import Count, Notice, notice
@@ -98,14 +98,14 @@ def test_another_process_sees_at_once_that_it_was_put_off(warned, open_memory):
     postpone(other._space, 30, who="ida")
     at(warned, NOW + 20 * DAY)
     assert warned.save(JUNK).status == "live"
-    assert len(moved(warned.journal)) == 1
+    assert len(gate_changes(warned.journal)[0]) == 1
 
 
 @pytest.mark.parametrize("days", [0, -1, 1e9, float("nan")])
 def test_a_period_that_is_none_is_an_error(warned, days):
     with pytest.raises(ArgumentError, match="days"):
         postpone(warned._space, days, who="ida")
-    assert moved(warned.journal) == ()
+    assert gate_changes(warned.journal)[0] == ()
 
 
 @pytest.mark.parametrize("mode", ["off", "enforce"])

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from page_home import words
 
-from slowwave.web.markdown import markdown
+from slowwave.web.markdown import markdown, plain
 
 WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
 LAMP = "The lamp on the pier is red since the storm."
@@ -27,7 +27,7 @@ def test_a_list_is_narrowed_by_each_filter(person, memory, saved):
     memory.save("ok", title="Too short")
     cases = {
         "type=fact": "Lamp", "tag=pier": "Lamp", "state=current": "Lamp", "state=forgotten": "Kettle",
-        "kind=imported": "Kettle", "state=quarantined": "Too short",
+        "kind=imported&state=stored": "Kettle", "state=quarantined": "Too short",
     }  # fmt: skip
     titles = {"Lamp", "Kettle", "Too short"}
     for query, expected in cases.items():
@@ -48,6 +48,68 @@ def test_several_are_forgotten_and_the_next_page_offers_to_undo_it(person, memor
     assert "Undo: unforget" not in person.words("/memories")
     person.done("/memories/act", action="unforget", back="/memories", **marks(one, other))
     assert (memory.get(one).status, memory.get(other).status) == ("live", "live")
+
+
+def test_the_list_and_the_first_page_count_the_same(person, memory, saved):
+    saved(LAMP, title="Lamp")
+    memory.forget(saved(KETTLE, title="Kettle"))
+    assert "1 memory , " in person.words("/")
+    assert "Memories 1" in person.words("/memories")
+    assert "Memories 2" in person.words("/memories?state=stored")
+
+
+def test_a_single_forget_in_the_list_can_be_taken_back_there(person, memory, saved):
+    one = saved(LAMP, title="Lamp")
+    told = person.done(f"/memory/{one}/forget", back="/memories?type=note")
+    assert "Undo: unforget 1 memory" in told
+    told = person.done("/memories/act", action="unforget", undo="1", back="/memories", **marks(one))
+    assert "No longer forgotten: 1 memory." in told
+
+
+def test_a_tag_is_added_to_several_and_taken_back(person, memory, saved):
+    one, other = saved(LAMP, title="Lamp", tags=["pier"]), saved(KETTLE, title="Kettle")
+    told = person.done("/memories/act", action="tag", tag="#pier", back="/memories", **marks(one, other))
+    assert "Tag added pier: 1 memory. 1 memory unchanged" in told
+    assert "Undo: remove tag pier, 1 memory" in told
+    form = {"action": "untag", "tag": "pier", "undo": "1", "back": "/memories"}
+    assert "Tag removed pier: 1 memory." in person.done("/memories/act", **form, **marks(other))
+    assert (memory.get(one).tags, memory.get(other).tags) == (("pier",), ())
+    assert "tag = ''" in person.refused("/memories/act", 400, action="tag", **marks(one))
+
+
+def test_no_assistant_tags(assistant, memory, saved):
+    one = saved(LAMP, title="Lamp")
+    assistant.refused("/memories/act", 403, action="tag", tag="pier", **marks(one))
+    assert memory.get(one).tags == ()
+
+
+def test_a_history_says_in_words_what_changed(person, memory, saved):
+    one = saved(LAMP, title="Lamp", key="lamp")
+    memory.save("The lamp on the pier is green since May.", title="Lamp", key="lamp")
+    person.done("/memories/act", action="tag", tag="pier", **marks(one))
+    memory.forget(one)
+    memory.unforget(one)
+    history = person.words(f"/memory/{one}").partition("History")[2]
+    newest_first = ["No longer forgotten", "Forgotten", "Labels changed", "tags added: pier", "Text changed"]
+    places = [history.index(each) for each in newest_first]
+    assert places == sorted(places)
+    assert "Unforgotten" not in history
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "preview"),
+    [
+        ("# Lamp\n\nIt is **red**, see [[Pier|the pier]].", "Lamp", "It is red, see the pier."),
+        ("- one `two`\n- [three](https://a.example)", "", "one two · three"),
+        ("> said *he*\nand went", "", "said he and went"),
+        ("cut in **the mid …", "", "cut in the mid …"),
+        ("```py\nx = 1\n```", "", "x = 1"),
+        ("2 * 3 * 4 < 25 & <b>", "", "2 * 3 * 4 < 25 & <b>"),
+        ("Lamp", "Lamp", "Lamp"),
+    ],
+)
+def test_a_preview_has_no_marks_of_markdown(text, title, preview):
+    assert plain(text, title) == preview
 
 
 def test_an_unknown_memory_ends_the_action_before_it_begins(person, memory, saved):

@@ -262,7 +262,7 @@ def test_a_memory_is_forgotten_and_brought_back(person, memory, saved):
     assert "Unforget" in person.words(f"/memory/{one}")
     assert "already" in person.done(f"/memory/{one}/forget")
     person.refused(f"/memory/{one}/correct", 409, content="The lamp on the pier is green.")
-    assert "Unforgotten" in person.done(f"/memory/{one}/remember")
+    assert "No longer forgotten" in person.done(f"/memory/{one}/remember")
     assert [result.memory_id for result in memory.search("lamp")] == [one]
     person.refused("/memory/nosuch/forget", 404)
 
@@ -402,8 +402,8 @@ def test_a_forgotten_memory_names_what_says_the_same(person, memory):
 def test_a_decision_shows_both_texts_and_what_differs(person, memory):
     waiting(memory)
     page = person.text("/decisions")
-    assert "<mark>Tuesday</mark>" in page
-    assert "<mark>Thursday</mark>" in page
+    assert "<del>Tuesday</del>" in page
+    assert "<ins>Thursday</ins>" in page
     assert "1 waiting" in words(page)
     assert "never asked about again" in words(page)
 

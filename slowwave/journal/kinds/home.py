@@ -22,10 +22,16 @@ class WorkEnded(TypedDict, total=False):
 
 
 class Gate(TypedDict, total=False):
-    """Start of the save gate's enforcement (ISO 8601)."""
+    """Start of the save gate's enforcement (ISO 8601), or a rule on a source.
+
+    The rule is whether `source` is `trusted` in the namespace `of`.
+    """
 
     begins: str
     why: str
+    of: str
+    source: str
+    trusted: bool
 
 
 class TableChange(TypedDict, total=False):
@@ -63,6 +69,13 @@ def begins_in(payload: Mapping[str, Any]) -> datetime | None:
     """Return the start of the save gate's enforcement; None if the entry names none."""
     begins = payload.get("begins")
     return datetime.fromisoformat(begins) if begins else None
+
+
+def trust_in(payload: Mapping[str, Any]) -> tuple[str, str, bool] | None:
+    """Return namespace, source, and whether it is trusted; None if the entry is no such change."""
+    if "trusted" not in payload:
+        return None
+    return payload["of"], payload["source"], bool(payload["trusted"])
 
 
 def lost_in(payload: Mapping[str, Any]) -> Sequence[str]:

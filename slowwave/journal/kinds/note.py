@@ -13,6 +13,7 @@ from slowwave.journal.kinds.fields import struct
 from slowwave.scoring.days import to_microseconds
 
 if TYPE_CHECKING:
+    from slowwave.journal.entry import Entry
     from slowwave.notes.model import Note
 
 
@@ -21,7 +22,8 @@ class Save(TypedDict, total=False):
 
     `created_at` is the date that its text carries, in microseconds; `metadata` is JSON; `context` is
     inherited from the note that it `follows`, which is named by its source; `released`: a user released it
-    from quarantine; `path`: where a note of a vault is now, if that is not its source.
+    from quarantine; `path`: where a note of a vault is now, if that is not its source. `saved_by` and
+    `saved_at` (microseconds): author and moment of a text that somebody else brings back or only labels.
     """
 
     title: str
@@ -45,6 +47,8 @@ class Save(TypedDict, total=False):
     follows: str
     released: bool
     path: str
+    saved_by: str
+    saved_at: int | None
 
 
 class Unreadable(TypedDict, total=False):
@@ -104,6 +108,17 @@ def payload_digest(payload: Mapping[str, Any]) -> str:
 def released(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the payload of a note that a user releases."""
     return {**payload, "released": True}
+
+
+def of_author(entry: Entry) -> dict[str, Any]:
+    """Return the payload of a save as released, with its author; another user saves it again."""
+    return released(entry.payload) | {"saved_by": entry.payload.get("saved_by") or entry.principal}
+
+
+def brought_back(entry: Entry) -> dict[str, Any]:
+    """Return the payload of a save as released, with its author and moment."""
+    at = entry.payload.get("saved_at") or to_microseconds(entry.occurred_at)
+    return of_author(entry) | {"saved_at": at}
 
 
 def is_released(payload: Mapping[str, Any]) -> bool:

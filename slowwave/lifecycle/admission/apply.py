@@ -240,7 +240,7 @@ def _events_of(
         elif row["act"] == "forget":
             acts.append(AdmissionAct("forget", name, revision=row["revision"]))
         else:
-            warned = not gate.enforces_at(row["occurred_at"])
+            warned = not gate.refuses(around.namespace, row["origin"], row["principal"], row["occurred_at"])
             acts.append(AdmissionAct("save", name, note=note_record(row, vectors[name], warned=warned)))
     return acts
 

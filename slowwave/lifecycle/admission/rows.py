@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,9 @@ from slowwave.quality.admission.types import (
 from slowwave.scoring.days import to_microseconds
 from slowwave.scoring.feedback.promotion import effective_tier
 from slowwave.store.labels import labels_of, with_united
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
 
 ORDER = {"forget": 0, "save": 1, "undo": 2, "accept": 2}
 """Order of the events of one day; undos and accepts come last, by their moments."""
@@ -156,3 +159,12 @@ def tombstones(forgets: pl.DataFrame) -> pl.DataFrame:
         status=pl.lit(RETIRED), content=pl.lit(""), title="source", chunk_count=pl.lit(0, pl.Int32),
         frequency=pl.lit(0, pl.Int32), updated_at="occurred_at", retired_at="occurred_at",
     )  # fmt: skip
+
+
+def with_saved_dates(journal: Journal, saves: pl.DataFrame) -> pl.DataFrame:
+    """Return the saves with `saved_at`: of a text that was brought back, the moment of its save."""
+    released = saves.filter("released")["revision"].to_list()
+    entries = journal.entries([ids.event_of(revision) for revision in released]) if released else {}
+    at = {name: entry.payload.get("saved_at") for name, entry in entries.items()}
+    dates = [at.get(ids.event_of(revision)) if at else None for revision in saves["revision"]]
+    return saves.with_columns(pl.Series("saved_at", dates, pl.Int64).cast(pl.Datetime("us", "UTC")))

@@ -17,7 +17,12 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle.admission.context_loader import ContextLoader
-from slowwave.lifecycle.admission.rows import state_rows, tombstones, with_state_labels
+from slowwave.lifecycle.admission.rows import (
+    state_rows,
+    tombstones,
+    with_saved_dates,
+    with_state_labels,
+)
 from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.quality.admission.types import (
@@ -84,7 +89,7 @@ def write(
     store = around.store
     saves = news.filter(pl.col("act") == "save")
     entered = _states(around, admission.entered, chunks)
-    parts = [_rows(store, saves, entered)]
+    parts = [_rows(around, saves, entered)]
     if admission.changes:
         parts.append(_changed(store, _states(around, admission.changes, chunks), news))
     if "forget" in set(news["act"]):
@@ -121,19 +126,20 @@ def write(
     )
 
 
-def _rows(store: Store, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
+def _rows(around: ContextLoader, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
     """Return the notes that entered as rows of ``memories``."""
     if entered.is_empty():
-        return store.empty("memories")
+        return around.store.empty("memories")
     return (
-        saves.drop("content", "revision")
+        with_saved_dates(around.space.journal, saves)
+        .drop("content", "revision")
         .join(entered, on="memory_id", how="inner", maintain_order="left")
         .with_columns(
             created_at=pl.when("dated")
             .then("created_at")
             .otherwise(pl.coalesce("known_created", "created_at")),
             dated=pl.when("dated").then("created_at"),
-            updated_at="occurred_at",
+            updated_at=pl.coalesce("saved_at", "occurred_at"),
         )
     )
 

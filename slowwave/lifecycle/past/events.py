@@ -21,12 +21,17 @@ _STEP = timedelta(microseconds=1)  # between the notes of one save_many()
 
 
 def events_until(journal: Journal, namespace: str, day: date) -> pl.DataFrame:
-    """Return every event on memories of a namespace up to a day, as ``staged_notes`` rows."""
+    """Return every event on memories of a namespace up to a day, as ``staged_notes`` rows.
+
+    `saved_at` is the moment of a text that was brought back.
+    """
     days = journal.days(KINDS).filter((pl.col("namespace") == namespace) & (pl.col("day") <= day.isoformat()))
     entries = journal.read(kinds=KINDS, days=days["day"].to_list(), namespace=namespace)
     # Staging keeps the last event of a day; with a day of its own, each event is the last.
     staged = staging.stage(entries.with_columns(day="event_id"))
-    readable = staged.filter(pl.col("act").is_in(KINDS))
+    dates = staging.saved_dates(entries)
+    kept = pl.Series("saved_at", [dates.get(event) for event in staged["day"]], pl.Datetime("us", "UTC"))
+    readable = staged.with_columns(kept).filter(pl.col("act").is_in(KINDS))
     return readable.with_columns(day=pl.col("occurred_at").dt.strftime("%Y-%m-%d"))
 
 

@@ -64,12 +64,15 @@ class _Text:
     Attributes:
         at: Row of its save.
         created_at: First save of the memory, or the date that its text carries.
-        updated_at: Moment of the last event that changed or hid it.
+        updated_at: Moment of the last event that changed or hid it; of a text that was brought back, of its
+            save.
+        event_at: Moment of the last event.
     """
 
     at: int
     created_at: datetime
     updated_at: datetime
+    event_at: datetime
 
 
 @dataclass(slots=True)
@@ -95,7 +98,7 @@ class _Past:
         self.log = log
         self._acts = acts
         self._notes = {
-            at: (note_record(row), row["created_at"] if row["dated"] else None)
+            at: (note_record(row), row["created_at"] if row["dated"] else None, row.get("saved_at"))
             for at, row in enumerate(acts.iter_rows(named=True))
             if row["act"] == "save"
         }
@@ -180,10 +183,10 @@ class _Past:
             return
         self._tombstones.pop(name, None)
         self._now = act.occurred_at
-        note, dated = self._notes[act.at]
+        note, dated, saved_at = self._notes[act.at]
         self._machine.save(note)
         created = act.occurred_at if before is None else before.created_at
-        self._texts[name] = _Text(act.at, dated or created, act.occurred_at)
+        self._texts[name] = _Text(act.at, dated or created, saved_at or act.occurred_at, act.occurred_at)
         self._came.append(act.occurred_at)
         if (decided := self.log.about(act)) is not None:
             self._apply_decision(decided)
@@ -196,7 +199,7 @@ class _Past:
             self._tombstones.setdefault(name, act.revision)
             return
         self._machine.forget(name, act.revision)
-        self._texts[name].updated_at = act.occurred_at
+        self._texts[name].updated_at = self._texts[name].event_at = act.occurred_at
 
     def _undo(self, act: PastEvent) -> None:
         decided = self.log.by_id.get(act.subject)
@@ -244,7 +247,7 @@ class _Past:
             return
         if other is not None and actor.sensitivity != other.sensitivity:
             return  # an earlier version may have logged it; its result is never shown
-        if other is not None and decided.undone_at == self._texts[other.memory_id].updated_at:
+        if other is not None and decided.undone_at == self._texts[other.memory_id].event_at:
             return  # the other memory's later event, which ended this, was journalled before it
         # A memory reconsidered for a late note may have been superseded itself by then.
         able = actor.status == LIVE or (

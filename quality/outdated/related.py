@@ -1,0 +1,32 @@
+"""Outdated values among memories of one subject, asked by their own words (rule 3.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from slowwave.quality.outdated.statements import sentences_with_values
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
+from slowwave.quality.titles import is_from_first_words
+
+SENTENCES: Final = 3  # of a passage that are asked (count)
+
+
+def outdated_among(passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
+    """Return the newest memory of each one with an outdated value.
+
+    The rule is that of a search (`outdated_memories`). Its questions are titles that a user gave, and
+    sentences with values. So every answer is one that a search with these words gives.
+    """
+    found: dict[str, Outdated] = {}
+    for question in dict.fromkeys(question for passage in passages for question in _questions(passage)):
+        for memory, update in outdated_memories(question, passages).items():
+            if memory not in found or found[memory].until < update.until:
+                found[memory] = update
+    return found
+
+
+def _questions(passage: DatedPassage) -> Iterator[str]:
+    if passage.title and not is_from_first_words(passage.title, passage.text):
+        yield passage.title
+    yield from sentences_with_values(passage.text)[:SENTENCES]

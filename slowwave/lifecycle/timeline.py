@@ -1,0 +1,184 @@
+"""Timeline of a namespace: what was said, changed, forgotten and superseded, by day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.common.arguments import parsed_day
+from slowwave.errors import ArgumentError
+from slowwave.home.visibility import Viewer, open_rows, redact
+from slowwave.journal.kinds.note import is_released
+from slowwave.quality.admission.types import LIVE, RETIRED
+from slowwave.quality.outdated.related import outdated_among
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, written_date
+
+if TYPE_CHECKING:
+    from slowwave.home.tenant import Tenant
+    from slowwave.journal import Entry
+
+NEW: Final = "new"
+CHANGED: Final = "changed"
+FORGOTTEN: Final = "forgotten"
+SUPERSEDED: Final = "superseded"
+KINDS: Final = (NEW, CHANGED, FORGOTTEN, SUPERSEDED)
+_PASSAGE = ("memory_id", "title", "content", "sensitivity", "status", "created_at", "updated_at")
+_TIME = pl.Datetime("us", "UTC")
+_EVENT: dict[str, pl.DataType | type[pl.DataType]] = {
+    "at": _TIME, "kind": pl.String, "memory_id": pl.String, "event_id": pl.String, "by": pl.String,
+    "other": pl.String, "same_text": pl.Boolean,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Page of a timeline.
+
+    Attributes:
+        events: at, kind, memory_id, title, sensitivity, by, words; other and other_title of what supersedes
+            it; newer, newer_title and until of an update on the same page. Newest first.
+        total: Events of all pages (count).
+        months: Every month with events (YYYY-MM) and their count, newest first.
+    """
+
+    events: list[dict[str, Any]]
+    total: int
+    months: list[tuple[str, int]]
+
+
+def timeline(
+    tenant: Tenant, *, viewer: Viewer, month: str = "", kind: str = "", limit: int, skip: int = 0
+) -> Timeline:
+    """Return a page of what happened to the memories of a namespace.
+
+    A memory is new on the date of its note. Texts that the save gate refused are in no timeline.
+
+    Args:
+        tenant: Namespace of the memories.
+        viewer: A report shows no word of secret memories; an assistant does not see that they exist.
+        month: Only of this month (YYYY-MM, UTC).
+        kind: Only of this kind.
+        limit: Events of the page (count).
+        skip: Events before it (count).
+
+    Raises:
+        ArgumentError: An unknown kind, or a month of another form.
+    """
+    if kind and kind not in KINDS:
+        raise ArgumentError(f"kind {kind!r}: use one of {', '.join(KINDS)}.")
+    memories = tenant.store.scan(
+        "memories", tenant.mine("content_hash IS NOT NULL"),
+        columns=["memory_id", "status", "sensitivity", "created_at", "retired_at", "principal"],
+    )  # fmt: skip
+    if viewer is Viewer.ASSISTANT:
+        memories = memories.filter(open_rows())
+    events = pl.concat([_new(memories), _forgotten(memories), _superseded(tenant), _resaved(tenant)])
+    events = events.filter(pl.col("at").is_not_null()).join(
+        memories.select("memory_id", "sensitivity"), on="memory_id"
+    )
+    if kind:
+        events = events.filter(pl.col("kind") == kind)
+    events = events.with_columns(month=pl.col("at").dt.strftime("%Y-%m"))
+    months = events["month"].value_counts().sort("month", descending=True)
+    if month:
+        parsed_day("month", f"{month}-01")
+        events = events.filter(pl.col("month") == month)
+    page = events.sort("at", "kind", "memory_id", descending=[True, False, False]).slice(skip, limit)
+    return Timeline(_described(tenant, page, memories), events.height, list(months.iter_rows()))
+
+
+def _frame(rows: pl.DataFrame, **columns: pl.Expr) -> pl.DataFrame:
+    return rows.select(
+        columns.get(name, pl.lit(None)).cast(dtype).alias(name) for name, dtype in _EVENT.items()
+    )
+
+
+def _new(memories: pl.DataFrame) -> pl.DataFrame:
+    name, by = pl.col("memory_id"), pl.col("principal")
+    return _frame(memories, at=pl.col("created_at"), kind=pl.lit(NEW), memory_id=name, by=by)
+
+
+def _forgotten(memories: pl.DataFrame) -> pl.DataFrame:
+    rows = memories.filter(pl.col("status") == RETIRED)
+    return _frame(rows, at=pl.col("retired_at"), kind=pl.lit(FORGOTTEN), memory_id=pl.col("memory_id"))
+
+
+def _superseded(tenant: Tenant) -> pl.DataFrame:
+    edges = tenant.store.read(
+        "edges", tenant.mine("kind = 'supersedes'"), columns=["from_memory", "to_memory", "created_at"]
+    )
+    name, other = pl.col("to_memory"), pl.col("from_memory")
+    return _frame(edges, at=pl.col("created_at"), kind=pl.lit(SUPERSEDED), memory_id=name, other=other)
+
+
+def _resaved(tenant: Tenant) -> pl.DataFrame:
+    saves = tenant.journal.resaved(tenant.namespace)
+    saves = saves.filter(~pl.col("event_id").is_in(_refused(tenant)))
+    names = [ids.memory_id(tenant.namespace, subject) for subject in saves["subject"]]
+    return _frame(
+        saves.with_columns(pl.Series("memory_id", names, pl.String)),
+        at=pl.col("occurred_at"), kind=pl.lit(CHANGED), memory_id=pl.col("memory_id"),
+        event_id=pl.col("event_id"), by=pl.col("principal"),
+        same_text=pl.col("content_hash") == pl.col("before"),
+    )  # fmt: skip
+
+
+def _described(tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a page with titles and words."""
+    names = [*page["memory_id"], *page["other"].drop_nulls()]
+    rows = tenant.store.read_by(
+        "memories", "memory_id", names, columns=_PASSAGE, also=tenant.mine("content_hash IS NOT NULL")
+    )
+    ends = _outdated(rows.filter(open_rows() & (pl.col("status") == LIVE)), tenant.space.now())
+    rows = redact(rows, ~open_rows(), "title")
+    titles = dict(rows.select("memory_id", "title").iter_rows())
+    visible = set(memories["memory_id"]) if page["other"].null_count() < page.height else set()
+    changed = page.filter(pl.col("event_id").is_not_null())
+    entries = tenant.journal.entries(changed["event_id"].to_list()) if changed.height else {}
+    described = []
+    for row in page.drop("month").iter_rows(named=True):
+        entry = entries.get(row["event_id"] or "")
+        other = row["other"] if row["other"] in visible else None
+        words = _words(row, entry)
+        more = {"title": titles.get(row["memory_id"]) or "", "other": other, "words": words}
+        end = ends.get(row["memory_id"]) if row["kind"] in (NEW, CHANGED) else None
+        until = {"newer": end.newest, "until": end.until} if end else {"newer": "", "until": None}
+        newer_title = titles.get(until["newer"]) or ""
+        more |= {"other_title": titles.get(other or "") or "", "newer_title": newer_title}
+        described.append(row | more | until)
+    return described
+
+
+def _outdated(rows: pl.DataFrame, now: datetime) -> dict[str, Outdated]:
+    """Return the updates among the current open memories of a page (rule 3.12)."""
+    passages = [
+        DatedPassage(
+            row["memory_id"], row["title"] or "", row["content"] or "", row["sensitivity"] or "",
+            row["created_at"], row["updated_at"],
+        )
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    return outdated_among([one for one in passages if (written_date(one.text) or now) <= now])
+
+
+def _words(row: Mapping[str, Any], entry: Entry | None) -> str:
+    """Return what happened, in words."""
+    if row["kind"] != CHANGED:
+        return str(row["kind"])
+    if entry is None or not row["same_text"]:
+        return "text changed"
+    if "saved_at" in entry.payload:
+        return "no longer forgotten"
+    is_release = is_released(entry.payload) and "saved_by" not in entry.payload
+    return "released" if is_release else "labels changed"
+
+
+def _refused(tenant: Tenant) -> list[str]:
+    """Return the events of texts in quarantine."""
+    rows = tenant.store.read("quarantine", tenant.mine("status <> 'resolved'"), columns=["revision"])
+    return [ids.event_of(revision) for revision in rows["revision"]]

@@ -1,0 +1,33 @@
+"""Page of the timeline of a namespace."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from slowwave.lifecycle.timeline import KINDS, timeline
+from slowwave.views.moments import day
+from slowwave.web.request import PageRequest, PageRoute, ShownPage
+
+ADDRESS: Final = "/timeline"
+EVENTS: Final = 30  # of a page (count)
+
+
+def shown(request: PageRequest) -> ShownPage:
+    """Show what was said and changed, by day."""
+    typed = {name: request.query[name] for name in ("month", "kind") if request.query.get(name)}
+    skip = request.number("skip")
+    found = timeline(
+        request.memory.tenant, viewer=request.lists, month=typed.get("month", ""),
+        kind=typed.get("kind", ""), limit=EVENTS, skip=skip,
+    )  # fmt: skip
+    data: dict[str, Any] = {
+        "days": [(name, list(events)) for name, events in groupby(found.events, lambda row: day(row["at"]))],
+        "total": found.total, "months": found.months, "kinds": KINDS, "typed": typed,
+        "skip": skip, "page": EVENTS, "more": f"&{urlencode(typed)}" if typed else "", "address": ADDRESS,
+    }  # fmt: skip
+    return ShownPage("timeline", "Timeline", data, place="/memories")
+
+
+WAYS: Final = (PageRoute(ADDRESS, shown, person=False),)
