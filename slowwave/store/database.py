@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.connection import Identity
-from slowwave.store.frames import frame_of, one_of, quote, to_schema
+from slowwave.store.frames import frame_of, one_of, quote, rows_table, to_schema
 from slowwave.store.instrumentation import observe_query
 from slowwave.store.reading import TableReader
 from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
@@ -207,6 +207,17 @@ class Store(TableReader):
         if rows.height > 1:
             rows = rows.unique(spec.key, keep="last", maintain_order=True)
         data = to_schema(rows, spec.schema)
+        return self._write(name, data, newer=newer, insert_only=insert_only, delete=delete)
+
+    def upsert_columns(self, name: str, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> Written:
+        """Insert or replace rows of different keys, given as plain values by column."""
+        data = rows_table(columns, self.specs[name].schema)
+        return self._write(name, data, newer=False, insert_only=False, delete=None)
+
+    def _write(
+        self, name: str, data: pa.Table, *, newer: bool, insert_only: bool, delete: str | None
+    ) -> Written:
+        spec = self.specs[name]
         gathered: dict[str, list[pa.Table]] | None = getattr(self._writing, "gathered", None)
         if gathered is not None:
             _refuse_bad_vectors(name, data)
