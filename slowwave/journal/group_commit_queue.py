@@ -26,7 +26,10 @@ _queue = sa.Table(
 
 
 def _waiting() -> sa.Select[tuple[str]]:
-    """Return the query for events that wait under the rules `policy`, oldest first, `most` at most."""
+    """Return the query for waiting events, the oldest first.
+
+    Its parameters are `policy`, the rules of the turn, and `most`, the maximum.
+    """
     query = sa.select(_queue.c.event_id).where(
         _queue.c.policy == sa.bindparam("policy"), _queue.c.answer.is_(None)
     )

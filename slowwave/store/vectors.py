@@ -31,8 +31,9 @@ def mean_vectors(chunks: pl.DataFrame, dimension: int) -> pl.DataFrame:
 
 
 def mean_rows(vectors: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """Return one unit vector (m, dimension) per run of rows (n, dimension) that begins at `starts`.
+    """Return one unit vector (m, dimension) per run of rows.
 
+    The runs of the rows (n, dimension) begin at `starts`.
     A run of one row is that row; one whose sum is zero gives zeros.
     """
     sums = np.add.reduceat(vectors, starts, axis=0)

@@ -45,7 +45,9 @@ Columns = Mapping[str, list[Any]]
 def admit_new_note(
     space: Workspace, note: Row, scored: Row, cut: Columns, vectors: np.ndarray
 ) -> AdmissionReport | None:
-    """Admit a note that passed the gate; None, and nothing is done, if it may not be new.
+    """Admit a note that passed the gate, if it is new.
+
+    If a memory may have its text or key, it does nothing and returns None.
 
     Args:
         note: Row of ``staged_notes``, of `staging.stage_save`.
@@ -123,11 +125,11 @@ def _enter(
     with store.later():
         for name, rows in (("decisions", made), ("edges", edge_rows(around, made))):
             if rows:
-                store.upsert_columns(name, {column: [row[column] for row in rows] for column in rows[0]})
+                store.upsert(name, {column: [row[column] for row in rows] for column in rows[0]})
         vector = memory["vector"]
         columns = {column: [value] for column, value in memory.items() if column != "vector"}
-        store.upsert_columns("memories", {**columns, "vector": vector[None]})
-        store.upsert_columns("chunks", chunks)
+        store.upsert("memories", {**columns, "vector": vector[None]})
+        store.upsert("chunks", chunks)
     if around.may_be_held([note["memory_id"]]):
         from slowwave.lifecycle.quarantine import settle_held
 
