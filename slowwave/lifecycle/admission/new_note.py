@@ -138,7 +138,7 @@ def _enter(
 
 
 def memory_row(around: ContextLoader, admission: AdmissionResult, note: Row, chunks: int) -> dict[str, Any]:
-    """Return the row of ``memories`` of a note that enters as it is, with `chunks` chunks."""
+    """Return the row of ``memories`` of a note that enters as it is."""
     (change,) = admission.entered.values()
     assert change.vector is not None
     row = {
