@@ -197,9 +197,11 @@ class IncrementalTableCache(ABC):
             alive[rows] = False
         self._parts = {path: part for path, part in self._parts.items() if path in current}
         fresh = {path: item for path, item in fragments.items() if path not in self._parts}
-        waiting = [part.rows for path, part in self._parts.items() if path not in fragments]
-        movable = np.concatenate([*removed, *waiting, np.empty(0, np.int64)])
-        tables = [self._fresh(data, fresh, movable, alive)] if fresh else []
+        tables = []
+        if fresh:
+            waiting = [part.rows for path, part in self._parts.items() if path not in fragments]
+            movable = np.concatenate([*removed, *waiting, np.empty(0, np.int64)])
+            tables.append(self._fresh(data, fresh, movable, alive))
         count = len(alive) + sum(item.num_rows for item in tables)
         key = self._store.specs[self._table].key
         existing = pa.concat_tables(tables).column(key) if tables else pa.chunked_array([], pa.string())
@@ -208,7 +210,9 @@ class IncrementalTableCache(ABC):
             existing = pa.chunked_array([*existing.chunks, *recalled.chunks], pa.string())
         for name, written in logged.items():
             # A writer killed between commit and deletion of its log file leaves rows in both.
-            rows = written.filter(pc.invert(pc.is_in(written.column(key), existing)))
+            rows = written
+            if len(existing):
+                rows = written.filter(pc.invert(pc.is_in(written.column(key), existing)))
             numbers = np.arange(count, count + rows.num_rows, dtype=np.int64)
             self._parts[name] = Part(numbers, np.empty(0, np.uint32))
             count += rows.num_rows

@@ -6,6 +6,7 @@ It follows the table (`slowwave.index.incremental`), so it includes what another
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,13 @@ from slowwave.index.incremental import GrowingMatrix, IncrementalTableCache, row
 from slowwave.quality.admission.types import DEFAULT_SENSITIVITY, LIVE, RETIRED
 from slowwave.quality.neighbours import EXCLUDED
 from slowwave.store import Store
-from slowwave.store.frames import frame_of
 
 COLUMNS = ("namespace", "memory_id", "revision", "status", "sensitivity", "content_hash", "dated")
 ROW_BYTES = 700
 """Size of a memory without its vector (bytes, an estimate)."""
 NEVER = -(2**63)
+FEW_ROWS = 64
+"""Rows up to which a column is read value by value (count)."""
 
 
 class NeighbourCache(IncrementalTableCache):
@@ -52,17 +54,22 @@ class NeighbourCache(IncrementalTableCache):
     def take_in(self, found: pa.Table) -> None:
         """See `IncrementalTableCache`."""
         self._vectors.put(rows_of(found.column("vector"), self._store.identity.dimension), len(self))
-        rows = frame_of(found.select(COLUMNS))
-        self._names += rows["memory_id"].to_list()
-        self._ids_and_hashes.update(rows["memory_id"], rows["content_hash"].drop_nulls())
+        names, hashes, revisions, status, kinds = (
+            _values(found, name)
+            for name in ("memory_id", "content_hash", "revision", "status", "sensitivity")
+        )
+        self._names += names
+        self._ids_and_hashes.update(names, (text for text in hashes if text is not None))
         moments = [
             ids.revision_moment(revision) if dated is None else dated
-            for revision, dated in rows.select("revision", pl.col("dated").dt.epoch("us")).iter_rows()
+            for revision, dated in zip(revisions, _values(found, "dated", pa.int64()), strict=True)
         ]
         self._moments = np.concatenate([self._moments, np.array(moments, dtype=np.int64)])
         self._has_vector = np.concatenate([self._has_vector, found.column("vector").is_valid().to_numpy()])
-        self._status = np.concatenate([self._status, self.codes_of(rows["status"].to_list())])
-        self._kinds = np.concatenate([self._kinds, self.codes_of(sensitivities(rows))])
+        self._status = np.concatenate([self._status, self.codes_of(status)])
+        self._kinds = np.concatenate(
+            [self._kinds, self.codes_of(kind or DEFAULT_SENSITIVITY for kind in kinds)]
+        )
 
     def knows(self, names: Iterable[str]) -> bool:
         """Return whether any of these is, or was, a memory id or content hash here."""
@@ -104,6 +111,14 @@ class NeighbourCache(IncrementalTableCache):
         same_sensitivity = self._kinds == self._code(sensitivity)
         matches: npt.NDArray[np.bool_] = self.alive & self._has_vector & right & same_sensitivity
         return matches
+
+
+def _values(rows: pa.Table, name: str, kind: pa.DataType | None = None) -> list[Any]:
+    """Return a column as a list, by the cheaper way for its length."""
+    column = rows.column(name) if kind is None else rows.column(name).cast(kind)
+    if len(column) <= FEW_ROWS:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    return pl.Series(column).to_list()
 
 
 def sensitivities(rows: pl.DataFrame) -> list[str]:

@@ -122,7 +122,7 @@ class Connections:
 
         Args:
             name: Of the statement; one for each.
-            make: Builds an insert of one row, or a query for `number`.
+            make: Builds an insert of one row, or a query for `rows`.
         """
         key = (name, self._engine.dialect.driver, self.returns)
         if key not in _PREPARED:
@@ -176,8 +176,12 @@ class Connections:
 
     def number(self, prepared: Prepared, values: Mapping[str, Any]) -> int:
         """Return the one number that a query gives, by the driver alone as in `insert`."""
+        return int(self.rows(prepared, values)[0][0])
+
+    def rows(self, prepared: Prepared, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """Return the rows that a query gives, by the driver alone as in `insert`."""
         with self._raw() as raw:
-            return int(self._execute(raw, prepared, values).fetchall()[0][0])
+            return list(self._execute(raw, prepared, {**values, **prepared.fixed}).fetchall())
 
     @contextmanager
     def _raw(self) -> Iterator[Any]:

@@ -25,6 +25,17 @@ _queue = sa.Table(
 )
 
 
+def _waiting() -> sa.Select[tuple[str]]:
+    """Return the query for waiting events, the oldest first.
+
+    Its parameters are `policy`, the rules of the turn, and `most`, the maximum.
+    """
+    query = sa.select(_queue.c.event_id).where(
+        _queue.c.policy == sa.bindparam("policy"), _queue.c.answer.is_(None)
+    )
+    return query.order_by(_queue.c.joined_at).limit(sa.bindparam("most"))
+
+
 class GroupCommitQueue:
     """Queue of journalled events that wait to be applied.
 
@@ -39,6 +50,7 @@ class GroupCommitQueue:
         if not exists:
             with connections.writing() as connection:  # another process may have created it meanwhile
                 _metadata.create_all(connection)
+        self._waiting = connections.prepare("waiting", _waiting)
 
     def join(self, event_ids: Sequence[str], policy: str) -> None:
         """Enqueue events for a turn under the rules `policy`; their earlier answers are dropped."""
@@ -51,9 +63,8 @@ class GroupCommitQueue:
 
     def waiting(self, policy: str, limit: int) -> list[str]:
         """Return event ids that wait for a turn under these rules, oldest first."""
-        query = sa.select(_queue.c.event_id).where(_queue.c.policy == policy, _queue.c.answer.is_(None))
-        with self._connections.reading() as connection:
-            return list(connection.execute(query.order_by(_queue.c.joined_at).limit(limit)).scalars())
+        rows = self._connections.rows(self._waiting, {"policy": policy, "most": limit})
+        return [event for (event,) in rows]
 
     def answer(self, answers: Mapping[str, Any]) -> None:
         """Store the outcomes of events (plain data), and delete expired ones, in one transaction."""

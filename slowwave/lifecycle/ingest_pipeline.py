@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from slowwave.common import ids, progress
@@ -42,7 +43,9 @@ _LABELS = (
     "title", "source", "origin", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
     "state", "source_kind", "source_of_truth", "tags", "follows",
 )  # fmt: skip
+_OF_MEMORY = ("status", *_LABELS, "created_at", "updated_at")
 TO_EMBED = "embedded_text"  # between cut and embed
+_CUT_SCHEMA = {**_CUT, TO_EMBED: pl.String}
 
 
 def judged(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame) -> pl.DataFrame:
@@ -74,11 +77,20 @@ def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
         notes: Columns namespace, memory_id, revision, title, content, context.
         model: Embedding model that the hashes are for.
     """
-    schema = {**_CUT, TO_EMBED: pl.String}
-    columns: dict[str, list[Any]] = {name: [] for name in schema}
-    add = [column.append for column in columns.values()]
     wanted = notes.select("namespace", "memory_id", "revision", "title", "content", "context")
-    for namespace, memory, revision, title, content, context in wanted.iter_rows():
+    return cut_frame(cut_columns(wanted.iter_rows(), chunker, model))
+
+
+def cut_columns(notes: Iterable[Sequence[Any]], chunker: Chunker, model: str) -> dict[str, list[Any]]:
+    """Return the columns of `cut`.
+
+    Args:
+        notes: namespace, memory_id, revision, title, content and context of each.
+        model: Embedding model that the hashes are for.
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in _CUT_SCHEMA}
+    add = [column.append for column in columns.values()]
+    for namespace, memory, revision, title, content, context in notes:
         pieces = chunker.split(content)
         for piece in pieces:
             text = indexed_text(title, piece.headings, piece.text)
@@ -89,7 +101,12 @@ def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
             )  # fmt: skip
             for append, value in zip(add, values, strict=True):
                 append(value)
-    return pl.DataFrame(columns, schema=schema)
+    return columns
+
+
+def cut_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return columns of `cut_columns` as the frame of `cut`."""
+    return pl.DataFrame(columns, schema=_CUT_SCHEMA)
 
 
 def no_chunks(embedder: Embedder) -> pl.DataFrame:
@@ -175,6 +192,24 @@ def embed(
         return vectors.fill(chunks, missing, advance)
 
 
+def embed_few(embedder: Embedder, columns: Mapping[str, list[Any]]) -> np.ndarray:
+    """Return the vectors (n, dimension) of columns of `cut_columns`; equal text is embedded once.
+
+    For fewer than `LOOK_UP_FROM` chunks it computes what `embed` computes.
+    """
+    texts = dict(zip(columns["embedding_hash"], columns[TO_EMBED], strict=True))
+    with progress.task("embedding chunks", len(texts)) as advance:
+        vectors = np.asarray(embedder.embed_documents(list(texts.values()), advance), dtype=np.float32)
+    place = {name: at for at, name in enumerate(texts)}
+    return vectors[[place[name] for name in columns["embedding_hash"]]]
+
+
+def chunks_frame(columns: Mapping[str, Any], vectors: np.ndarray) -> pl.DataFrame:
+    """Return columns of `cut_columns` and their vectors as the frame of `embed`."""
+    kind = pl.Array(pl.Float32, vectors.shape[1])
+    return cut_frame(columns).drop(TO_EMBED).with_columns(vector=pl.Series(vectors, dtype=kind))
+
+
 def embed_days(
     store: Store, embedder: Embedder, chunker: Chunker, notes: pl.DataFrame, days: Sequence[str]
 ) -> Embedded:
@@ -218,7 +253,11 @@ def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
 
     The source of a note that has moved is its present path.
     """
-    labels = memories.with_columns(source=pl.coalesce("path", "source")).select(
-        "memory_id", "status", *_LABELS, "created_at", "updated_at"
-    )
+    labels = memories.with_columns(source=pl.coalesce("path", "source")).select("memory_id", *_OF_MEMORY)
     return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
+
+
+def chunk_labels(memory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns that `labelled` gives the chunks of one memory (row of ``memories``)."""
+    placed = {**memory, "source": memory["source"] if memory["path"] is None else memory["path"]}
+    return {name: placed[name] for name in _OF_MEMORY}

@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
@@ -26,8 +25,10 @@ from slowwave.journal.entry_builders import entries_frame
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import AdmissionReport, admit_batch
 from slowwave.lifecycle.admission.apply import current_entries
+from slowwave.lifecycle.admission.new_note import admit_new_note
 from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.echo_window import served_passages
+from slowwave.lifecycle.outcomes import Outcome, decided, mark_superseded, outcomes_of
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.recovery import lacking
 from slowwave.lifecycle.source_state import SourceState, entries_after, read_source_state
@@ -60,9 +61,6 @@ A turn with more than `MAX_ENTRIES_PER_CALL` events is committed at once.
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide the outcome of a note
 
 T = TypeVar("T")
-
-Outcome = dict[str, Any]
-"""Outcome of an event as plain data: of a save the fields of `home.tenant.Saved` but its source."""
 
 
 def append_and_apply(space: Workspace, act: Entry) -> None:
@@ -285,44 +283,67 @@ def _apply_entries(
                 store.settle()
                 store.remove_partial_files()
         keep_fresh(store)
-    _mark_superseded(outcomes, done)
+    mark_superseded(outcomes, done)
     return outcomes
-
-
-def _mark_superseded(outcomes: Mapping[str, Outcome], done: AdmissionReport) -> None:
-    """Mark notes as superseded that entered and are older than what they contradict."""
-    superseding = {
-        (row["memory_id"], row["other_memory"]): row["decision_id"]
-        for row in done.decisions.iter_rows(named=True)
-        if row["outcome"] == "supersede"
-    }
-    for outcome in outcomes.values():
-        status, newer = done.standing.get(outcome.get("memory_id", ""), ("", None))
-        if status == "superseded" and outcome["status"] != "quarantined":
-            decision = superseding.get((newer, outcome["memory_id"]))
-            outcome |= {"status": status, "outcome": status, "other": newer, "decision_id": decision}
 
 
 def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Outcome], AdmissionReport]:
     """Judge, cut, embed and admit notes."""
-    store = space.store
     if any(entry.kind == "save" for entry in entries):
         space.activate_gate()
-    staged = staging.stage(entries_frame(entries))
+    note = staging.stage_save(entries[0]) if len(entries) == 1 else None
+    staged = staging.stage(entries_frame(entries)) if note is None else staging.staged_frame(note)
     with span("slowwave.save.gate", notes=staged.height):
-        verdicts = judge(staged, space.gate_policy, _served_before(space, staged)).with_columns(
-            staged["revision"]
+        verdicts = judge(staged, space.gate_policy, _served_before(space, staged))
+    rows = verdicts.rows(named=True)
+    notes = zip(rows, staged["revision"].to_list(), strict=True)
+    passed = [(row["memory_id"], revision) for row, revision in notes if row["verdict"] == PASS]
+    if note is not None and rows[0]["verdict"] == PASS:
+        settled = _admit_one(space, staged, note, rows[0])
+    else:
+        settled = _admit_notes(space, staged, verdicts.with_columns(staged["revision"]))
+    return outcomes_of(entries, rows, settled, decided(space, passed, settled)), settled
+
+
+def _admit_one(
+    space: Workspace, staged: pl.DataFrame, note: Mapping[str, Any], verdict: Mapping[str, Any]
+) -> AdmissionReport:
+    """Cut, embed and admit one note that passed the gate; without frames if it is new."""
+    with span("slowwave.save.embed") as embedded:
+        columns = ("namespace", "memory_id", "revision", "title", "content", "context")
+        cut = ingest_pipeline.cut_columns(
+            [[note[name] for name in columns]], space.chunker, space.embedder.name
         )
+        size = len(cut["chunk_id"])
+        embedded.set(texts=size)
+        few = 0 < size < ingest_pipeline.LOOK_UP_FROM
+        if few:
+            vectors = ingest_pipeline.embed_few(space.embedder, cut)
+        else:
+            chunks = ingest_pipeline.embed(space.store, space.embedder, ingest_pipeline.cut_frame(cut))
+    with span("slowwave.save.reconsolidate", notes=1):
+        if few:
+            settled = admit_new_note(space, note, verdict, cut, vectors)
+            if settled is not None:
+                return settled
+            chunks = ingest_pipeline.chunks_frame(cut, vectors)
+        passed = staged.with_columns(
+            score=pl.lit(verdict["score"], pl.Float64), parts=pl.lit(verdict["parts"])
+        )
+        return admit_batch(space, passed, lambda _: chunks, later=True)
+
+
+def _admit_notes(space: Workspace, staged: pl.DataFrame, verdicts: pl.DataFrame) -> AdmissionReport:
+    """Quarantine the notes that the gate refuses; cut, embed and admit the others."""
     _quarantine(space, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
     passed = staged.join(scored, on="memory_id", how="inner", maintain_order="left")
     with span("slowwave.save.embed") as embedded:
         cut = ingest_pipeline.cut(passed, space.chunker, space.embedder.name)
         embedded.set(texts=cut.height)
-        chunks = ingest_pipeline.embed(store, space.embedder, cut)
+        chunks = ingest_pipeline.embed(space.store, space.embedder, cut)
     with span("slowwave.save.reconsolidate", notes=passed.height):
-        settled = admit_batch(space, passed, lambda _: chunks, later=True)
-    return _outcomes(entries, verdicts, settled, _decided(space, passed, settled)), settled
+        return admit_batch(space, passed, lambda _: chunks, later=True)
 
 
 def _quarantine(space: Workspace, staged: pl.DataFrame, refused: pl.DataFrame) -> None:
@@ -336,63 +357,13 @@ def _quarantine(space: Workspace, staged: pl.DataFrame, refused: pl.DataFrame) -
 
 def _served_before(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     """Return passages served in these notes' namespaces in the window before each note."""
-    first: datetime = staged["occurred_at"].min()  # type: ignore[assignment]
-    last: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
+    moments = staged["occurred_at"].to_list()
+    first, last = min(moments), max(moments)
     window = space.gate_policy.echo_window
     reach = window + (last - first) if window else window
     by_name: dict[str, list[str]] = {}
     for name, text in zip(staged["namespace"], staged["content"], strict=True):
         by_name.setdefault(name, []).append(text or "")
     share, served, seq = space.gate_policy.echo_share, served_passages(space), int(staged["seq"].max() or 0)  # type: ignore[arg-type]
-    return pl.concat([served.recent(name, last, reach, texts, share, seq) for name, texts in by_name.items()])
-
-
-def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -> dict[str, dict[str, Any]]:
-    """Return the decision on each memory by its id, also decisions of a killed turn."""
-    decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
-    if settled.unchanged:
-        pairs = passed.select("memory_id", "revision").iter_rows()
-        names = [ids.decision_id(memory, revision) for memory, revision in pairs if memory not in decided]
-        rows = space.store.read_by("decisions", "decision_id", names, also="undone_at IS NULL")
-        decided |= {row["memory_id"]: row for row in rows.iter_rows(named=True)}
-    return decided
-
-
-def _messages_of(decision: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the messages of a decision for the user who saved the note."""
-    if decision.get("skipped"):
-        return (decision["evidence"],)
-    if decision.get("proposed") and decision["outcome"] == "related":
-        action = {"merge": "merged into", "supersede": "put in the place of"}[decision["proposed"]]
-        return (
-            f"Whether it is {action} the memory that it is related to waits for a person: "
-            f"`slowwave decisions --waiting` shows both.",
-        )
-    return ()
-
-
-def _outcomes(
-    entries: Sequence[Entry],
-    verdicts: pl.DataFrame,
-    settled: AdmissionReport,
-    decided: Mapping[str, dict[str, Any]],
-) -> dict[str, Outcome]:
-    by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
-    outcomes: dict[str, Outcome] = {}
-    for entry in entries:
-        memory = ids.memory_id(entry.namespace, entry.subject)
-        verdict, decision = by_id[memory], decided.get(memory, {})
-        refused = verdict["verdict"] != "pass" or decision.get("refused", False)
-        outcome = decision.get("outcome", "")
-        outcomes[entry.event_id] = {
-            "memory_id": memory,
-            "status": "quarantined" if refused else "merged" if outcome == "merge" else "live",
-            "reasons": (*verdict["reasons"], *(decision.get("reasons") or ())),
-            "duplicate_of": decision["other_memory"] if refused and decision else None,
-            "outcome": outcome if outcome != "complement" else "",
-            "other": decision.get("other_memory"),
-            "decision_id": decision.get("decision_id"),
-            "quality": verdict["score"],
-            "warnings": settled.warnings + _messages_of(decision),
-        }
-    return outcomes
+    parts = [served.recent(name, last, reach, texts, share, seq) for name, texts in by_name.items()]
+    return pl.concat(parts) if len(parts) > 1 else parts[0]

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.connection import Identity
-from slowwave.store.frames import frame_of, one_of, quote, to_schema
+from slowwave.store.frames import frame_of, one_of, quote, rows_table, to_schema
 from slowwave.store.instrumentation import observe_query
 from slowwave.store.reading import TableReader
 from slowwave.store.tables import SCHEMA_VERSION, TableSpec, table_specs
@@ -188,7 +188,7 @@ class Store(TableReader):
     def upsert(
         self,
         name: str,
-        rows: pl.DataFrame,
+        rows: pl.DataFrame | Mapping[str, Sequence[Any] | np.ndarray],
         *,
         newer: bool = False,
         insert_only: bool = False,
@@ -198,15 +198,19 @@ class Store(TableReader):
 
         Args:
             name: Table.
-            rows: Columns of the table; missing ones become null.
+            rows: Columns of the table; missing ones become null. Few rows of different keys may be given as
+                plain values by column, which costs less (`rows_table`).
             newer: Replace a row only if the ``revision`` in `rows` is not lower.
             insert_only: Leave existing rows unchanged.
             delete: In the same commit, delete rows that match this filter and are not in `rows`.
         """
         spec = self.specs[name]
-        if rows.height > 1:
-            rows = rows.unique(spec.key, keep="last", maintain_order=True)
-        data = to_schema(rows, spec.schema)
+        if not isinstance(rows, pl.DataFrame):
+            data = rows_table(rows, spec.schema)
+        else:
+            if rows.height > 1:
+                rows = rows.unique(spec.key, keep="last", maintain_order=True)
+            data = to_schema(rows, spec.schema)
         gathered: dict[str, list[pa.Table]] | None = getattr(self._writing, "gathered", None)
         if gathered is not None:
             _refuse_bad_vectors(name, data)

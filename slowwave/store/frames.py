@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
@@ -37,6 +38,31 @@ def to_schema(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
         for field in schema
     ]
     return pa.table(columns, schema=schema)
+
+
+def rows_table(columns: Mapping[str, Sequence[Any] | np.ndarray], schema: pa.Schema) -> pa.Table:
+    """Convert columns of plain values to an Arrow table of exactly `schema`, as `to_schema` does.
+
+    Args:
+        columns: Values of each column, of equal length; missing columns become null. Vectors are a matrix
+            (n, dimension).
+        schema: Of the table.
+
+    Raises:
+        ValueError: There is a column that the schema does not have.
+    """
+    if unknown := columns.keys() - set(schema.names):
+        raise ValueError(f"columns {sorted(unknown)} are not in the table (it has {schema.names})")
+    count = len(next(iter(columns.values())))
+    return pa.table([_array(columns.get(field.name), count, field.type) for field in schema], schema=schema)
+
+
+def _array(values: Sequence[Any] | np.ndarray | None, count: int, kind: pa.DataType) -> pa.Array:
+    if values is None:
+        return pa.nulls(count, kind)
+    if isinstance(values, np.ndarray):
+        return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel(), kind.value_type), type=kind)
+    return pa.array(values, kind)
 
 
 def quote(value: str) -> str:

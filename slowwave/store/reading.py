@@ -10,7 +10,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import polars as pl
@@ -51,6 +50,7 @@ class TableReader(TableConnection, ABC):
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         super().__init__(uri, storage_options)
         self._writing = threading.local()
+        self._no_rows: dict[tuple[str, tuple[str, ...] | None], tuple[pa.Schema, pl.DataFrame]] = {}
 
     @abstractmethod
     def settle(self, name: str = "") -> None:
@@ -207,7 +207,12 @@ class TableReader(TableConnection, ABC):
 
     def empty(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return an empty frame with the columns of a table."""
-        return _no_rows(self.specs[name].schema, None if columns is None else tuple(columns))
+        schema, wanted = self.specs[name].schema, None if columns is None else tuple(columns)
+        known = self._no_rows.get((name, wanted))
+        if known is None or known[0] is not schema:  # other vectors since a re-embedding
+            frame = frame_of(schema.empty_table())
+            known = self._no_rows[name, wanted] = schema, frame if wanted is None else frame.select(wanted)
+        return known[1]
 
     @contextmanager
     def one_look(self) -> Iterator[None]:
@@ -251,12 +256,6 @@ class TableReader(TableConnection, ABC):
             dataset = self.committed(name)
             new = 0 if logged.is_empty() else logged.height - dataset.count_rows(one_of(key, logged[key]))
             return int(dataset.count_rows(where)) + new
-
-
-@lru_cache(maxsize=256)
-def _no_rows(schema: pa.Schema, columns: tuple[str, ...] | None) -> pl.DataFrame:
-    frame = frame_of(schema.empty_table())
-    return frame if columns is None else frame.select(columns)
 
 
 def matching(store: Readable, name: str, where: str, *, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import polars as pl
 
 from slowwave.common import ids
+from slowwave.journal.frames import ENTRY_SCHEMA
+from slowwave.journal.kinds.erasure import ERASED
 from slowwave.journal.kinds.fields import read, struct
-from slowwave.journal.kinds.note import LISTS, NOTE, SOUND, Save
+from slowwave.journal.kinds.note import LISTS, NOTE, SOUND, Save, is_sound
+from slowwave.scoring.days import day_of, from_microseconds
 from slowwave.store.tables import NOTE_FIELDS
+
+if TYPE_CHECKING:
+    from slowwave.journal import Entry
 
 _UTC = pl.Datetime("us", "UTC")
 
@@ -99,3 +107,68 @@ def _placeholder(entries: pl.DataFrame, why: str) -> pl.DataFrame:
     ]
     broken = entries.with_columns(payload=pl.Series(payloads, dtype=pl.Binary))
     return read(broken, NOTE)[0].with_columns(broken=pl.lit(value=True))
+
+
+# -- one save as a record: the same row, without frames ------------------------------------------
+
+_KINDS: dict[Any, type] = {pl.String: str, pl.Int64: int, pl.Boolean: bool, pl.List(pl.String): list}
+_FIELDS: tuple[tuple[str, Any], ...] = tuple((field.name, _KINDS[field.dtype]) for field in NOTE.fields)
+_MAX_INTEGER = 2**63
+
+
+def stage_save(entry: Entry) -> dict[str, Any] | None:
+    """Return the row of `stage` for one save; None if only `stage` can read it.
+
+    A payload whose fields have other types than a save's, an erased one and an unreadable one are left to
+    `stage`, which costs fifty times as much.
+    """
+    if entry.kind != "save":
+        return None
+    note = _plain(entry.payload)
+    if note is None or not is_sound(note) or note["saved_by"] is not None or note["saved_at"] is not None:
+        return None
+    moment = entry.occurred_at.astimezone(UTC)
+    key, day, name = note["follows"], day_of(moment), ids.memory_id(entry.namespace, entry.subject)
+    carried = note["created_at"]
+    note |= {
+        "source": entry.subject, "origin": entry.origin, "content_hash": entry.content_hash,
+        "follows": ids.memory_id(entry.namespace, key) if key and key != entry.subject else None,
+    }  # fmt: skip
+    return {
+        "staged_id": f"{day}:{name}", "day": day, "namespace": entry.namespace, "memory_id": name,
+        "revision": ids.revision(entry.ordered_at or entry.occurred_at, entry.event_id), "act": entry.kind,
+        **{column: note[column] for column in NOTE_FIELDS},
+        "principal": entry.principal,
+        "created_at": moment if carried is None else from_microseconds(carried),
+        "dated": carried is not None, "occurred_at": moment, "seq": entry.seq or 0,
+        **{column: note[column] for column in ("size_bytes", "released", "reason", "message")},
+    }  # fmt: skip
+
+
+def _plain(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of a payload, missing ones as None; None if one has another type."""
+    if payload.get(ERASED) is not None:
+        return None
+    note: dict[str, Any] = {}
+    for name, kind in _FIELDS:
+        value: Any = payload.get(name)
+        if kind is list and type(value) is tuple:
+            value = list(value)
+        if value is not None and type(value) is not kind:
+            return None
+        if kind is list and value and any(type(part) is not str for part in value):
+            return None
+        if kind is int and value is not None and not -_MAX_INTEGER <= value < _MAX_INTEGER:
+            return None
+        note[name] = value
+    return note
+
+
+def staged_frame(row: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a row of `stage_save` as the frame that `stage` returns."""
+    return pl.DataFrame([row], schema=_staged_schema())
+
+
+@cache
+def _staged_schema() -> pl.Schema:
+    return stage(ENTRY_SCHEMA.to_frame()).schema

@@ -105,6 +105,8 @@ class WriteAheadLog:
         except BaseException:  # such as a full disk: no partial file may stay
             made.unlink(missing_ok=True)
             raise
+        with self._lock:  # as `_tables` reads them
+            self._read[name] = {table: rows.replace_schema_metadata(None) for table, rows in written.items()}
 
     def _make_folder(self) -> None:
         """Create the folder as private as the home, whatever the umask is."""

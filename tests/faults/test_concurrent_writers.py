@@ -62,7 +62,7 @@ def settle(*arguments, **named):
 
 with slowwave.open(namespace="default") as memory:
     memory.search("anything")
-    write_path.admit_batch = settle
+    write_path.admit_new_note = settle
     memory.save(text("who was killed writes", 12), key="of the killed")
 """
 

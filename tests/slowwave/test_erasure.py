@@ -332,19 +332,19 @@ def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory
     from slowwave.lifecycle import ingest_pipeline
 
     guarded.erase(guarded.save(ROTA, key="rota").memory_id)
-    embed, mine = ingest_pipeline.embed, ids.memory_id("ada", "slow")
+    embed, mine = ingest_pipeline.embed_few, ids.memory_id("ada", "slow")
     other = open_memory()
     erasing = threading.Thread(target=other.erase, args=[mine])  # its tables wait for the turn of the save
 
     def slowly(*given, **named):
-        monkeypatch.setattr(ingest_pipeline, "embed", embed)
+        monkeypatch.setattr(ingest_pipeline, "embed_few", embed)
         erasing.start()
         until = time.monotonic() + 60
         while guarded.journal.about("ada", "slow") and time.monotonic() < until:
             time.sleep(0.01)
         return embed(*given, **named)
 
-    monkeypatch.setattr(ingest_pipeline, "embed", slowly)
+    monkeypatch.setattr(ingest_pipeline, "embed_few", slowly)
     guarded.save(ABOUT, key="slow")
     assert guarded.journal.about("ada", "slow") == []
     assert guarded.store.count("memories", f"memory_id = '{mine}'") == 0

@@ -256,13 +256,13 @@ def test_a_large_call_makes_its_vectors_before_its_turn(open_memory, monkeypatch
     memory = open_memory()
     memory.count()
     held: list[bool] = []
-    embed = write_path.ingest_pipeline.embed
+    embed = memory.embedder.embed_documents
 
     def watched(*arguments, **named):
         held.append(getattr(memory._space._turn, "held", False))
         return embed(*arguments, **named)
 
-    monkeypatch.setattr(write_path.ingest_pipeline, "embed", watched)
+    monkeypatch.setattr(memory.embedder, "embed_documents", watched)
     memory.save_many([{"content": text(number)} for number in range(3)])
     memory.save(text(4))
     assert held == [False, True]

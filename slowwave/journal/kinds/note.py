@@ -78,10 +78,18 @@ FREE_TEXT = (
 """Fields of a saved note with free text."""
 
 _YEARS = (-62_135_596_800_000_000, 253_402_300_799_999_999)  # microseconds: range of a date
-_named = pl.all_horizontal(pl.col(name).is_not_null() for name in ("title", "content", "sensitivity"))
+_NEEDED = ("title", "content", "sensitivity")
+_named = pl.all_horizontal(pl.col(name).is_not_null() for name in _NEEDED)
 _dated = pl.col("created_at").is_null() | pl.col("created_at").is_between(*_YEARS)
 SOUND = _dated & ((pl.col("kind") != "save") | _named)
 """Soundness of decoded entries on a source: saves have title, text and sensitivity; dates are in range."""
+
+
+def is_sound(note: Mapping[str, Any]) -> bool:
+    """Whether a decoded save is sound, as `SOUND`."""
+    dated = note["created_at"] is None or _YEARS[0] <= note["created_at"] <= _YEARS[1]
+    return dated and all(note[name] is not None for name in _NEEDED)
+
 
 _OF_THE_NOTE = (
     "title", "content", "memory_type", "importance_tier", "retrieval_priority", "sensitivity", "state",

@@ -8,7 +8,7 @@ their memory (`slowwave.lifecycle.reconcile`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -76,28 +76,31 @@ def admit_batch(
                     around = ContextLoader(space, namespace, policy)
                     done += _admit(around, current, chunks_of, again=again, later=later)
                 advance(run.height)
-    _follow_texts(space, acts)
+    saves = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
+    follow_texts_of(space, saves.rows())
     return done
 
 
-def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
-    """Move feedback state with the text: a new text starts fresh, an old one regains its own."""
+def follow_texts_of(space: Workspace, saves: Collection[tuple[str, str, str]]) -> None:
+    """Move feedback state with the text: a new text starts fresh, an old one regains its own.
+
+    Args:
+        saves: Namespace, memory and source of each.
+    """
     sources: dict[str, list[str]] = {}
-    for namespace, act, source in zip(acts["namespace"], acts["act"], acts["source"], strict=True):
-        if act == "save" and not source.startswith(KEYLESS):
+    for namespace, _, source in saves:
+        if not source.startswith(KEYLESS):
             sources.setdefault(namespace, []).append(source)
-    rewritten = {name: space.journal.rewritten(name, names) for name, names in sources.items()}
-    if not any(rewritten.values()):  # most sources never change their text
+    rewritten = {name: set(space.journal.rewritten(name, names)) for name, names in sources.items()}
+    memories = [save for save in saves if save[2] in rewritten.get(save[0], ())]
+    if not memories:  # most sources never change their text
         return
     from slowwave.feedback.apply_state import follow_texts
     from slowwave.feedback.text_attribution import texts_in
 
-    saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
-    memories = [
-        saved.filter(pl.col("namespace") == name, pl.col("source").is_in(names))
-        for name, names in rewritten.items()
-    ]
-    follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
+    columns = dict.fromkeys(("namespace", "memory_id", "source"), pl.String)
+    frame = pl.DataFrame(memories, schema=columns, orient="row")
+    follow_texts(space.store, frame, space.feedback_policy, texts_in(space))
 
 
 def current_entries(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataFrame:
@@ -158,10 +161,28 @@ def _admit(
     )
     matrix = matrix_of(notes["vector"], around.store.identity.dimension)
     settlements = around.settlements(news)
-    neighbours = around.neighbours(notes, matrix, acts=news.height)
-    events = _events_of(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), settlements)
+    names = notes["memory_id"].to_list()
+    neighbours = around.neighbours(names, sensitivities(notes), matrix, acts=news.height)
+    events = _events_of(around, news, dict(zip(names, matrix, strict=True)), settlements)
     around.check_order([event.note for event in events if event.note is not None], acts=news.height)
     admission = admit(events, around.surroundings(around.touched(news, touched, settlements), neighbours))
+    done = carry_out(around, admission, news, chunks, again=again, later=later)
+    return done + AdmissionReport(unchanged=unchanged)
+
+
+def carry_out(
+    around: ContextLoader, admission: AdmissionResult, news: pl.DataFrame, chunks: pl.DataFrame, *,
+    again: bool, later: bool,
+) -> AdmissionReport:  # fmt: skip
+    """Log the decisions on events, quarantine what they refuse, and write the memories.
+
+    Args:
+        news: The events, of `ContextLoader.news`.
+        chunks: Embedded chunks of the saves among them.
+        again: See `admit_batch`.
+        later: See `admit_batch`.
+    """
+    saves = news.filter(pl.col("act") == "save")
     with around.store.later() if later and _only_new(admission, news) else nullcontext():
         logged = log(around, admission, saves, news, again=again)
         _refuse(around, admission, saves, again=again)
@@ -170,15 +191,22 @@ def _admit(
         settle_held(
             around.store, news, {decision.memory_id for decision in admission.decisions if decision.refused}
         )
-    return done + logged + AdmissionReport(unchanged=unchanged)
+    return done + logged
 
 
 def _only_new(admission: AdmissionResult, news: pl.DataFrame) -> bool:
     """Whether all rows to be written are of memories that were not known before."""
     return (
+        enters_only(admission)
+        and news.filter((pl.col("act") != "save") | pl.col("known_revision").is_not_null()).is_empty()
+    )
+
+
+def enters_only(admission: AdmissionResult) -> bool:
+    """Whether notes enter as they are, and no other memory or decision changes."""
+    return (
         not admission.changes
         and not admission.lapses
-        and news.filter((pl.col("act") != "save") | pl.col("known_revision").is_not_null()).is_empty()
         and all(change.record.status == LIVE and not change.parts for change in admission.entered.values())
     )
 

@@ -304,18 +304,18 @@ class ContextLoader:
         """Return the condition, restricted to this namespace."""
         return within(self.namespace, condition)
 
-    def neighbours(self, notes: pl.DataFrame, batch: np.ndarray, *, acts: int) -> Neighbours:
+    def neighbours(
+        self, names: Sequence[str], kinds: Sequence[str], batch: np.ndarray, *, acts: int
+    ) -> Neighbours:
         """Compute similarity of the live memories to notes of the same sensitivity.
 
         Args:
-            notes: Columns memory_id and sensitivity, in their order.
+            names: Memories of the notes.
+            kinds: Their sensitivities.
             batch: Their vectors (n, dimension).
             acts: Events of the whole batch (count).
         """
-        floor = self.policy.floor
-        dimension = self.store.identity.dimension
-        names = notes["memory_id"].to_list()
-        kinds = sensitivities(notes)
+        floor, dimension = self.policy.floor, self.store.identity.dimension
         empty = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
         if not np.isfinite(floor) or not batch.any():
             return empty
@@ -331,7 +331,7 @@ class ContextLoader:
         else:
             pairs = zip(batch, kinds, strict=True)
             nearest = [self._nearest(vector, kind) for vector, kind in pairs if vector.any()]
-            rows = pl.concat(nearest).unique("memory_id")
+            rows = pl.concat(nearest).unique("memory_id") if len(nearest) > 1 else nearest[0]
             self._seen = {record.memory_id: record for record in self.records(rows)}
         groups, codes = coded(sensitivities(rows), kinds)
         return Neighbours(

@@ -107,6 +107,8 @@ def _place(source: str) -> str:
 def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
     """Return vectors as a matrix (n, dimension), float32; a missing one is zero."""
     matrix = np.zeros((len(vectors), dimension), dtype=np.float32)
+    if not len(vectors):
+        return matrix
     present = vectors.is_not_null().to_numpy()
     if present.any():
         matrix[present] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
@@ -115,22 +117,7 @@ def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
 
 def state_rows(changes: Iterable[MemoryChange]) -> pl.DataFrame:
     """Return memories' present state: the columns of ``memories`` that admission decides."""
-    rows: list[dict[str, Any]] = []
-    for change in changes:
-        record = change.record
-        standing = [text for part in change.parts for text in part]
-        if record.status != LIVE or standing:
-            standing = [record.status, record.replaced_by or "", *standing]
-        if record.status == RETIRED:
-            standing = []  # a forgotten memory has the revision of its event
-        row = {
-            "memory_id": record.memory_id, "status": record.status, "replaced_by": record.replaced_by,
-            "absorbed": list(record.absorbed), "frequency": 1 + len(record.absorbed),
-            "content": change.content,
-            "original": None if change.content == record.content else record.content,
-            "revision": ids.state_revision(record.revision, *standing),
-        }  # fmt: skip
-        rows.append(row)
+    rows = [state_row(change) for change in changes]
     return pl.DataFrame(
         rows,
         schema={
@@ -139,6 +126,23 @@ def state_rows(changes: Iterable[MemoryChange]) -> pl.DataFrame:
             "original": pl.String, "revision": pl.String,
         },
     )  # fmt: skip
+
+
+def state_row(change: MemoryChange) -> dict[str, Any]:
+    """Return the row of `state_rows` of one memory."""
+    record = change.record
+    standing = [text for part in change.parts for text in part]
+    if record.status != LIVE or standing:
+        standing = [record.status, record.replaced_by or "", *standing]
+    if record.status == RETIRED:
+        standing = []  # a forgotten memory has the revision of its event
+    return {
+        "memory_id": record.memory_id, "status": record.status, "replaced_by": record.replaced_by,
+        "absorbed": list(record.absorbed), "frequency": 1 + len(record.absorbed),
+        "content": change.content,
+        "original": None if change.content == record.content else record.content,
+        "revision": ids.state_revision(record.revision, *standing),
+    }  # fmt: skip
 
 
 def with_state_labels(memories: pl.DataFrame, changes: Iterable[MemoryChange]) -> pl.DataFrame:

@@ -6,7 +6,7 @@ The chunks of the memories follow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -76,7 +76,7 @@ class AdmissionReport:
         frames = [frame for frame in (self.decisions, other.decisions) if frame.width]
         return AdmissionReport(
             **counts,
-            decisions=pl.concat(frames) if frames else pl.DataFrame(),
+            decisions=pl.concat(frames) if len(frames) > 1 else frames[0] if frames else pl.DataFrame(),
             warnings=tuple(dict.fromkeys(self.warnings + other.warnings)),
             standing={**self.standing, **other.standing},
         )
@@ -113,10 +113,21 @@ def write(
         follow |= {*entered.join(fresh, on="memory_id", how="anti")["memory_id"]}
     if follow:
         reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
+    return report_of(admission, added=entered.height - replaced, changed=replaced)
+
+
+def report_of(admission: AdmissionResult, *, added: int, changed: int) -> AdmissionReport:
+    """Return the report of a batch, without its logged decisions.
+
+    Args:
+        added: New memories (count).
+        changed: Memories with a new text (count).
+    """
     outcomes = [decision.outcome for decision in admission.decisions if not decision.refused]
+    every = admission.changes | admission.entered
     return AdmissionReport(
-        added=entered.height - replaced,
-        changed=replaced,
+        added=added,
+        changed=changed,
         retired=len([1 for change in admission.changes.values() if change.record.status == RETIRED]),
         merged=outcomes.count("merge"),
         superseded=outcomes.count("supersede"),
@@ -200,18 +211,36 @@ def log(
         look: Name of the reconsolidation run that the decisions belong to; empty for notes.
         again: Whether a killed run may have left edges of these decisions.
     """
-    every = around.policy.reconsolidation != "off"
-    wanted = [
-        decision
-        for decision in admission.decisions
-        if every or decision.reasons or decision.skipped or decision.proposed
-    ]
     when = {revision: moment for revision, *moment in _columns(saves, "revision", "day", "occurred_at")}
     if "accept" in set(news["act"]):
         accepts = _columns(news, "source", "act", "day", "occurred_at")
         when |= {source: moment for source, act, *moment in accepts if act == "accept"}
+    made = decision_rows(around, admission, when, look=look)
+    undone = _lapse(around, admission, news)
+    rows = decisions_frame(around, made)
+    if made:
+        around.store.upsert("decisions", rows)
+    if again and made:  # a killed run may have left others
+        around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
+    if edges := edge_rows(around, made):
+        around.store.upsert("edges", pl.DataFrame(edges, schema=around.store.empty("edges").schema))
+    return AdmissionReport(undone=undone, decisions=rows)
+
+
+def decision_rows(
+    around: ContextLoader, admission: AdmissionResult, when: Mapping[str, Sequence[Any]], *, look: str = ""
+) -> list[dict[str, Any]]:
+    """Return the rows of ``decisions`` that are logged; with reconsolidation off only refusals and the like.
+
+    Args:
+        when: Day and moment of each event, by the revision or decision that it is about.
+        look: See `log`.
+    """
+    every = around.policy.reconsolidation != "off"
     made = []
-    for decision in wanted:
+    for decision in admission.decisions:
+        if not (every or decision.reasons or decision.skipped or decision.proposed):
+            continue
         day, at = when.get(decision.look or decision.revision, (None, None))
         made.append(
             {
@@ -226,11 +255,19 @@ def log(
                 "policy": around.policy.reconsolidation, "day": day, "decided_at": at,
             }
         )  # fmt: skip
-    rows = pl.DataFrame(made, schema=around.store.empty("decisions", _DECISION).schema)
-    undone = _lapse(around, admission, news)
-    if not rows.is_empty():
-        around.store.upsert("decisions", rows)
-    edges = [
+    return made
+
+
+def decisions_frame(around: ContextLoader, made: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return rows of `decision_rows` as the frame that a report has."""
+    none = around.store.empty("decisions", _DECISION)
+    return pl.DataFrame(made, schema=none.schema) if made else none
+
+
+def edge_rows(around: ContextLoader, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of ``edges`` of logged decisions."""
+    every = around.policy.reconsolidation != "off"
+    return [
         {
             "namespace": row["namespace"], "decision_id": row["decision_id"],
             "similarity": row["similarity"], "evidence": row["evidence"], "edge_id": row["decision_id"],
@@ -241,11 +278,6 @@ def log(
         for row in made
         if row["outcome"] in _EDGES and not row["refused"] and (every or row["outcome"] == "supersede")
     ]  # fmt: skip
-    if again and not rows.is_empty():  # a killed run may have left others
-        around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
-    if edges:
-        around.store.upsert("edges", pl.DataFrame(edges, schema=around.store.empty("edges").schema))
-    return AdmissionReport(undone=undone, decisions=rows)
 
 
 def _columns(rows: pl.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
