@@ -41,6 +41,7 @@ from rich.progress import track
 import slowwave
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
+from slowwave.quality.outdated.relation import Question
 from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
 from slowwave.scoring.intervals import wilson
 from slowwave.search.results import Result
@@ -120,7 +121,7 @@ def _is_marked(old: str, new: str) -> bool:
         DatedPassage("old", "", old, "", first, first),
         DatedPassage("new", "", new, "", second, second),
     ]
-    return bool(outdated_memories(old, passages))
+    return bool(outdated_memories(Question.of(old), passages))
 
 
 def _rank_with(spaces: dict[str, Memory], marks: bool) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, NEGATIONS, word_key
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, UNITS, WEEKDAY_KEYS
-from slowwave.scoring.wordlists import lines, words
+from slowwave.quality.outdated.tokens import CHANGE_PHRASES, CHANGES, TABLES, Token, is_former, tokens_of
 
 MAX_CHARACTERS = 800  # read of a passage
+SHORT = 160  # characters of a sentence that is compared as a whole
 WINDOW = 14  # words before and after a value that say what it is about
 _NOUN = 3  # most words after a number that are its noun
+_READ = 1_000  # characters of a passage that are searched for words of change
+_LETTERS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, headings, details, code
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|\n+")
@@ -23,42 +24,11 @@ _HINT = re.compile(
     r"\d|\w,? [A-ZÀ-ÞΑ-ΫА-Я][^\W\d_]|"
     + "|".join(rf"\b{word}\b" for word in (*WEEKDAY_KEYS, *CARDINALS) if word not in {"one", "hundred"})
 )
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _SPEAKER = re.compile(r"\A\s*(?:\[(?:[^\]\n]{4,40})\]\s*)?(?:(?P<who>[A-Z][\w .'-]{0,30}):\s)?")
-_MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
-_TOKEN = re.compile(
-    rf"""
-      (?P<iso>\b\d{{4}}-\d\d-\d\d\b)
-    | (?P<date>\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b
-        | \b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?)
-    | (?P<clock>\b\d{{1,2}}(?::\d\d)?\s*[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
-    | (?P<version>\bv?\d+(?:\.\d+){{2,}}\b | \bv\d+(?:\.\d+)*\b)
-    | (?P<number>(?<![\w.,/-])[$€£]?\d+(?:[.,]\d{{3}})*(?:[.,]\d+)?(?![\d/]|[-–]\d))
-      (?P<unit>\s?(?:%|°\w?)|[a-z]{{1,4}}\b)?
-    | (?P<word>[^\W\d_][\w'’-]*)
-    | (?P<mark>[,;:()"“”=])
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-def _tables() -> dict[str, frozenset[str]]:
-    table: dict[str, set[str]] = defaultdict(set)
-    for line in lines("slowwave.quality", "changing"):
-        name, _, rest = line.partition(":")
-        table[name].update(rest.split())
-    return {name: frozenset(words) for name, words in table.items()}
-
-
-TABLES: Final = _tables()
-_FORMER: Final = tuple(tuple(phrase.split("+")) for phrase in sorted(TABLES["former"]))
-_CUES: Final = frozenset().union(*(TABLES[name] for name in ("verbs", "now", "new", "reached")))
-_FUNCTION: Final = frozenset().union(
-    *(FUNCTION_WORDS, FOREIGN_WORDS, NEGATIONS, TABLES["to"], TABLES["idle"]),
-    words("slowwave.scoring", "function"),
-)
-IGNORED: Final = _FUNCTION | _CUES
-"""Words that say nothing about what a value belongs to."""
+STATEMENT = 22  # most words of a sentence that is compared as a whole (count)
 _RECENT = 5  # words between a cue and the value
+_AFTER = 6  # words between a value and a cue behind it
 _HEAD = 5  # content words before a value that name its attribute
 _OWNERS: Final = {
     **dict.fromkeys(("my", "i", "i'm", "i've", "i'd", "mein", "meine", "ich"), "speaker"),
@@ -71,8 +41,56 @@ _BOUNDS: Final = {
     **dict.fromkeys(("achieve", "goal", "aim", "aiming", "hope", "hoping", "ziel"), "aim"),
 }
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})
+_JOINING: Final = frozenset(
+    {
+        "of",
+        "for",
+        "in",
+        "at",
+        "to",
+        "from",
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "de",
+        "la",
+        "du",
+        "del",
+        "von",
+        "der",
+        "des",
+    }
+)
 _INCREMENTS: Final = frozenset({"more", "another", "additional", "extra", "other", "weitere", "mehr"})
-_RELATIVE: Final = frozenset({"last", "next", "this", "letzten", "nächsten"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words of a sentence.
+
+    Attributes:
+        content: Keys of all content words.
+        links: Pairs of a word and one that tells it apart: ("service", "login") in "the login service".
+        periods: Months and weekdays that it names, without a day of a month.
+        former: Keys of words that no longer hold: "Oslo" in "moved from Oslo to Bergen".
+        digits: Numbers in digits.
+        kinds: Kinds of its values.
+        size: Length (tokens).
+        is_plain: Whether it is a short statement that holds for some time.
+        change: Word that says that something is other than before, as `Value.cue`; empty without one.
+    """
+
+    content: frozenset[str]
+    links: frozenset[tuple[str, str]]
+    periods: frozenset[str]
+    former: frozenset[str]
+    digits: frozenset[str]
+    kinds: frozenset[str]
+    size: int
+    is_plain: bool
+    change: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +98,7 @@ class Value:
     """One value of a sentence.
 
     Attributes:
-        kind: number, date, clock, weekday, version or name.
+        kind: number, date, clock, weekday, version or name; or statement, for a whole sentence.
         value: Normalised; two values of one kind are compared by it.
         noun: Keys of the words of a number's noun or unit; empty if it has none.
         of: Key of the word after a unit, as "debounce" in "a 300 ms debounce"; else empty.
@@ -93,8 +111,7 @@ class Value:
         owner: speaker, listener or other, by the nearest pronoun before it; empty without one.
         cue: Word that says that it replaces an earlier value: the key of what is new, or "to", "now".
         is_former: Whether a word says that it no longer holds.
-        is_plain: Whether its sentence is a short statement that holds for some time.
-        sentence: Keys of all content words of the sentence.
+        sentence: Its sentence.
     """
 
     kind: str
@@ -110,8 +127,7 @@ class Value:
     owner: str
     cue: str
     is_former: bool
-    is_plain: bool
-    sentence: frozenset[str]
+    sentence: Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +158,24 @@ def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
     )
 
 
+def may_tell_more(text: str, asked: Set[str]) -> bool:
+    """Whether a text has two words of a question (or its only one) and a word of change or a number."""
+    lowered = text[:_READ].casefold()
+    wanted = min(2, len(asked))
+    for key in asked:
+        if key[: max(3, len(key) - 1)] in lowered:
+            wanted -= 1
+            if not wanted:
+                return _tells(text)
+    return False
+
+
+@lru_cache(maxsize=16_384)
+def _tells(text: str) -> bool:
+    start = text[:_READ].casefold()
+    return not CHANGES.isdisjoint(_LETTERS.findall(start)) or bool(_DIGITS.search(start))
+
+
 @lru_cache(maxsize=8_192)
 def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the speaker of a text, and its sentences that may have values.
@@ -156,103 +190,96 @@ def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return speaker.casefold(), tuple(
         (sentence, sentence.casefold())
         for sentence in _SENTENCE.split(body[:MAX_CHARACTERS])
-        if len(sentence) > 8 and _HINT.search(sentence) and not _FORMATTED.search(sentence)
+        if len(sentence) > 8
+        and (len(sentence) < SHORT or _HINT.search(sentence))
+        and not _FORMATTED.search(sentence)
     )
 
 
-@dataclass(slots=True)
-class _Token:
-    kind: str
-    text: str
-    key: str = ""
-    value: str = ""
-    unit: str = ""
-    is_capital: bool = False
-
-
-@lru_cache(maxsize=8_192)
-def _values(sentence: str) -> tuple[Value, ...]:
-    tokens = _tokens(sentence)
-    if not any(token.value for token in tokens):
-        return ()
-    content = frozenset(token.key for token in tokens if token.key)
-    plain = _is_plain(sentence, tokens)
-    return tuple(
-        _value(tokens, at, content, plain)
+@lru_cache(maxsize=16_384)
+def _values(text: str) -> tuple[Value, ...]:
+    tokens = tokens_of(text)
+    sentence = _sentence(text, tokens)
+    values = [
+        _value(tokens, at, sentence)
         for at, token in enumerate(tokens)
         if token.value and not _is_increment(tokens, at)
+    ]
+    if sentence.size <= STATEMENT and len(sentence.content) > 1 and not text.rstrip().endswith("?"):
+        values.append(_statement(tokens, sentence))
+    return tuple(values)
+
+
+def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
+    lowered = [token.low for token in tokens]
+    return Sentence(
+        content=frozenset(token.key for token in tokens if token.key),
+        links=frozenset(_links(tokens)),
+        periods=frozenset(
+            token.value if token.kind == "weekday" else word
+            for token, word in zip(tokens, lowered, strict=True)
+            if token.kind == "weekday" or (token.kind != "date" and token.is_capital and word in MONTHS)
+        ),
+        former=frozenset(token.key for at, token in enumerate(tokens) if token.key and is_former(tokens, at)),
+        digits=frozenset(_DIGITS.findall(text)),
+        kinds=frozenset(token.kind for token in tokens if token.value and token.kind != "name"),
+        size=len(tokens),
+        is_plain=_is_plain(text, tokens),
+        change=_change(tokens, lowered),
     )
 
 
-def _tokens(sentence: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    for match in _TOKEN.finditer(sentence):
-        kind = match.lastgroup or ""
-        text = match[0]
-        if kind == "unit":
-            kind = "number"
-        if kind == "word":
-            tokens.append(_word(text, tokens))
-        elif kind == "mark":
-            tokens.append(_Token("mark", text))
-        elif kind == "number":
-            unit = (match["unit"] or "").strip().casefold()
-            number = match["number"]
-            if number[0] in "$€£":
-                unit, number = number[0], number[1:]
-            tokens.append(_Token("number", text, value=_number(number), unit=unit))
-        else:
-            kind = "date" if kind == "iso" else kind
-            tokens.append(_Token(kind, text, value=_normal(kind, text)))
-    return tokens
+def _links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    for at, token in enumerate(tokens):
+        if not token.key:
+            continue
+        if at and tokens[at - 1].key:
+            yield token.key, tokens[at - 1].key
+        after = at + 1
+        while after < len(tokens) and after <= at + 2 and tokens[after].low in _JOINING:
+            after += 1
+        if after > at + 1 and after < len(tokens) and tokens[after].key:
+            yield token.key, tokens[after].key
 
 
-def _word(text: str, before: Sequence[_Token]) -> _Token:
-    low = text.casefold().replace("’", "'")
-    if low in WEEKDAY_KEYS and not (before and before[-1].text.casefold() in _RELATIVE):
-        return _Token("weekday", text, value=WEEKDAY_KEYS[low])
-    if low in CARDINALS and low not in {"one", "hundred", "twice"}:
-        return _Token("number", text, value=str(CARDINALS[low]))
-    low = low.removesuffix("'s")
-    if low in _FUNCTION:
-        return _Token("function", low)
-    token = _Token("word", low, key=word_key(low), is_capital=text[0].isupper())
-    if low in _CUES or len(low) < 2:
-        token.key = ""
-    if text[0].isupper() and before and not text.isupper():
-        token.kind = "name"
-        if before[-1].text in TABLES["to"] | {"in", "from", "at", "of"} or _is_former(before, len(before)):
-            token.value = low
-    return token
+def _change(tokens: Sequence[Token], lowered: Sequence[str]) -> str:
+    """Return what says that something is other than before: "now", or the key of what is new."""
+    if lowered and lowered[0] in TABLES["since"]:
+        return "now"
+    if not TABLES["change"].isdisjoint(lowered) or _has_phrase(lowered):
+        return "now"
+    for place, word in enumerate(lowered):
+        if word in TABLES["new"]:
+            keys = [token.key for token in tokens[place + 1 : place + 4] if token.key]
+            return f"new {keys[0]}" if keys else ""
+    return ""
 
 
-def _number(text: str) -> str:
-    plain = re.sub(r"[.,](?=\d{3}(?!\d))", "", text).replace(",", ".")
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+def _statement(tokens: Sequence[Token], sentence: Sentence) -> Value:
+    owners = [_OWNERS[word] for word in [token.low for token in tokens] if word in _OWNERS]
+    return Value(
+        kind="statement",
+        value=" ".join(token.low for token in tokens),
+        noun=frozenset(),
+        of="",
+        head=frozenset(),
+        about=sentence.content,
+        first=tokens[0].key if tokens[0].kind == "word" and tokens[0].is_capital else "",
+        names=frozenset(token.text for token in tokens if token.kind == "name"),
+        rate="",
+        bound="",
+        owner=owners[0] if owners else "",
+        cue=sentence.change,
+        is_former=False,
+        sentence=sentence,
+    )
 
 
-def _normal(kind: str, text: str) -> str:
-    low = text.casefold()
-    if kind == "clock":
-        hour, minute = [*re.findall(r"\d+", low), "0"][:2]
-        late = "p" in low and int(hour) < 12
-        return f"{int(hour) % 24 + 12 * late}:{int(minute)}"
-    if kind == "date":
-        iso = re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", low)
-        if iso:
-            return f"{int(iso[1])}-{int(iso[2])}"
-        month = re.search(r"[a-z]{3,}", low.replace("of", ""))
-        day = re.search(r"\b\d{1,2}(?!\d)", low)
-        known = MONTHS.get(month[0], 0) if month else 0
-        return f"{known}-{int(day[0]) if day else 0}"
-    return low
-
-
-def _value(tokens: Sequence[_Token], at: int, content: frozenset[str], plain: bool) -> Value:
+def _value(tokens: Sequence[Token], at: int, sentence: Sentence) -> Value:
     token = tokens[at]
     near = tokens[max(0, at - WINDOW) : at + WINDOW + 1]
     noun = _noun(tokens, at) if token.kind == "number" else frozenset()
-    owners = [_OWNERS[other.text.casefold()] for other in tokens[:at] if other.text.casefold() in _OWNERS]
+    owners = [_OWNERS[other.low] for other in tokens[:at] if other.low in _OWNERS]
     before = [other.key for other in tokens[max(0, at - WINDOW) : at] if other.key][-_HEAD:]
     after = [other.key for other in tokens[at + 1 : at + 3] if other.key]
     return Value(
@@ -269,29 +296,31 @@ def _value(tokens: Sequence[_Token], at: int, content: frozenset[str], plain: bo
             if other.kind == "name" and other is not token and not (token.kind == "name" and other.value)
         ),
         rate=_rate(tokens, at) if noun else "",
-        bound=next((_BOUNDS[word] for word in _texts(tokens[max(0, at - 4) : at]) if word in _BOUNDS), ""),
+        bound=next(
+            (
+                _BOUNDS[word]
+                for word in [token.low for token in tokens[max(0, at - 4) : at]]
+                if word in _BOUNDS
+            ),
+            "",
+        ),
         owner=owners[-1] if owners else "",
-        cue=_cue(tokens, at),
-        is_former=_is_former(tokens, at),
-        is_plain=plain,
-        sentence=content,
+        cue=_cue(tokens, at, sentence),
+        is_former=is_former(tokens, at),
+        sentence=sentence,
     )
 
 
-def _texts(tokens: Sequence[_Token]) -> list[str]:
-    return [token.text.casefold() for token in tokens]
-
-
-def _rate(tokens: Sequence[_Token], at: int) -> str:
+def _rate(tokens: Sequence[Token], at: int) -> str:
     for place in range(at + 1, min(at + 2 + _NOUN, len(tokens) - 1)):
         if tokens[place].kind in {"mark", "number"}:
             return ""
-        if tokens[place].text.casefold() in _RATES:
+        if tokens[place].low in _RATES:
             return tokens[place + 1].key
     return ""
 
 
-def _noun(tokens: Sequence[_Token], at: int) -> frozenset[str]:
+def _noun(tokens: Sequence[Token], at: int) -> frozenset[str]:
     if unit := tokens[at].unit:
         return frozenset([UNITS[unit][0] if unit in UNITS else unit])
     noun = []
@@ -305,60 +334,60 @@ def _noun(tokens: Sequence[_Token], at: int) -> frozenset[str]:
     return frozenset(noun)
 
 
-def _of(tokens: Sequence[_Token], at: int) -> str:
+def _of(tokens: Sequence[Token], at: int) -> str:
     if not tokens[at].unit or at + 1 == len(tokens):
         return ""
     return tokens[at + 1].key if tokens[at + 1].kind == "word" else ""
 
 
-def _is_increment(tokens: Sequence[_Token], at: int) -> bool:
-    return not _INCREMENTS.isdisjoint(_texts([*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]]))
+def _is_increment(tokens: Sequence[Token], at: int) -> bool:
+    return not _INCREMENTS.isdisjoint(
+        token.low for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])
+    )
 
 
-def _cue(tokens: Sequence[_Token], at: int) -> str:
+def _cue(tokens: Sequence[Token], at: int, sentence: Sentence) -> str:
     """Return what says that a value is a new one: "to", "now", or the key of what is new."""
     start = at
+    is_time = tokens[at].kind == "clock"
     while start and (
-        not tokens[start - 1].value
-        or _is_former(tokens, start - 1)
-        or (tokens[at].kind == "clock" and at - start <= 1)
+        not tokens[start - 1].value or is_former(tokens, start - 1) or (is_time and at - start <= 1)
     ):
         start -= 1
     before = tokens[max(start, at - WINDOW) : at]
-    texts = [token.text.casefold() for token in before if not token.value]
+    texts = [token.low for token in before if not token.value]
     near = texts[-_RECENT:]
-    if TABLES["to"].intersection(texts[-2 - (tokens[at].kind == "clock") :]) and TABLES["verbs"].intersection(
-        texts
-    ):
+    after = [token.low for token in tokens[at + 1 : at + 1 + _AFTER]]
+    if TABLES["to"].intersection(texts[-2 - is_time :]) and TABLES["verbs"].intersection([*texts, *after]):
         return "to"
     if TABLES["now"].intersection(near) or TABLES["reached"].intersection(texts[-2:]):
+        return "now"
+    if TABLES["after"].intersection(after[: _AFTER - 1]) or _has_phrase(after):
         return "now"
     for place in range(len(texts) - 1, max(-1, len(texts) - 1 - _RECENT), -1):
         if texts[place] in TABLES["new"]:
             keys = [token.key for token in (*before[place + 1 :], *tokens[at + 1 : at + 3]) if token.key]
             return f"new {keys[0]}" if keys else ""
-    return ""
+    return "now" if sentence.change == "now" and sentence.size <= STATEMENT else ""
 
 
-def _is_former(tokens: Sequence[_Token], at: int) -> bool:
-    texts = [token.text.casefold() for token in tokens[max(0, at - 4) : at]]
-    for phrase in _FORMER:
-        size = len(phrase)
-        for skip in range(3):
-            end = len(texts) - skip
-            if end >= size and tuple(texts[end - size : end]) == phrase:
-                return phrase != ("from",) or skip == 0
-    return False
+def _has_phrase(lowered: Sequence[str]) -> bool:
+    return any(
+        tuple(lowered[at : at + len(phrase)]) == phrase
+        for phrase in CHANGE_PHRASES
+        for at, word in enumerate(lowered)
+        if word == phrase[0]
+    )
 
 
-def _is_plain(sentence: str, tokens: Sequence[_Token]) -> bool:
+def _is_plain(sentence: str, tokens: Sequence[Token]) -> bool:
     """Whether a sentence states a lasting value of something definite, in few words."""
     if len(tokens) > 24 or sentence.rstrip().endswith("?") or not tokens:
         return False
     first = tokens[0]
-    if first.value or first.text.casefold() in {"a", "an", "some", "if", "when", "one", "there"}:
+    if first.value or first.low in {"a", "an", "some", "if", "when", "one", "there"}:
         return False
-    texts = [token.text.casefold() for token in tokens]
+    texts = [token.low for token in tokens]
     if not TABLES["stative"].intersection(texts):
         return False
     return not any(

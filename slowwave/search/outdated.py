@@ -1,22 +1,27 @@
-"""Outdated values among the best candidates of a search (rule 3.12)."""
+"""Outdated values among the candidates of a search (rule 3.12)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.types import SUPERSEDED
+from slowwave.quality.outdated.relation import Question
+from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
+FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
+_COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at")
 
 
 def outdated_candidates(
     query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table, now: datetime | None
 ) -> dict[str, Outdated]:
-    """Return the newest memory of each candidate with an outdated value.
+    """Return the newer memories of each candidate with an outdated value.
 
     All candidates have passed the filters of the search, so none is secret to its caller.
 
@@ -27,15 +32,29 @@ def outdated_candidates(
         shown: Their columns, one row a candidate.
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
     """
-    ranks = (
-        np.where(vector_rank > 0, vector_rank, COMPARED + 1),
-        np.where(bm25_rank > 0, bm25_rank, COMPARED + 1),
+    question = Question.of(query)
+    if not question.kinds:
+        return {}
+    unranked = FURTHER + 1
+    rank = np.minimum(
+        np.where(vector_rank > 0, vector_rank, unranked), np.where(bm25_rank > 0, bm25_rank, unranked)
     )
-    best = np.flatnonzero(np.minimum(*ranks) <= COMPARED)
-    columns = ["memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at"]
-    rows = shown.select(columns).take(pa.array(best)).to_pylist()
-    passages = [
-        DatedPassage(
+    best = np.flatnonzero(rank <= COMPARED)
+    further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
+    texts = shown.column("text").take(pa.array(further)).to_pylist()
+    telling = [
+        at for at, text in zip(further.tolist(), texts, strict=True) if may_tell_more(text, question.keys)
+    ]
+    return outdated_memories(
+        question, list(_passages(shown, best.tolist(), now)), list(_passages(shown, telling, now))
+    )
+
+
+def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterator[DatedPassage]:
+    for row in shown.select(_COLUMNS).take(pa.array(rows, pa.int64())).to_pylist():
+        if row["status"] == SUPERSEDED or (now and (written_date(row["text"]) or now) > now):
+            continue
+        yield DatedPassage(
             memory_id=row["memory_id"],
             title=row["title"] or "",
             text=row["text"],
@@ -43,7 +62,3 @@ def outdated_candidates(
             created_at=row["created_at"],
             updated_at=row["updated_at"],
         )
-        for row in rows
-        if row["status"] != SUPERSEDED and not (now and (written_date(row["text"]) or now) > now)
-    ]
-    return outdated_memories(query, passages)

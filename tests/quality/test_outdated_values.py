@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.quality.outdated.relation import Question
 from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
@@ -18,7 +19,7 @@ def passage(name, text, at=JANUARY, title="", sensitivity="", updated_at=None):
 
 
 def marked(question, old, new, **labels):
-    found = outdated_memories(question, [passage("old", old), passage("new", new, MARCH, **labels)])
+    found = outdated_memories(Question.of(question), [passage("old", old), passage("new", new, MARCH, **labels)])
     return {name: update.newest for name, update in found.items()}
 
 
@@ -107,7 +108,7 @@ def test_values_of_another_sensitivity_or_another_title_are_not_compared():
     assert marked(LIMIT, OLD, NEW, sensitivity="secret") == {}
     opens = "The office opens at {} on workdays."
     found = outdated_memories(
-        "When does the office open?",
+        Question.of("When does the office open?"),
         [
             passage("berlin", opens.format("8:00"), title="Berlin office"),
             passage("munich", opens.format("9:00"), MARCH, title="Munich office"),
@@ -120,12 +121,12 @@ def test_the_date_that_a_text_carries_decides_before_the_date_it_came_with():
     old, new = f"[5 May 2026] {OLD}", f"[1 February 2026] {NEW}"
     assert marked(LIMIT, old, new) == {}
     found = outdated_memories(
-        LIMIT, [passage("old", f"2026-01-01: {OLD}", MARCH), passage("new", NEW, MARCH)]
+        Question.of(LIMIT), [passage("old", f"2026-01-01: {OLD}", MARCH), passage("new", NEW, MARCH)]
     )
     assert {name: update.until for name, update in found.items()} == {"old": MARCH}
     saved = passage("new", NEW, MARCH, updated_at=MARCH + timedelta(hours=1))
-    assert outdated_memories(LIMIT, [passage("old", OLD, MARCH), saved])["old"].newest == "new"
-    assert outdated_memories(LIMIT, [passage("old", OLD, MARCH), passage("new", NEW, MARCH)]) == {}
+    assert outdated_memories(Question.of(LIMIT), [passage("old", OLD, MARCH), saved])["old"].newest == "new"
+    assert outdated_memories(Question.of(LIMIT), [passage("old", OLD, MARCH), passage("new", NEW, MARCH)]) == {}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_a_chain_of_updates_points_to_its_newest_memory():
         passage(name, texts[1].format(count), MARCH + timedelta(days=at))
         for at, (name, count) in enumerate([("b", 100), ("c", 150)])
     ]
-    found = outdated_memories(LIMIT, chain)
+    found = outdated_memories(Question.of(LIMIT), chain)
     assert {name: update.newest for name, update in found.items()} == {"a": "c", "b": "c"}
     assert found["a"].until == found["b"].until == MARCH + timedelta(days=1)
 
@@ -163,8 +164,8 @@ WORDS = st.sampled_from(
 @given(st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=5), st.data())
 def test_the_order_of_the_passages_does_not_matter_and_newest_memories_are_not_outdated(texts, data):
     passages = [passage(f"m{at}", text, JANUARY + timedelta(days=at)) for at, text in enumerate(texts)]
-    found = outdated_memories(LIMIT, passages)
-    assert outdated_memories(LIMIT, data.draw(st.permutations(passages))) == found
+    found = outdated_memories(Question.of(LIMIT), passages)
+    assert outdated_memories(Question.of(LIMIT), data.draw(st.permutations(passages))) == found
     for name, update in found.items():
         assert update.newest not in found
         assert int(name[1:]) < int(update.newest[1:])

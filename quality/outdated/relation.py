@@ -1,0 +1,337 @@
+"""Two values of one attribute, of which the newer replaces the older (rule 3.12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Final
+
+from slowwave.quality.divergence.lexicon import word_key
+from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.outdated.statements import Sentence, Statements, Value
+from slowwave.quality.outdated.tokens import IGNORED, TABLES
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_UNITS: Final = frozenset(base for base, _ in UNITS.values())
+_GENERAL: Final = frozenset(word_key(word) for word in TABLES["general"])
+_FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
+_GENERAL_WEIGHT = 0.25
+_SHORT = 26  # words of a short sentence, every one of which counts (count)
+_COVERED = 0.55  # minimum share of what a question asks and a short older sentence says
+_COVERED_LONG = 0.2  # the same of a long one
+_TIMES: Final = frozenset({"date", "clock", "weekday"})
+_COUNT = re.compile(
+    r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
+    r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\b(?:how many|wie viele|cu[aá]nt[oa]s|combien de|quant[ie])((?: [^\W\d_][\w'’-]*){1,5})", re.IGNORECASE
+)
+_WHEN = re.compile(
+    r"\A\W*(?:when|wann|cu[aá]ndo|quand|quando)\b|\b(?:what|which|welche[rms]?) (?:time|day|date|deadline|tag)\b|\bdeadline\b",
+    re.IGNORECASE,
+)
+_WHAT = re.compile(
+    r"\A\W*(?:what|what's|which|where|where's|who|who's|is|are|do|does|was|welche[rsnm]?|wo|wer|woher|qu[eé]|"
+    r"cu[aá]l(?:es)?|d[oó]nde|qui[eé]n|que|quel(?:le)?s?|où|qui|che|cosa|quale|dove|chi)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:did|were|had|between|across|passed|different|ever|before)\b|\bwas\b(?<!\Awas)|\b(?:has|have)\b(?! *\W*\Z)",
+    re.IGNORECASE,
+)
+_PERFECT = re.compile(r"\b(?:has|have)\b", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b", re.IGNORECASE
+)
+_POLITE = re.compile(
+    r"\A\W*(?:(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me,? (?:again )?|do you (?:know|remember) )",
+    re.IGNORECASE,
+)
+_BARE = 8  # most words of a query without a question word (count)
+_STOP: Final = frozenset(
+    [
+        "am",
+        "are",
+        "is",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "have",
+        "has",
+        "had",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "i",
+        "we",
+        "you",
+        "they",
+        "he",
+        "she",
+        "my",
+        "our",
+        "hat",
+        "haben",
+        "sind",
+        "gibt",
+        "tiene",
+        "tiene",
+        "hay",
+        "a",
+        "ont",
+        "ai",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Question of a search.
+
+    Attributes:
+        keys: Keys of its content words.
+        units: Units that it names.
+        counted: Keys of what it counts: "open issues" in "how many open issues are there".
+        kinds: Kinds of values that may answer it; empty if it does not ask for a value that holds now.
+        is_present: Whether it asks what holds now rather than what has happened.
+        digits: Numbers in digits.
+    """
+
+    keys: frozenset[str]
+    units: frozenset[str]
+    counted: frozenset[str]
+    kinds: frozenset[str]
+    is_present: bool
+    digits: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Question:
+        """Read a question."""
+        text = _POLITE.sub("", text, count=1)
+        many = _MANY.search(text)
+        words = many[1].casefold().split() if many else []
+        end = next((at for at, word in enumerate(words) if word in _STOP), len(words))
+        past = _PAST.search(text)
+        return cls(
+            asked_keys(text),
+            frozenset(UNITS[word][0] for word in text.casefold().split() if word in UNITS),
+            asked_keys(" ".join(words[:end])) | {UNITS[word][0] for word in words[:end] if word in UNITS},
+            _kinds(text),
+            not past,
+            frozenset(re.findall(r"\d+(?:[.,]\d+)*", text)),
+        )
+
+
+def _kinds(text: str) -> frozenset[str]:
+    count, when, what = _COUNT.search(text), _WHEN.search(text), _WHAT.search(text)
+    past = _PAST.search(text)
+    if past and not (count and _PERFECT.fullmatch(past[0])):
+        return frozenset()
+    if count:
+        return frozenset({"number", "statement"})
+    if when:
+        return _TIMES | {"statement"}
+    bare = "?" not in text and len(text.split()) <= _BARE
+    if (what or bare) and not _ADVICE.search(text):
+        return _TIMES | {"number", "version", "name", "statement"}
+    return frozenset()
+
+
+def asked_keys(question: str) -> frozenset[str]:
+    """Return the keys of the content words of a question."""
+    words = (word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(question))
+    return frozenset(word_key(word) for word in words if len(word) > 1 and word not in IGNORED)
+
+
+def may_replace(value: Value, question: Question, *, near: bool = True) -> bool:
+    """Whether a value can be a newer one at all.
+
+    Args:
+        value: Of a text.
+        question: Of the search.
+        near: Whether the text is among the best of the search.
+    """
+    if value.is_former:
+        return False
+    if value.kind == "statement":
+        return bool(value.cue) and question.is_present and "statement" in question.kinds
+    if value.cue or (near and value.sentence.is_plain):
+        return True
+    return value.kind == "number" and bool(value.noun & question.counted)
+
+
+def replaces(old: Value, new: Value, older: Statements, newer: Statements, question: Question) -> bool:
+    """Whether a value of a newer text replaces one of an older text."""
+    if old.value == new.value or old.is_former or not _agree(old, new):
+        return False
+    if (question.digits & old.sentence.digits) - new.sentence.digits:
+        return False
+    if old.kind == "statement":
+        return _is_other_statement(old, new, question)
+    if _has(older, new) or _other_days(old, older, newer):
+        return False
+    formers = [value for value in newer.values if value.is_former and value.kind == new.kind]
+    named = any(_same(value, old) for value in formers)
+    if not named and (formers or _has(newer, old)):
+        return False
+    if named and old.kind != "number":
+        return new.kind in question.kinds and bool(old.about & new.about & question.keys)
+    if not _one_attribute(old, new, question):
+        return False
+    if _is_restated(old, new, question):
+        return True
+    return new.kind in question.kinds and (_is_cued(old, new, question) or _is_counted(old, new, question))
+
+
+def _agree(old: Value, new: Value) -> bool:
+    """Whether two values have owners, names, limits and rates that agree."""
+    if (old.owner != new.owner and old.owner and new.owner) or old.owner == "listener":
+        return False
+    if (old.owner != new.owner) and not new.cue:
+        return False
+    if old.first not in new.sentence.content | {""} and new.first not in old.sentence.content | {""}:
+        return False
+    same_rate = old.rate == new.rate or (bool(new.cue) and "" in (new.rate, old.rate))
+    if old.bound != new.bound and not (new.cue and "aim" in (old.bound, new.bound)):
+        return False
+    alike = old.kind == "statement" or old.names <= new.names or new.names <= old.names
+    return same_rate and alike
+
+
+def _weight(keys: Set[str]) -> float:
+    return sum(_GENERAL_WEIGHT if key in _GENERAL else 1.0 for key in keys)
+
+
+def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
+    """Whether a newer sentence has enough of what a question asks and an older one says."""
+    said = question.keys & old.content
+    hits = said & new.content
+    if not _FORMERLY.isdisjoint(said - hits) or _is_other_thing(old, new, said - hits):
+        return False
+    missing = (question.keys & new.content) - old.content
+    short = old.size <= _SHORT and new.size <= _SHORT
+    share = _weight(hits) / max(_weight(said), 0.1)
+    if short:
+        return bool(hits) and share >= _COVERED and _weight(hits) / max(_weight(hits | missing), 0.1) >= 0.5
+    return _weight(hits) >= 1.25 and share >= _COVERED_LONG
+
+
+def _is_other_thing(old: Sentence, new: Sentence, missing: Set[str]) -> bool:
+    """Whether another word stands beside a shared one: "payment service" instead of "login service"."""
+    lost = {word for word, beside in old.links if beside in missing and word in new.content}
+    if not lost:
+        return False
+    return any(word in lost and beside not in old.content for word, beside in new.links)
+
+
+def _one_attribute(old: Value, new: Value, question: Question) -> bool:
+    if old.kind == "name" or (old.kind == "number" and not _same_noun(old, new, question)):
+        return False
+    for value in (old, new):
+        near = value.about if value.sentence.size <= _SHORT else value.head
+        if not (near | value.noun) & (question.keys | question.units):
+            return False
+    return {old.of} - {""} <= new.head and {new.of} - {""} <= old.head
+
+
+def _counts(old: Value, new: Value, question: Question) -> bool:
+    """Whether two numbers count what a question counts, if it does."""
+    counted = question.counted
+    if not counted:
+        return True
+    if old.noun and not old.noun & counted:
+        return False
+    if new.noun and not new.noun & counted:
+        return False
+    return (old.noun & counted) - new.noun <= new.sentence.content | _UNITS or not new.noun
+
+
+def _same_noun(old: Value, new: Value, question: Question) -> bool:
+    """Whether two numbers count the same."""
+    if not _counts(old, new, question):
+        return False
+    if not new.noun:
+        return (
+            bool(new.cue)
+            and bool(old.noun)
+            and not old.noun <= _UNITS
+            and bool(old.noun & (new.head | question.keys))
+        )
+    if not old.noun:
+        return False
+    units = old.noun & _UNITS, new.noun & _UNITS
+    if units[0] != units[1]:
+        return False
+    alike = old.noun <= new.noun or new.noun <= old.noun
+    modifiers = (old.noun ^ new.noun) - _UNITS
+    if alike and (modifiers <= question.keys or modifiers <= old.sentence.content & new.sentence.content):
+        return True
+    return bool(new.cue) and bool(old.noun & new.noun & question.keys)
+
+
+def _is_cued(old: Value, new: Value, question: Question) -> bool:
+    """Whether a newer sentence says that its value is new."""
+    if not new.cue:
+        return False
+    what = new.cue[4:] if new.cue.startswith("new ") else ""
+    if what and what not in old.about | old.noun | question.keys:
+        return False
+    return _covers(old.sentence, new.sentence, question)
+
+
+def _is_counted(old: Value, new: Value, question: Question) -> bool:
+    """Whether a speaker counts again what a question asks for."""
+    if old.kind != "number" or not old.owner == new.owner == "speaker":
+        return False
+    if old.sentence.periods != new.sentence.periods or old.names != new.names:
+        return False
+    counted = old.noun & new.noun & question.counted
+    also = (question.keys & old.sentence.content & new.sentence.content) - old.noun - new.noun
+    return bool(counted) and bool(also) and _covers(old.sentence, new.sentence, question)
+
+
+def _is_restated(old: Value, new: Value, question: Question) -> bool:
+    """Whether two short statements differ in nothing but the value."""
+    both = old.sentence.is_plain and new.sentence.is_plain and old.sentence.content == new.sentence.content
+    return both and question.keys & old.sentence.content <= new.sentence.content
+
+
+def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
+    """Whether a sentence says that what an older one says is other now."""
+    if old.sentence.change or old.sentence.kinds & new.sentence.kinds:
+        return False
+    said = question.keys & old.sentence.content
+    hits = said & new.sentence.content
+    if not hits or _is_other_thing(old.sentence, new.sentence, said - hits):
+        return False
+    if new.sentence.former & old.sentence.content:
+        return True
+    what = new.cue[4:] if new.cue.startswith("new ") else ""
+    if what and what not in hits:
+        return False
+    return _weight(hits) >= 1 and _weight(hits) >= 0.6 * _weight(question.keys)
+
+
+def _other_days(old: Value, older: Statements, newer: Statements) -> bool:
+    """Whether two texts name different weekdays beside another value, as opening hours do."""
+    days = [{value.value for value in one.values if value.kind == "weekday"} for one in (older, newer)]
+    return old.kind != "weekday" and days[0] != days[1]
+
+
+def _same(value: Value, other: Value) -> bool:
+    return value.kind == other.kind and value.value == other.value
+
+
+def _has(statements: Statements, value: Value) -> bool:
+    """Whether a text has the same value of the same noun."""
+    return any(
+        _same(other, value) and (not value.noun or not other.noun or bool(other.noun & value.noun))
+        for other in statements.values
+    )
