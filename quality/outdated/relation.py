@@ -18,6 +18,7 @@ _GENERAL: Final = frozenset(word_key(word) for word in TABLES["general"])
 _FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
 _GENERAL_WEIGHT = 0.25
 _SHORT = 26  # words of a short sentence, every one of which counts (count)
+_NAMED = 0.34  # minimum share of a question in both, if the newer names what the older one says
 _COVERED = 0.55  # minimum share of what a question asks and a short older sentence says
 _COVERED_LONG = 0.2  # the same of a long one
 _TIMES: Final = frozenset({"date", "clock", "weekday"})
@@ -42,7 +43,7 @@ _PAST = re.compile(
     r"\b(?:did|were|had|between|across|passed|different|ever|before)\b|\bwas\b(?<!\Awas)|\b(?:has|have)\b(?! *\W*\Z)",
     re.IGNORECASE,
 )
-_PERFECT = re.compile(r"\b(?:has|have)\b", re.IGNORECASE)
+_PERFECT: Final = frozenset({"has", "have"})
 _ADVICE = re.compile(
     r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b", re.IGNORECASE
 )
@@ -131,8 +132,8 @@ class Question:
 
 def _kinds(text: str) -> frozenset[str]:
     count, when, what = _COUNT.search(text), _WHEN.search(text), _WHAT.search(text)
-    past = _PAST.search(text)
-    if past and not (count and _PERFECT.fullmatch(past[0])):
+    past = {word.casefold() for word in _PAST.findall(text)}
+    if past - _PERFECT or (past and not count):
         return frozenset()
     if count:
         return frozenset({"number", "statement"})
@@ -312,7 +313,7 @@ def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
     if not hits or _is_other_thing(old.sentence, new.sentence, said - hits):
         return False
     if new.sentence.former & old.sentence.content:
-        return True
+        return _weight(hits) >= _NAMED * _weight(question.keys)
     what = new.cue[4:] if new.cue.startswith("new ") else ""
     if what and what not in hits:
         return False

@@ -9,14 +9,14 @@ from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, UNITS, WEEKDAY_KEYS
-from slowwave.quality.outdated.tokens import CHANGE_PHRASES, CHANGES, TABLES, Token, is_former, tokens_of
+from slowwave.quality.outdated.tokens import CHANGES, PHRASES, TABLES, Token, is_former, tokens_of
 
 MAX_CHARACTERS = 800  # read of a passage
 SHORT = 160  # characters of a sentence that is compared as a whole
 WINDOW = 14  # words before and after a value that say what it is about
 _NOUN = 3  # most words after a number that are its noun
+_FENCED = 5 * MAX_CHARACTERS  # read of a passage with code
 _READ = 1_000  # characters of a passage that are searched for words of change
-_LETTERS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, headings, details, code
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|\n+")
@@ -158,22 +158,32 @@ def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
     )
 
 
-def may_tell_more(text: str, asked: Set[str]) -> bool:
-    """Whether a text has two words of a question (or its only one) and a word of change or a number."""
-    lowered = text[:_READ].casefold()
+def may_tell_more(text: str, asked: Set[str], *, counts: bool) -> bool:
+    """Whether a text may say that what is asked changed.
+
+    Args:
+        text: Its first characters are read.
+        asked: Keys of the words of a question, of which it must have two, or the only one.
+        counts: Whether a number is enough, without a word of change.
+    """
+    start, tells_change, has_digits = _start(text)
+    if not (tells_change or (counts and has_digits)):
+        return False
     wanted = min(2, len(asked))
     for key in asked:
-        if key[: max(3, len(key) - 1)] in lowered:
+        if key[: max(3, len(key) - 1)] in start:
             wanted -= 1
             if not wanted:
-                return _tells(text)
+                return True
     return False
 
 
 @lru_cache(maxsize=16_384)
-def _tells(text: str) -> bool:
+def _start(text: str) -> tuple[str, bool, bool]:
+    """Return the beginning of a text in lower case, and whether it has words of change and digits."""
     start = text[:_READ].casefold()
-    return not CHANGES.isdisjoint(_LETTERS.findall(start)) or bool(_DIGITS.search(start))
+    words = start.replace(",", " ").replace(".", " ").replace("\n", " ").split(" ")
+    return start, not CHANGES.isdisjoint(words), bool(_DIGITS.search(start))
 
 
 @lru_cache(maxsize=8_192)
@@ -186,7 +196,7 @@ def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     speaker = (head["who"] or "") if head else ""
     body = text[head.end() if head else 0 :]
     if "```" in body:
-        body = _CODE.sub("\n", body)
+        body = _CODE.sub("\n", body[:_FENCED])
     return speaker.casefold(), tuple(
         (sentence, sentence.casefold())
         for sentence in _SENTENCE.split(body[:MAX_CHARACTERS])
@@ -373,10 +383,10 @@ def _cue(tokens: Sequence[Token], at: int, sentence: Sentence) -> str:
 
 def _has_phrase(lowered: Sequence[str]) -> bool:
     return any(
-        tuple(lowered[at : at + len(phrase)]) == phrase
-        for phrase in CHANGE_PHRASES
+        list(lowered[at : at + len(phrase)]) == phrase
         for at, word in enumerate(lowered)
-        if word == phrase[0]
+        if word in PHRASES
+        for phrase in PHRASES[word]
     )
 
 

@@ -42,7 +42,10 @@ _FORMER: Final = {
     last: [phrase.split("+") for phrase in TABLES["former"] if phrase.split("+")[-1] == last]
     for last in {phrase.split("+")[-1] for phrase in TABLES["former"]}
 }
-CHANGE_PHRASES: Final = tuple(tuple(phrase.split("+")) for phrase in sorted(TABLES["phrases"]))
+PHRASES: Final = {
+    first: [phrase.split("+") for phrase in TABLES["phrases"] if phrase.split("+")[0] == first]
+    for first in {phrase.split("+")[0] for phrase in TABLES["phrases"]}
+}
 CHANGES: Final = frozenset().union(
     *(TABLES[name] for name in ("verbs", "now", "new", "reached", "change", "after", "since")),
     (word for phrase in (*TABLES["phrases"], *TABLES["former"]) for word in phrase.split("+")[-1:]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_m
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
 FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at")
 
 
@@ -43,7 +44,9 @@ def outdated_candidates(
     further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
     texts = shown.column("text").take(pa.array(further)).to_pylist()
     telling = [
-        at for at, text in zip(further.tolist(), texts, strict=True) if may_tell_more(text, question.keys)
+        at
+        for at, text in zip(further.tolist(), texts, strict=True)
+        if may_tell_more(text, question.keys, counts=bool(question.counted))
     ]
     return outdated_memories(
         question, list(_passages(shown, best.tolist(), now)), list(_passages(shown, telling, now))
@@ -51,14 +54,21 @@ def outdated_candidates(
 
 
 def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterator[DatedPassage]:
-    for row in shown.select(_COLUMNS).take(pa.array(rows, pa.int64())).to_pylist():
-        if row["status"] == SUPERSEDED or (now and (written_date(row["text"]) or now) > now):
+    taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
+    columns = [
+        column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+        for column in taken
+    ]
+    for memory_id, title, text, sensitivity, status, created, updated in zip(
+        *(column.to_pylist() for column in columns), strict=True
+    ):
+        if status == SUPERSEDED or (now and (written_date(text) or now) > now):
             continue
         yield DatedPassage(
-            memory_id=row["memory_id"],
-            title=row["title"] or "",
-            text=row["text"],
-            sensitivity=row["sensitivity"] or "",
-            created_at=row["created_at"],
-            updated_at=row["updated_at"],
+            memory_id=memory_id,
+            title=title or "",
+            text=text,
+            sensitivity=sensitivity or "",
+            created_at=_EPOCH + timedelta(microseconds=created),
+            updated_at=_EPOCH + timedelta(microseconds=updated),
         )

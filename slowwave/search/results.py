@@ -227,8 +227,8 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
     return tuple(
         replace(
             result,
-            outdated_by=update.newest,
-            newer_title=titles[update.newest] or "",
+            outdated_by=memory.outdated_by,
+            newer_title=titles[memory.outdated_by] or "",
             valid_until=update.until,
         )
         if memory.outdated_by and (update := retrieved.outdated.get(memory.memory_id))

@@ -153,7 +153,8 @@ def test_a_chain_of_updates_points_to_its_newest_memory():
     ]
     found = outdated_memories(Question.of(LIMIT), chain)
     assert {name: update.newest for name, update in found.items()} == {"a": "c", "b": "c"}
-    assert found["a"].until == found["b"].until == MARCH + timedelta(days=1)
+    assert {name: update.following for name, update in found.items()} == {"a": "b", "b": "c"}
+    assert (found["a"].until, found["b"].until) == (MARCH, MARCH + timedelta(days=1))
 
 
 WORDS = st.sampled_from(
