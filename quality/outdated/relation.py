@@ -2,153 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set
-from dataclasses import dataclass
 from typing import Final
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import Sentence, Statements, Value
-from slowwave.quality.outdated.tokens import IGNORED, TABLES
+from slowwave.quality.outdated.tokens import TABLES
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
 _GENERAL: Final = frozenset(word_key(word) for word in TABLES["general"])
 _FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
 _GENERAL_WEIGHT = 0.25
 _SHORT = 26  # words of a short sentence, every one of which counts (count)
 _NAMED = 0.34  # minimum share of a question in both, if the newer names what the older one says
+_TAIL = 6  # most words of a value after the verb (count)
 _COVERED = 0.55  # minimum share of what a question asks and a short older sentence says
 _COVERED_LONG = 0.2  # the same of a long one
-_TIMES: Final = frozenset({"date", "clock", "weekday"})
-_COUNT = re.compile(
-    r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
-    r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
-    re.IGNORECASE,
-)
-_MANY = re.compile(
-    r"\b(?:how many|wie viele|cu[aá]nt[oa]s|combien de|quant[ie])((?: [^\W\d_][\w'’-]*){1,5})", re.IGNORECASE
-)
-_WHEN = re.compile(
-    r"\A\W*(?:when|wann|cu[aá]ndo|quand|quando)\b|\b(?:what|which|welche[rms]?) (?:time|day|date|deadline|tag)\b|\bdeadline\b",
-    re.IGNORECASE,
-)
-_WHAT = re.compile(
-    r"\A\W*(?:what|what's|which|where|where's|who|who's|is|are|do|does|was|welche[rsnm]?|wo|wer|woher|qu[eé]|"
-    r"cu[aá]l(?:es)?|d[oó]nde|qui[eé]n|que|quel(?:le)?s?|où|qui|che|cosa|quale|dove|chi)\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:did|were|had|between|across|passed|different|ever|before)\b|\bwas\b(?<!\Awas)|\b(?:has|have)\b(?! *\W*\Z)",
-    re.IGNORECASE,
-)
-_PERFECT: Final = frozenset({"has", "have"})
-_ADVICE = re.compile(
-    r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b", re.IGNORECASE
-)
-_POLITE = re.compile(
-    r"\A\W*(?:(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me,? (?:again )?|do you (?:know|remember) )",
-    re.IGNORECASE,
-)
-_BARE = 8  # most words of a query without a question word (count)
-_STOP: Final = frozenset(
-    [
-        "am",
-        "are",
-        "is",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "have",
-        "has",
-        "had",
-        "can",
-        "could",
-        "will",
-        "would",
-        "should",
-        "i",
-        "we",
-        "you",
-        "they",
-        "he",
-        "she",
-        "my",
-        "our",
-        "hat",
-        "haben",
-        "sind",
-        "gibt",
-        "tiene",
-        "tiene",
-        "hay",
-        "a",
-        "ont",
-        "ai",
-    ]
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Question of a search.
-
-    Attributes:
-        keys: Keys of its content words.
-        units: Units that it names.
-        counted: Keys of what it counts: "open issues" in "how many open issues are there".
-        kinds: Kinds of values that may answer it; empty if it does not ask for a value that holds now.
-        is_present: Whether it asks what holds now rather than what has happened.
-        digits: Numbers in digits.
-    """
-
-    keys: frozenset[str]
-    units: frozenset[str]
-    counted: frozenset[str]
-    kinds: frozenset[str]
-    is_present: bool
-    digits: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> Question:
-        """Read a question."""
-        text = _POLITE.sub("", text, count=1)
-        many = _MANY.search(text)
-        words = many[1].casefold().split() if many else []
-        end = next((at for at, word in enumerate(words) if word in _STOP), len(words))
-        past = _PAST.search(text)
-        return cls(
-            asked_keys(text),
-            frozenset(UNITS[word][0] for word in text.casefold().split() if word in UNITS),
-            asked_keys(" ".join(words[:end])) | {UNITS[word][0] for word in words[:end] if word in UNITS},
-            _kinds(text),
-            not past,
-            frozenset(re.findall(r"\d+(?:[.,]\d+)*", text)),
-        )
-
-
-def _kinds(text: str) -> frozenset[str]:
-    count, when, what = _COUNT.search(text), _WHEN.search(text), _WHAT.search(text)
-    past = {word.casefold() for word in _PAST.findall(text)}
-    if past - _PERFECT or (past and not count):
-        return frozenset()
-    if count:
-        return frozenset({"number", "statement"})
-    if when:
-        return _TIMES | {"statement"}
-    bare = "?" not in text and len(text.split()) <= _BARE
-    if (what or bare) and not _ADVICE.search(text):
-        return _TIMES | {"number", "version", "name", "statement"}
-    return frozenset()
-
-
-def asked_keys(question: str) -> frozenset[str]:
-    """Return the keys of the content words of a question."""
-    words = (word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(question))
-    return frozenset(word_key(word) for word in words if len(word) > 1 and word not in IGNORED)
 
 
 def may_replace(value: Value, question: Question, *, near: bool = True) -> bool:
@@ -162,7 +33,8 @@ def may_replace(value: Value, question: Question, *, near: bool = True) -> bool:
     if value.is_former:
         return False
     if value.kind == "statement":
-        return bool(value.cue) and question.is_present and "statement" in question.kinds
+        changes = bool(value.cue) or (near and value.sentence.is_plain)
+        return changes and question.is_present and "statement" in question.kinds
     if value.cue or (near and value.sentence.is_plain):
         return True
     return value.kind == "number" and bool(value.noun & question.counted)
@@ -226,7 +98,7 @@ def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
 
 def _is_other_thing(old: Sentence, new: Sentence, missing: Set[str]) -> bool:
     """Whether another word stands beside a shared one: "payment service" instead of "login service"."""
-    lost = {word for word, beside in old.links if beside in missing and word in new.content}
+    lost = {word for word, beside in old.links if beside in missing - _GENERAL and word in new.content}
     if not lost:
         return False
     return any(word in lost and beside not in old.content for word, beside in new.links)
@@ -306,7 +178,11 @@ def _is_restated(old: Value, new: Value, question: Question) -> bool:
 
 def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
     """Whether a sentence says that what an older one says is other now."""
-    if old.sentence.change or old.sentence.kinds & new.sentence.kinds:
+    if old.sentence.kinds & new.sentence.kinds:
+        return False
+    if _is_same_beginning(old, new, question):
+        return True
+    if old.sentence.change or not new.cue:
         return False
     said = question.keys & old.sentence.content
     hits = said & new.sentence.content
@@ -318,6 +194,22 @@ def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
     if what and what not in hits:
         return False
     return _weight(hits) >= 1 and _weight(hits) >= 0.6 * _weight(question.keys)
+
+
+def _is_same_beginning(old: Value, new: Value, question: Question) -> bool:
+    """Whether two short sentences say what one thing is: "My dentist is Dr Lang", "My dentist is Dr May"."""
+    words, others = old.value.split(), new.value.split()
+    same = next((at for at, pair in enumerate(zip(words, others)) if pair[0] != pair[1]), 0)
+    verb = next((at for at in range(same - 1, 0, -1) if words[at] in TABLES["copula"]), 0)
+    tails = [{*one[verb + 1 :]} for one in (words, others)]
+    if not verb or not 0 < min(map(len, tails)) <= max(map(len, tails)) <= _TAIL:
+        return False
+    if any(word.endswith("ing") for tail in tails for word in tail) or not TABLES["also"].isdisjoint(
+        tails[1]
+    ):
+        return False
+    about = {word_key(word) for word in words[: verb + 1]}
+    return question.keys - {word_key(words[verb])} <= about and len(question.keys) > 0
 
 
 def _other_days(old: Value, older: Statements, newer: Statements) -> bool:

@@ -25,7 +25,10 @@ _HINT = re.compile(
     + "|".join(rf"\b{word}\b" for word in (*WEEKDAY_KEYS, *CARDINALS) if word not in {"one", "hundred"})
 )
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_SPEAKER = re.compile(r"\A\s*(?:\[(?:[^\]\n]{4,40})\]\s*)?(?:(?P<who>[A-Z][\w .'-]{0,30}):\s)?")
+_SPEAKER = re.compile(
+    r"\A\s*(?:\[(?:[^\]\n]{4,40})\]\s*)?"
+    r"(?:(?P<who>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}|user|assistant|human):\s)?"
+)
 STATEMENT = 22  # most words of a sentence that is compared as a whole (count)
 _RECENT = 5  # words between a cue and the value
 _AFTER = 6  # words between a value and a cue behind it
@@ -222,6 +225,7 @@ def _values(text: str) -> tuple[Value, ...]:
 
 def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
     lowered = [token.low for token in tokens]
+    moves = not TABLES["verbs"].isdisjoint(lowered)
     return Sentence(
         content=frozenset(token.key for token in tokens if token.key),
         links=frozenset(_links(tokens)),
@@ -230,7 +234,11 @@ def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
             for token, word in zip(tokens, lowered, strict=True)
             if token.kind == "weekday" or (token.kind != "date" and token.is_capital and word in MONTHS)
         ),
-        former=frozenset(token.key for at, token in enumerate(tokens) if token.key and is_former(tokens, at)),
+        former=frozenset(
+            token.key
+            for at, token in enumerate(tokens)
+            if token.key and is_former(tokens, at) and (moves or tokens[at - 1].ends != "from")
+        ),
         digits=frozenset(_DIGITS.findall(text)),
         kinds=frozenset(token.kind for token in tokens if token.value and token.kind != "name"),
         size=len(tokens),

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
-from slowwave.quality.outdated.relation import Question, asked_keys, may_replace, replaces
+from slowwave.quality.outdated.question import Question, asked_keys
+from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.statements import Statements, Value, statements_of
 from slowwave.quality.titles import is_from_first_words
 
@@ -70,7 +71,7 @@ def outdated_memories(
     """
     if not question.keys or not question.kinds or len(passages) + len(further) < 2:
         return {}
-    groups: defaultdict[tuple[str, str], list[_Compared]] = defaultdict(list)
+    groups: defaultdict[str, list[_Compared]] = defaultdict(list)
     for near, ones in ((True, passages), (False, further)):
         for passage in ones:
             found = statements_of(passage.text, question.keys)
@@ -78,7 +79,7 @@ def outdated_memories(
             news = [value for value in about if may_replace(value, question, near=near)]
             if about if near else news:
                 one = _Compared(passage, found, about if near else [], news)
-                groups[passage.sensitivity, found.speaker].append(one)
+                groups[passage.sensitivity].append(one)
     following: dict[str, DatedPassage] = {}
     for group in groups.values():
         if any(one.news for one in group):
@@ -115,7 +116,8 @@ class _Compared(NamedTuple):
 
 
 def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
-    if older.passage.memory_id == newer.passage.memory_id:
+    speakers = {older.found.speaker, newer.found.speaker} - {""}
+    if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
     pairs = ((old, new) for new in newer.news for old in older.about if old.kind == new.kind)
     return any(replaces(old, new, older.found, newer.found, question) for old, new in pairs) and _one_subject(

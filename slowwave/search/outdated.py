@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.types import SUPERSEDED
-from slowwave.quality.outdated.relation import Question
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
 
@@ -56,7 +56,9 @@ def outdated_candidates(
 def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterator[DatedPassage]:
     taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
     columns = [
-        column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+        column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        if pa.types.is_timestamp(column.type)
+        else column
         for column in taken
     ]
     for memory_id, title, text, sensitivity, status, created, updated in zip(

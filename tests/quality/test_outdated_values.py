@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.outdated.relation import Question
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
