@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, UNITS, WEEKDAY_KEYS
-from slowwave.quality.outdated.tokens import CHANGES, PHRASES, TABLES, Token, is_former, tokens_of
+from slowwave.quality.divergence.lexicon_numbers import CARDINALS, UNITS
+from slowwave.quality.outdated.tokens import (
+    CHANGES,
+    DAY_KEYS,
+    MONTH_KEYS,
+    PHRASES,
+    TABLES,
+    Token,
+    is_former,
+    tokens_of,
+)
 
 MAX_CHARACTERS = 800  # read of a passage
 SHORT = 160  # characters of a sentence that is compared as a whole
@@ -22,7 +31,7 @@ _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, 
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|\n+")
 _HINT = re.compile(
     r"\d|\w,? [A-ZÀ-ÞΑ-ΫА-Я][^\W\d_]|"
-    + "|".join(rf"\b{word}\b" for word in (*WEEKDAY_KEYS, *CARDINALS) if word not in {"one", "hundred"})
+    + "|".join(rf"\b{word}\b" for word in (*DAY_KEYS, *CARDINALS) if word not in {"one", "hundred"})
 )
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _SPEAKER = re.compile(
@@ -232,7 +241,7 @@ def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
         periods=frozenset(
             token.value if token.kind == "weekday" else word
             for token, word in zip(tokens, lowered, strict=True)
-            if token.kind == "weekday" or (token.kind != "date" and token.is_capital and word in MONTHS)
+            if token.kind == "weekday" or (token.kind != "date" and token.is_capital and word in MONTH_KEYS)
         ),
         former=frozenset(
             token.key

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, NEGATIONS, word_key
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, WEEKDAY_KEYS
 from slowwave.scoring.wordlists import lines, words
 
-_MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
-_TOKEN = re.compile(
-    rf"""
-      (?P<iso>\b\d{{4}}-\d\d-\d\d\b)
-    | (?P<date>\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b
-        | \b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?)
-    | (?P<clock>\b\d{{1,2}}(?::\d\d)?\s*[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
-    | (?P<version>\bv?\d+(?:\.\d+){{2,}}\b | \bv\d+(?:\.\d+)*\b)
-    | (?P<number>(?<![\w.,/-])[$€£]?\d+(?:[.,]\d{{3}})*(?:[.,]\d+)?(?![\d/]|[-–]\d))
-      (?P<unit>\s?(?:%|°\w?)|[a-z]{{1,4}}\b)?
-    | (?P<word>[^\W\d_][\w'’]*)
-    | (?P<mark>[,;:()"“”=])
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def _tables() -> dict[str, frozenset[str]]:
@@ -42,6 +28,33 @@ _FORMER: Final = {
     last: [phrase.split("+") for phrase in TABLES["former"] if phrase.split("+")[-1] == last]
     for last in {phrase.split("+")[-1] for phrase in TABLES["former"]}
 }
+
+
+def _named(table: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return names with what they mean, those of other languages like those of English."""
+    pairs = (entry.split("=") for entry in TABLES[table])
+    return {**known, **{name: known[english] for name, english in pairs}}
+
+
+DAY_KEYS: Final[dict[str, str]] = _named("day", WEEKDAY_KEYS)
+MONTH_KEYS: Final[dict[str, int]] = _named("month", MONTHS)
+_MONTH = "(?:" + "|".join(sorted(MONTH_KEYS, key=len, reverse=True)) + r")\b\.?"
+_TOKEN = re.compile(
+    rf"""
+      (?P<iso>\b\d{{4}}-\d\d-\d\d\b)
+    | (?P<date>\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b
+        | \b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:(?:of|de)\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?)
+    | (?P<clock>\b\d{{1,2}}(?::\d\d)?\s*[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
+    | (?P<version>\bv?\d+(?:\.\d+){{2,}}\b | \bv\d+(?:\.\d+)*\b)
+    | (?P<number>(?<![\w.,/-])[$€£]?\d+(?:[.,]\d{{3}})*(?:[.,]\d+)?(?![\d/]|[-–]\d))
+      (?P<unit>\s?(?:%|°\w?)|[a-z]{{1,4}}\b)?
+    | (?P<word>[^\W\d_][\w'’]*)
+    | (?P<mark>[,;:()"“”=])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
 PHRASES: Final = {
     first: [phrase.split("+") for phrase in TABLES["phrases"] if phrase.split("+")[0] == first]
     for first in {phrase.split("+")[0] for phrase in TABLES["phrases"]}
@@ -120,8 +133,8 @@ def _former_phrase(tokens: Sequence[Token]) -> str:
 
 def _word(text: str, before: Sequence[Token]) -> Token:
     full = text.casefold().replace("’", "'")
-    if full in WEEKDAY_KEYS and not (before and before[-1].low in _RELATIVE):
-        return Token("weekday", text, full, value=WEEKDAY_KEYS[full])
+    if full in DAY_KEYS and not (before and before[-1].low in _RELATIVE):
+        return Token("weekday", text, full, value=DAY_KEYS[full])
     if full in CARDINALS and full not in {"one", "hundred", "twice"}:
         return Token("number", text, full, value=str(CARDINALS[full]))
     low = full.removesuffix("'s")
@@ -152,10 +165,9 @@ def _normal(kind: str, text: str) -> str:
         iso = re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", low)
         if iso:
             return f"{int(iso[1])}-{int(iso[2])}"
-        month = re.search(r"[a-z]{3,}", low.replace("of", ""))
+        month = next((MONTH_KEYS[word] for word in _LETTERS.findall(low) if word in MONTH_KEYS), 0)
         day = re.search(r"\b\d{1,2}(?!\d)", low)
-        known = MONTHS.get(month[0], 0) if month else 0
-        return f"{known}-{int(day[0]) if day else 0}"
+        return f"{month}-{int(day[0]) if day else 0}"
     return low
 
 
