@@ -14,9 +14,13 @@ from slowwave.quality.outdated.tokens import TABLES
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
 _GENERAL: Final = frozenset(word_key(word) for word in TABLES["general"])
 _FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
+_WORKING: Final = frozenset(word_key(word) for word in ("work", "arbeitet", "travaille", "trabaja", "job"))
+_MOVING: Final = TABLES["moving"]
 _GENERAL_WEIGHT = 0.25
 _SHORT = 26  # words of a short sentence, every one of which counts (count)
 _NAMED = 0.34  # minimum share of a question in both, if the newer names what the older one says
+_STATED = 0.6  # minimum share of a question in both of two whole sentences
+_BOTH = 2  # minimum words of the question in the older, or of both sentences (count)
 _TAIL = 6  # most words of a value after the verb (count)
 _COVERED = 0.55  # minimum share of what a question asks and a short older sentence says
 _COVERED_LONG = 0.2  # the same of a long one
@@ -86,7 +90,7 @@ def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
     """Whether a newer sentence has enough of what a question asks and an older one says."""
     said = question.keys & old.content
     hits = said & new.content
-    if not _FORMERLY.isdisjoint(said - hits) or _is_other_thing(old, new, said - hits):
+    if not _FORMERLY.isdisjoint(said - hits) or _is_other_thing(old, new, said - hits, question.keys):
         return False
     missing = (question.keys & new.content) - old.content
     short = old.size <= _SHORT and new.size <= _SHORT
@@ -96,8 +100,14 @@ def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
     return _weight(hits) >= 1.25 and share >= _COVERED_LONG
 
 
-def _is_other_thing(old: Sentence, new: Sentence, missing: Set[str]) -> bool:
-    """Whether another word stands beside a shared one: "payment service" instead of "login service"."""
+def _is_other_thing(old: Sentence, new: Sentence, missing: Set[str], asked: Set[str]) -> bool:
+    """Whether another word stands beside a shared one.
+
+    As "payment service" instead of "login service", or "Tom's parents" instead of "Tom".
+    """
+    subject, known = old.content & asked, old.content | asked
+    if any(not subject.isdisjoint(pair) and not known.issuperset(pair) for pair in new.owned):
+        return True
     lost = {word for word, beside in old.links if beside in missing - _GENERAL and word in new.content}
     if not lost:
         return False
@@ -182,24 +192,28 @@ def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
         return False
     if _is_same_beginning(old, new, question):
         return True
-    if old.sentence.change or not new.cue:
+    if old.sentence.change or old.sentence.kinds or not new.cue:
         return False
     said = question.keys & old.sentence.content
     hits = said & new.sentence.content
-    if not hits or _is_other_thing(old.sentence, new.sentence, said - hits):
+    if not hits or _is_other_thing(old.sentence, new.sentence, said - hits, question.keys):
         return False
     if new.sentence.former & old.sentence.content:
         return _weight(hits) >= _NAMED * _weight(question.keys)
-    what = new.cue[4:] if new.cue.startswith("new ") else ""
-    if what and what not in hits:
+    if new.cue.startswith("new "):
+        return new.cue[4:] in hits and _weight(hits) >= _STATED * _weight(question.keys)
+    if not _WORKING.isdisjoint(said - hits) and not _MOVING.isdisjoint(new.value.split()):
         return False
-    return _weight(hits) >= 1 and _weight(hits) >= 0.6 * _weight(question.keys)
+    shared = old.sentence.content & new.sentence.content
+    if len(said | shared) < _BOTH or _weight(question.keys - said) > 1:
+        return False
+    return _weight(hits) >= 1 and _weight(hits) >= _STATED * _weight(question.keys)
 
 
 def _is_same_beginning(old: Value, new: Value, question: Question) -> bool:
     """Whether two short sentences say what one thing is: "My dentist is Dr Lang", "My dentist is Dr May"."""
     words, others = old.value.split(), new.value.split()
-    same = next((at for at, pair in enumerate(zip(words, others)) if pair[0] != pair[1]), 0)
+    same = next((at for at, pair in enumerate(zip(words, others, strict=False)) if pair[0] != pair[1]), 0)
     verb = next((at for at in range(same - 1, 0, -1) if words[at] in TABLES["copula"]), 0)
     tails = [{*one[verb + 1 :]} for one in (words, others)]
     if not verb or not 0 < min(map(len, tails)) <= max(map(len, tails)) <= _TAIL:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, UNITS
@@ -85,6 +86,7 @@ class Sentence:
     Attributes:
         content: Keys of all content words.
         links: Pairs of a word and one that tells it apart: ("service", "login") in "the login service".
+        owned: Pairs of an owner and what is theirs: ("tom", "car") in "Tom's car".
         periods: Months and weekdays that it names, without a day of a month.
         former: Keys of words that no longer hold: "Oslo" in "moved from Oslo to Bergen".
         digits: Numbers in digits.
@@ -96,6 +98,7 @@ class Sentence:
 
     content: frozenset[str]
     links: frozenset[tuple[str, str]]
+    owned: frozenset[tuple[str, str]]
     periods: frozenset[str]
     former: frozenset[str]
     digits: frozenset[str]
@@ -238,6 +241,11 @@ def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
     return Sentence(
         content=frozenset(token.key for token in tokens if token.key),
         links=frozenset(_links(tokens)),
+        owned=frozenset(
+            (token.key, after.key)
+            for token, after in pairwise(tokens)
+            if token.is_possessive and token.key and after.key
+        ),
         periods=frozenset(
             token.value if token.kind == "weekday" else word
             for token, word in zip(tokens, lowered, strict=True)

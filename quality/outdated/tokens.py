@@ -85,6 +85,7 @@ class Token:
         low: Its text in lower case.
         key: By which a content word is compared; empty for others.
         value: Normalised; empty for a word that is no value.
+        is_possessive: Whether it ends with 's.
         ends: Last word of a phrase that says that what follows no longer holds: the phrase; else empty.
     """
 
@@ -96,6 +97,7 @@ class Token:
     unit: str = ""
     ends: str = ""
     is_capital: bool = False
+    is_possessive: bool = False
 
 
 def tokens_of(sentence: str) -> list[Token]:
@@ -140,7 +142,7 @@ def _word(text: str, before: Sequence[Token]) -> Token:
     low = full.removesuffix("'s")
     if low in _FUNCTION:
         return Token("function", low, low)
-    token = Token("word", low, low, is_capital=text[0].isupper())
+    token = Token("word", low, low, is_capital=text[0].isupper(), is_possessive=low != full)
     if low not in _CUES and len(low) > 1:
         token.key = word_key(low)
     if token.is_capital and before and not text.isupper():
