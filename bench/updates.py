@@ -8,9 +8,8 @@ text above the outdated one, or mark the outdated one; a result that is not retu
 counts the marked ones of the first ten results, over all questions; those of other questions are in
 ``other_marks``. Intervals are 95 % Wilson intervals.
 
-- ``everyday``: the notes of ``updates_cases.txt`` in one namespace, the newer of each pair later. The rule was
-  fitted on one half; the other half was not looked at. Pairs of the kind *apart* are no updates, so each of
-  their marks is wrong.
+- ``everyday``: the notes of ``updates_cases.txt`` in one namespace, the newer of each pair later. The rule
+  was fitted on one half; the other half was not looked at. Pairs of the kind *apart* are no updates.
 - ``--data``: chats, every turn a note. FOLDER holds ``corpus.jsonl`` (turns in order; namespace),
   ``queries.jsonl`` (kind, outdated, updated) and ``qrels.tsv``. Questions of kind ``knowledge_update`` are
   about a changed value.
@@ -191,8 +190,9 @@ def _measure(results: Mapping[str, Sequence[Result]], queries: Rows, show: int) 
         newest = {one.source for turn, one in marked.items() if turn in query.get("outdated", ())}
         either += new < old or not newest.isdisjoint(query["updated"])
     low, high = wilson(either, asked)
-    return {"updates": asked, "updated_above": above, "or_marked": either, "rate": ratio(either, asked, 9),
-            "low": low, "high": high, "marks": marks, "others": len(queries) - asked, "other_marks": other}  # fmt: skip
+    return {"updates": asked, "updated_above": above, "or_marked": either,
+            "rate": ratio(either, asked, 9), "low": low, "high": high, "marks": marks,
+            "others": len(queries) - asked, "other_marks": other}  # fmt: skip
 
 
 def _quality(

@@ -30,8 +30,8 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _WHAT = re.compile(
-    r"\A\W*(?:(?:and|so|at|in|on|for|from|by|to|with) )?(?:what|what's|which|where|where's|who|who's|whose|is|are"
-    r"|do|does|welche[rsnm]?|wo|wer|woher|was|qu[eé]|cu[aá]l(?:es)?|d[oó]nde|qui[eé]n|quel(?:le)?s?|où|qui|che|cosa"
+    r"\A\W*(?:(?:and|so|at|in|on|for|from|by|to|with) )?(?:what|what's|which|where|where's|who|who's|whose"
+    r"|is|are|do|does|welche[rsnm]?|wo|wer|woher|was|qu[eé]|cu[aá]l(?:es)?|d[oó]nde|qui[eé]n|quel(?:le)?s?|où|qui|che|cosa"
     r"|quale|dove|chi)\b",
     re.IGNORECASE,
 )

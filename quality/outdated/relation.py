@@ -8,13 +8,14 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.statements import Sentence, Statements, Value
+from slowwave.quality.outdated.statements import Statements
 from slowwave.quality.outdated.tokens import TABLES
+from slowwave.quality.outdated.values import Sentence, Value
 
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
 _GENERAL: Final = frozenset(word_key(word) for word in TABLES["general"])
 _FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
-_WORKING: Final = frozenset(word_key(word) for word in ("work", "arbeitet", "travaille", "trabaja", "job"))
+_WORKING: Final = frozenset(map(word_key, ("work", "arbeitet", "travaille", "trabaja", "job")))
 _MOVING: Final = TABLES["moving"]
 _GENERAL_WEIGHT = 0.25
 _SHORT = 26  # words of a short sentence, every one of which counts (count)

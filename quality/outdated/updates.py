@@ -12,7 +12,8 @@ from typing import NamedTuple
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
-from slowwave.quality.outdated.statements import Statements, Value, statements_of
+from slowwave.quality.outdated.statements import Statements, statements_of
+from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
 _HEAD = re.compile(
