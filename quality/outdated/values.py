@@ -30,7 +30,7 @@ _BOUNDS: Final = {
     **dict.fromkeys(("achieve", "goal", "aim", "aiming", "hope", "hoping", "ziel"), "aim"),
 }
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})
-_JOINING: Final = frozenset("of for in at to from the a an my our de la du del von der des".split())
+_JOINING: Final = frozenset(
     [
         "of",
         "for",
