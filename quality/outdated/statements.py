@@ -36,24 +36,39 @@ class Statements:
     speaker: str
 
 
-def statements_of(text: str, asked: Set[str] = frozenset()) -> Statements:
+def statements_of(
+    text: str, asked: Set[str] = frozenset(), *, changes: bool = False, counted: Set[str] = frozenset()
+) -> Statements:
     """Return the values of a text.
 
     Args:
         text: The text; its first characters are read.
         asked: Keys of words, of which a sentence has at least one; empty reads every sentence.
+        changes: Whether to read only sentences with a word of change, or with a word that is counted.
+        counted: Keys of words that are counted.
     """
     speaker, sentences = _sentences(text)
-    begins = [key[: max(3, len(key) - 1)] for key in asked]
+    begins, counts = _begins(asked), _begins(counted)
     return Statements(
         tuple(
             value
             for sentence, lowered in sentences
-            if not begins or any(begin in lowered for begin in begins)
+            if (not begins or any(begin in lowered for begin in begins))
+            and (not changes or _has_change(lowered) or any(count in lowered for count in counts))
             for value in values_of(sentence)
         ),
         speaker,
     )
+
+
+def _begins(keys: Set[str]) -> list[str]:
+    return [key[: max(3, len(key) - 1)] for key in keys]
+
+
+@lru_cache(maxsize=16_384)
+def _has_change(lowered: str) -> bool:
+    words = lowered.replace(",", " ").replace(".", " ").replace("\n", " ").replace(":", " ").split(" ")
+    return not CHANGES.isdisjoint(words)
 
 
 def may_tell_more(text: str, asked: Set[str], *, counts: bool) -> bool:
@@ -80,8 +95,7 @@ def may_tell_more(text: str, asked: Set[str], *, counts: bool) -> bool:
 def _start(text: str) -> tuple[str, bool, bool]:
     """Return the beginning of a text in lower case, and whether it has words of change and digits."""
     start = text[:_READ].casefold()
-    words = start.replace(",", " ").replace(".", " ").replace("\n", " ").split(" ")
-    return start, not CHANGES.isdisjoint(words), bool(DIGITS.search(start))
+    return start, _has_change(start), bool(DIGITS.search(start))
 
 
 @lru_cache(maxsize=8_192)

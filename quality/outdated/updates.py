@@ -75,7 +75,7 @@ def outdated_memories(
     groups: defaultdict[str, list[_Compared]] = defaultdict(list)
     for near, ones in ((True, passages), (False, further)):
         for passage in ones:
-            found = statements_of(passage.text, question.keys)
+            found = statements_of(passage.text, question.keys, changes=not near, counted=question.counted)
             about = [value for value in found.values if not question.keys.isdisjoint(value.about)]
             news = [value for value in about if may_replace(value, question, near=near)]
             if about if near else news:
@@ -120,10 +120,14 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     speakers = {older.found.speaker, newer.found.speaker} - {""}
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
-    pairs = ((old, new) for new in newer.news for old in older.about if old.kind == new.kind)
-    return any(replaces(old, new, older.found, newer.found, question) for old, new in pairs) and _one_subject(
-        older.passage, newer.passage
-    )
+    pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
+    hits = [pair for pair in pairs if replaces(*pair, older.found, newer.found, question)]
+    if not hits or not _one_subject(older.passage, newer.passage):
+        return False
+    if newer.about:
+        return True
+    whole = statements_of(newer.passage.text, question.keys)
+    return any(replaces(*pair, older.found, whole, question) for pair in hits)
 
 
 def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
