@@ -88,7 +88,7 @@ def _weight(keys: Set[str]) -> float:
 
 
 def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
-    """Whether a newer sentence has enough of what a question asks and an older one says."""
+    """Whether a newer sentence has enough of what the question and an older one share."""
     said = question.keys & old.content
     hits = said & new.content
     if not _FORMERLY.isdisjoint(said - hits) or _is_other_thing(old, new, said - hits, question.keys):

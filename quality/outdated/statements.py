@@ -93,7 +93,10 @@ def may_tell_more(text: str, asked: Set[str], *, counts: bool) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _start(text: str) -> tuple[str, bool, bool]:
-    """Return the beginning of a text in lower case, and whether it has words of change and digits."""
+    """Return the beginning of a text in lower case.
+
+    Also whether it has words of change, and digits.
+    """
     start = text[:_READ].casefold()
     return start, _has_change(start), bool(DIGITS.search(start))
 

@@ -78,7 +78,7 @@ _RELATIVE: Final = frozenset({"last", "next", "this", "letzten", "nächsten"})
 
 
 @dataclass(slots=True)
-class Token:
+class ValueToken:
     """Word, value or mark of a sentence.
 
     Attributes:
@@ -100,49 +100,49 @@ class Token:
     is_possessive: bool = False
 
 
-def tokens_of(sentence: str) -> list[Token]:
+def tokens_of(sentence: str) -> list[ValueToken]:
     """Return the tokens of a sentence."""
-    tokens: list[Token] = []
+    tokens: list[ValueToken] = []
     for match in _TOKEN.finditer(sentence):
         kind = match.lastgroup or ""
         text = match[0]
         if kind == "word":
             token = _word(text, tokens)
         elif kind == "mark":
-            token = Token("mark", text, text)
+            token = ValueToken("mark", text, text)
         elif kind in {"number", "unit"}:
             unit = (match["unit"] or "").strip().casefold()
             number = match["number"]
             if number[0] in "$€£":
                 unit, number = number[0], number[1:]
-            token = Token("number", text, text.casefold(), value=_number(number), unit=unit)
+            token = ValueToken("number", text, text.casefold(), value=_number(number), unit=unit)
         else:
             kind = "date" if kind == "iso" else kind
-            token = Token(kind, text, text.casefold(), value=_normal(kind, text))
+            token = ValueToken(kind, text, text.casefold(), value=_normal(kind, text))
         tokens.append(token)
         if token.low in _FORMER:
             token.ends = _former_phrase(tokens)
     return tokens
 
 
-def _former_phrase(tokens: Sequence[Token]) -> str:
-    """Return the phrase that says that what follows no longer holds, if the tokens end with one."""
+def _former_phrase(tokens: Sequence[ValueToken]) -> str:
+    """Return a phrase of former values that the tokens end with; empty without one."""
     for phrase in _FORMER[tokens[-1].low]:
         if [token.low for token in tokens[-len(phrase) :]] == phrase:
             return " ".join(phrase)
     return ""
 
 
-def _word(text: str, before: Sequence[Token]) -> Token:
+def _word(text: str, before: Sequence[ValueToken]) -> ValueToken:
     full = text.casefold().replace("’", "'")
     if full in DAY_KEYS and not (before and before[-1].low in _RELATIVE):
-        return Token("weekday", text, full, value=DAY_KEYS[full])
+        return ValueToken("weekday", text, full, value=DAY_KEYS[full])
     if full in CARDINALS and full not in {"one", "hundred", "twice"}:
-        return Token("number", text, full, value=str(CARDINALS[full]))
+        return ValueToken("number", text, full, value=str(CARDINALS[full]))
     low = full.removesuffix("'s")
     if low in _FUNCTION:
-        return Token("function", low, low)
-    token = Token("word", low, low, is_capital=text[0].isupper(), is_possessive=low != full)
+        return ValueToken("function", low, low)
+    token = ValueToken("word", low, low, is_capital=text[0].isupper(), is_possessive=low != full)
     if low not in _CUES and len(low) > 1:
         token.key = word_key(low)
     if token.is_capital and before and not text.isupper():
@@ -173,7 +173,7 @@ def _normal(kind: str, text: str) -> str:
     return low
 
 
-def is_former(tokens: Sequence[Token], at: int) -> bool:
+def is_former(tokens: Sequence[ValueToken], at: int) -> bool:
     """Whether words before a token say that it no longer holds; "from" has to be next to it."""
     return bool(at and tokens[at - 1].ends) or any(
         token.ends not in {"", "from"} for token in tokens[max(0, at - 3) : max(0, at - 1)]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.tokens import MONTH_KEYS, PHRASES, TABLES, Token, is_former, tokens_of
+from slowwave.quality.outdated.tokens import MONTH_KEYS, PHRASES, TABLES, ValueToken, is_former, tokens_of
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 WINDOW = 14  # words before and after a value that say what it is about
@@ -123,7 +123,7 @@ class Value:
 
 @lru_cache(maxsize=16_384)
 def values_of(text: str) -> tuple[Value, ...]:
-    """Return the values of a sentence, with the whole of a short one as the last."""
+    """Return the values of a sentence; of a short one also the whole of it."""
     tokens = tokens_of(text)
     sentence = _sentence(text, tokens)
     values = [
@@ -136,7 +136,7 @@ def values_of(text: str) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
+def _sentence(text: str, tokens: Sequence[ValueToken]) -> Sentence:
     lowered = [token.low for token in tokens]
     moves = not TABLES["verbs"].isdisjoint(lowered)
     return Sentence(
@@ -165,7 +165,7 @@ def _sentence(text: str, tokens: Sequence[Token]) -> Sentence:
     )
 
 
-def _links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+def _links(tokens: Sequence[ValueToken]) -> Iterator[tuple[str, str]]:
     for at, token in enumerate(tokens):
         if not token.key:
             continue
@@ -178,7 +178,7 @@ def _links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
             yield token.key, tokens[after].key
 
 
-def _change(tokens: Sequence[Token], lowered: Sequence[str]) -> str:
+def _change(tokens: Sequence[ValueToken], lowered: Sequence[str]) -> str:
     """Return what says that something is other than before: "now", or the key of what is new."""
     if lowered and lowered[0] in TABLES["since"]:
         return "now"
@@ -191,7 +191,7 @@ def _change(tokens: Sequence[Token], lowered: Sequence[str]) -> str:
     return ""
 
 
-def _statement(tokens: Sequence[Token], sentence: Sentence) -> Value:
+def _statement(tokens: Sequence[ValueToken], sentence: Sentence) -> Value:
     owners = [_OWNERS[word] for word in [token.low for token in tokens] if word in _OWNERS]
     return Value(
         kind="statement",
@@ -211,7 +211,7 @@ def _statement(tokens: Sequence[Token], sentence: Sentence) -> Value:
     )
 
 
-def _value(tokens: Sequence[Token], at: int, sentence: Sentence) -> Value:
+def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence) -> Value:
     token = tokens[at]
     near = tokens[max(0, at - WINDOW) : at + WINDOW + 1]
     noun = _noun(tokens, at) if token.kind == "number" else frozenset()
@@ -247,7 +247,7 @@ def _value(tokens: Sequence[Token], at: int, sentence: Sentence) -> Value:
     )
 
 
-def _rate(tokens: Sequence[Token], at: int) -> str:
+def _rate(tokens: Sequence[ValueToken], at: int) -> str:
     for place in range(at + 1, min(at + 2 + _NOUN, len(tokens) - 1)):
         if tokens[place].kind in {"mark", "number"}:
             return ""
@@ -256,7 +256,7 @@ def _rate(tokens: Sequence[Token], at: int) -> str:
     return ""
 
 
-def _noun(tokens: Sequence[Token], at: int) -> frozenset[str]:
+def _noun(tokens: Sequence[ValueToken], at: int) -> frozenset[str]:
     if unit := tokens[at].unit:
         return frozenset([UNITS[unit][0] if unit in UNITS else unit])
     noun = []
@@ -270,19 +270,19 @@ def _noun(tokens: Sequence[Token], at: int) -> frozenset[str]:
     return frozenset(noun)
 
 
-def _of(tokens: Sequence[Token], at: int) -> str:
+def _of(tokens: Sequence[ValueToken], at: int) -> str:
     if not tokens[at].unit or at + 1 == len(tokens):
         return ""
     return tokens[at + 1].key if tokens[at + 1].kind == "word" else ""
 
 
-def _is_increment(tokens: Sequence[Token], at: int) -> bool:
+def _is_increment(tokens: Sequence[ValueToken], at: int) -> bool:
     return not _INCREMENTS.isdisjoint(
         token.low for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])
     )
 
 
-def _cue(tokens: Sequence[Token], at: int, sentence: Sentence) -> str:
+def _cue(tokens: Sequence[ValueToken], at: int, sentence: Sentence) -> str:
     """Return what says that a value is a new one: "to", "now", or the key of what is new."""
     start = at
     is_time = tokens[at].kind == "clock"
@@ -316,7 +316,7 @@ def _has_phrase(lowered: Sequence[str]) -> bool:
     )
 
 
-def _is_plain(sentence: str, tokens: Sequence[Token]) -> bool:
+def _is_plain(sentence: str, tokens: Sequence[ValueToken]) -> bool:
     """Whether a sentence states a lasting value of something definite, in few words."""
     if len(tokens) > 24 or sentence.rstrip().endswith("?") or not tokens:
         return False
