@@ -75,12 +75,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--pairs", type=existing_folder, help="also mark pairs of sentences of this folder")
     parser.add_argument("--show", type=int, default=0, help="print so many marks of other questions")
     arguments = parser.parse_args(argv)
+    collection = labelled(arguments.data) if arguments.data else None
     notes, queries = everyday()
     rows = _rows("everyday", notes, queries, {}, arguments)
-    if arguments.data:
-        collection = labelled(arguments.data)
+    if collection:
         turns = [turn for turn in collection.documents if not says_nothing(turn["text"])]
-        rows += _rows(arguments.data.name, turns, collection.queries, collection.qrels, arguments)
+        rows += _rows(collection.name, turns, collection.queries, collection.qrels, arguments)
     report("updates", rows, note="counts are questions unless they say otherwise")
     if arguments.pairs:
         report("wrong marks", list(_wrong_marks(arguments.pairs)))
