@@ -1,20 +1,26 @@
-"""Updates in chats: rank of updated turns above outdated ones, marks, and losses.
+"""Updates: rank of updated texts above outdated ones, and marks, with simple baselines.
 
-    python bench/updates.py --data FOLDER [--model NAME] [--policy guarded] [--pairs FOLDER] [--show N]
+    python bench/updates.py [--data FOLDER] [--model NAME] [--cache FOLDER] [--pairs FOLDER] [--show N]
 
-FOLDER holds ``corpus.jsonl`` (turns in order; namespace, said_at), ``queries.jsonl`` (kind, outdated,
-updated) and ``qrels.tsv``. Every turn is saved by itself, in order, with the gate only warning, as a chat
-application would: with reconsolidation off, without and with marks of outdated values, and with it on. Of
-the questions of kind ``knowledge_update``: how often the updated turn ranks above the outdated one (an
-outdated turn that is not found at all is below; two that are not found count against), or the outdated one
-is marked; and ``newest_first``, the same if the first ten results were sorted by their dates. Of all
-questions: the outdated results that were marked among the first ten (``marks``), how many turns that one of
-them needs can no longer be found by default search, because they were merged or superseded, and the
-retrieval quality. Intervals are 95 % Wilson intervals.
+Three rows a set: without marks (``nothing``), the first ten results sorted by their dates (``newest first``),
+and with marks (``rule``). ``rate`` is the share of questions about a changed value that return the updated
+text above the outdated one, or mark the outdated one; a result that is not returned is below. ``marks``
+counts the marked ones of the first ten results, over all questions; those of other questions are in
+``other_marks``. Intervals are 95 % Wilson intervals.
+
+- ``everyday``: the notes of ``updates_cases.txt`` in one namespace, the newer of each pair later. The rule
+  was fitted on one half; the other half was not looked at. Pairs of the kind *apart* are no updates.
+- ``--data``: chats, every turn a note. FOLDER holds ``corpus.jsonl`` (turns in order; namespace),
+  ``queries.jsonl`` (kind, outdated, updated) and ``qrels.tsv``. Questions of kind ``knowledge_update`` are
+  about a changed value.
+
+The turns are saved in batches. Reconsolidation is off: it compares each turn with its neighbours as it is
+saved, which takes a quarter of an hour, and `reconsolidate.py` measures it.
 
 With ``--pairs`` also the pairs of two sentences that are marked as an update, the second a day younger than
-the first, if the first is the question: the contrasts of `contrast.py` whose edit changes no value, SICK and
-Breaking-NLI. FOLDER has ``retrieval/`` and ``pairs/``. All of these marks are wrong; those of the kinds of
+the first: the contrasts of `contrast.py` whose edit changes no value, SICK and Breaking-NLI. FOLDER has
+``retrieval/`` and ``pairs/``. The question is the first sentence. So that the kind of question does not
+decide, it counts as one that asks for any value. All of these marks are wrong; those of the kinds of
 contrasts that exchange a value, which have rows of their own, may be right.
 """
 
@@ -22,8 +28,8 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,12 +47,16 @@ from rich.progress import track
 import slowwave
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
+from slowwave.quality.outdated.question import ANY, Question
 from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
 from slowwave.scoring.intervals import wilson
+from slowwave.scoring.wordlists import lines_of
 from slowwave.search.results import Result
 
 DEPTH = 50
+SHOWN = 10
 START = datetime(2026, 1, 1, tzinfo=UTC)
+CASES = Path(__file__).with_name("updates_cases.txt")
 VALUES = (
     "number", "number in words", "range", "ratio", "unit", "currency", "date", "am/pm", "version",
     "file and address", "name",
@@ -59,38 +69,145 @@ Rows = Sequence[Mapping[str, Any]]
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
     parser = options(__doc__)
-    parser.add_argument("--data", type=existing_folder, required=True, help="folder of the chats")
+    parser.add_argument("--data", type=existing_folder, help="folder of the chats")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
-    parser.add_argument("--policy", default="guarded", choices=("guarded", "literal"))
+    parser.add_argument("--cache", type=Path, help="keep the saved turns here, for the next time")
     parser.add_argument("--pairs", type=existing_folder, help="also mark pairs of sentences of this folder")
-    parser.add_argument("--show", type=int, default=0, help="print so many marks, and turns that were lost")
+    parser.add_argument("--show", type=int, default=0, help="print so many marks of other questions")
     arguments = parser.parse_args(argv)
-    collection = labelled(arguments.data)
-    turns, queries = collection.documents, collection.queries
-    rows, lost = [], []
-    for policy in ("off", arguments.policy):
-        with tempfile.TemporaryDirectory() as home:
-            spaces = _fill(Path(home), arguments.model, policy, turns)
-            for marks in (False, True) if policy == "off" else (True,):
-                _rank_with(spaces, marks)
-                row, missing, marked = _measure(spaces, queries, collection.qrels)
-                rows.append(
-                    {"set": arguments.data.name, "model": arguments.model, "reconsolidation": policy,
-                     "marks outdated": marks, **row}
-                )  # fmt: skip
-                if policy == "off":
-                    for mark in marked[: arguments.show]:
-                        print(*mark, sep="\n  ")
-            lost += [(policy, turn) for turn in missing]
-            for memory in spaces.values():
-                memory.close()
-    note = f"{len(turns):,} turns, {len(queries):,} questions; counts are turns unless they say otherwise"
-    texts = {turn["_id"]: turn["text"] for turn in turns}
-    for policy, turn in lost[: arguments.show]:
-        print(policy, turn, texts.get(turn, "(not in corpus.jsonl)")[:200])
-    report("updates", rows, note=note)
+    collection = labelled(arguments.data) if arguments.data else None
+    notes, queries = everyday()
+    rows = _rows("everyday", notes, queries, {}, arguments)
+    if collection:
+        turns = [turn for turn in collection.documents if not says_nothing(turn["text"])]
+        rows += _rows(collection.name, turns, collection.queries, collection.qrels, arguments)
+    report("updates", rows, note="counts are questions unless they say otherwise")
     if arguments.pairs:
         report("wrong marks", list(_wrong_marks(arguments.pairs)))
+
+
+def everyday() -> tuple[Rows, Rows]:
+    """Notes and questions of the project's own cases; ``half`` is fitted or held-out."""
+    notes, queries, counts = [], [], {"update": 0, "apart": 0}
+    cases = [[part.strip() for part in line.split(" | ")] for line in lines_of(CASES.read_text("utf-8"))]
+    for number, (kind, question, *texts) in enumerate(cases):
+        counts[kind] += 1
+        ids = [f"{number}-old", f"{number}-new"]
+        days = (number, len(cases) + number)
+        notes += [
+            {"_id": name, "text": text, "created_at": START + timedelta(days=day)}
+            for name, text, day in zip(ids, texts, days, strict=True)
+        ]
+        half = "fitted" if counts[kind] % 2 else "held-out"
+        queries.append(
+            {"_id": str(number), "text": question, "half": half, "outdated": ids[:1], "updated": ids[1:],
+             "kind": "knowledge_update" if kind == "update" else kind}
+        )  # fmt: skip
+    return notes, queries
+
+
+def _rows(
+    name: str,
+    notes: Rows,
+    queries: Rows,
+    qrels: Mapping[str, Mapping[str, int]],
+    arguments: Any,  # noqa: ANN401
+) -> list[dict[str, Any]]:
+    rows = []
+    halves = sorted({query.get("half", "") for query in queries})
+    with ExitStack() as stack:
+        if arguments.cache:
+            home = arguments.cache / f"updates-{name}-{arguments.model}"
+        else:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "home"
+        spaces = _fill(home, arguments.model, notes)
+        for memory in spaces.values():
+            stack.callback(memory.close)
+        for order in ("nothing", "newest first", "rule"):
+            for memory in spaces.values():
+                policy = replace(memory.policy, mark_outdated=order == "rule")
+                memory._space.__dict__["policy"] = policy
+            found = {
+                query["_id"]: spaces[space_of(query)].search(query["text"], limit=DEPTH)
+                for query in track(queries, description=f"searching, {order}")
+            }
+            results = {
+                query: _by_date(response[:SHOWN]) if order == "newest first" else tuple(response)
+                for query, response in found.items()
+            }
+            for half in halves:
+                asked = [query for query in queries if query.get("half", "") == half]
+                shown = arguments.show if order == "rule" else 0
+                rows.append(
+                    {"set": f"{name} {half}".strip(), "model": arguments.model, "order": order,
+                     **_measure(results, asked, shown), **_quality(results, asked, qrels)}
+                )  # fmt: skip
+    return rows
+
+
+def _fill(home: Path, model: str, notes: Rows) -> dict[str, Memory]:
+    """One memory per namespace, in one home; a home of an earlier run is read again."""
+    by_space: dict[str, list[dict[str, Any]]] = {}
+    for number, note in enumerate(notes):
+        created = note.get("created_at") or datetime.fromtimestamp(1_700_000_000 + number, UTC)
+        saved = {"key": note["_id"], "content": note["text"], "created_at": created}
+        by_space.setdefault(space_of(note), []).append(saved)
+    is_new = not home.exists()
+    spaces: dict[str, Memory] = {}
+    for name, saved in track(by_space.items(), description="saving notes"):
+        memory = spaces[name] = slowwave.open(
+            home, namespace=name, embedding={"model": model}, reconsolidation={"policy": "off"},
+            gate={"mode": "off"}, journal={"durability": "normal", "log_searches": False},
+        )  # fmt: skip
+        if len(spaces) > 1:  # one model for all
+            memory._space.__dict__["embedder"] = next(iter(spaces.values())).embedder
+        if is_new:
+            memory.save_many(saved)
+    return spaces
+
+
+def _by_date(results: Sequence[Result]) -> tuple[Result, ...]:
+    return tuple(sorted(results, key=lambda one: one.created_at, reverse=True))
+
+
+def _measure(results: Mapping[str, Sequence[Result]], queries: Rows, show: int) -> dict[str, Any]:
+    asked = above = either = marks = other = 0
+    for query in queries:
+        found = results[query["_id"]]
+        by_id = {one.memory_id: one for one in found}
+        marked = {one.source: by_id[one.outdated_by] for one in found[:SHOWN] if one.outdated_by in by_id}
+        marks += len(marked)
+        if query.get("kind") != "knowledge_update" or not query.get("updated"):
+            other += len(marked)
+            for old, new in list(marked.items())[: max(0, show - other + len(marked))]:
+                print(query["text"], old, new.text[:200], sep="\n  ")
+            continue
+        places = {one.source: place for place, one in enumerate(found)}
+        new = min((places.get(turn, DEPTH) for turn in query["updated"]), default=DEPTH)
+        old = min((places.get(turn, DEPTH) for turn in query.get("outdated", ())), default=DEPTH)
+        asked += 1
+        above += new < old
+        newest = {one.source for turn, one in marked.items() if turn in query.get("outdated", ())}
+        either += new < old or not newest.isdisjoint(query["updated"])
+    low, high = wilson(either, asked)
+    return {"updates": asked, "updated_above": above, "or_marked": either,
+            "rate": ratio(either, asked, 9), "low": low, "high": high, "marks": marks,
+            "others": len(queries) - asked, "other_marks": other}  # fmt: skip
+
+
+def _quality(
+    results: Mapping[str, Sequence[Result]], queries: Rows, qrels: Mapping[str, Mapping[str, int]]
+) -> dict[str, Any]:
+    """Retrieval quality of the questions with judgments; of the others, the pair is what is relevant."""
+    pairs = {query["_id"]: dict.fromkeys(query.get("updated", ()), 1) for query in queries}
+    grades = {name: qrels.get(name) or pairs[name] for name in pairs}
+    needed = {name: judged for name, judged in grades.items() if judged}
+    run = {
+        name: {one.source: -float(place) for place, one in enumerate(results[name])} or {"": 0.0}
+        for name in needed
+    }
+    scores = ir_measures.calc_aggregate([nDCG @ 10, RR @ 5], needed, run)
+    return {"ndcg@10": scores[nDCG @ 10], "mrr@5": scores[RR @ 5]}
 
 
 def _wrong_marks(folder: Path) -> Iterator[dict[str, Any]]:
@@ -108,7 +225,7 @@ def _wrong_marks(folder: Path) -> Iterator[dict[str, Any]]:
             rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             sets[name] = [(row["a"], row["b"]) for row in rows]
     for name, pairs in sets.items():
-        marked = sum(_is_marked(old, new) for old, new in pairs)
+        marked = sum(_is_marked(old, new) for old, new in track(pairs, description=name))
         low, high = wilson(marked, len(pairs))
         yield {"set": name, "pairs": len(pairs), "marked": marked, "rate": ratio(marked, len(pairs), 9),
                "low": low, "high": high}  # fmt: skip
@@ -120,84 +237,8 @@ def _is_marked(old: str, new: str) -> bool:
         DatedPassage("old", "", old, "", first, first),
         DatedPassage("new", "", new, "", second, second),
     ]
-    return bool(outdated_memories(old, passages))
-
-
-def _rank_with(spaces: dict[str, Memory], marks: bool) -> None:
-    """Search with or without marks of outdated values from now on."""
-    for memory in spaces.values():
-        memory._space.__dict__["policy"] = replace(memory.policy, mark_outdated=marks)
-
-
-def _fill(home: Path, model: str, policy: str, turns: Rows) -> dict[str, Memory]:
-    """One memory per chat, in one home, its turns saved one by one."""
-    spaces: dict[str, Memory] = {}
-    for number, turn in enumerate(track(turns, description=f"saving turns, {policy}")):
-        if says_nothing(turn["text"]):
-            continue
-        name = space_of(turn)
-        if name not in spaces:
-            spaces[name] = slowwave.open(
-                home, namespace=name, embedding={"model": model}, reconsolidation={"policy": policy},
-                gate={"mode": "warn"}, journal={"durability": "normal"},
-            )  # fmt: skip
-            if len(spaces) > 1:  # one model for all
-                spaces[name]._space.__dict__["embedder"] = next(iter(spaces.values())).embedder
-        spaces[name].save(
-            turn["text"], key=turn["_id"], created_at=datetime.fromtimestamp(1_700_000_000 + number, UTC)
-        )
-    return spaces
-
-
-def _measure(
-    spaces: dict[str, Memory], queries: Rows, needed: Mapping[str, Mapping[str, int]]
-) -> tuple[dict[str, Any], list[str], list[tuple[str, ...]]]:
-    live, statuses = {}, Counter[str]()
-    for memory in spaces.values():
-        rows = memory.store.read("memories", memory.tenant.mine("true"), columns=["source", "status"])
-        live |= dict(rows.iter_rows())
-        statuses.update(rows["status"].to_list())
-    lost = sorted({turn for grades in needed.values() for turn in grades if live.get(turn) != "live"})
-    above = asked = above_or_marked = newest = 0
-    marked: list[tuple[str, ...]] = []
-    run: dict[str, dict[str, float]] = {}
-    for query in track(queries, description="searching"):
-        found = spaces[space_of(query)].search(query["text"], limit=DEPTH)
-        run[query["_id"]] = {one.source: one.score for one in found}
-        by_id = {one.memory_id: one for one in found}
-        outdated = {one.source: by_id[one.outdated_by] for one in found[:10] if one.outdated_by in by_id}
-        texts = {one.source: one.text for one in found}
-        marked += [(query["text"], texts[old], new.text) for old, new in outdated.items()]
-        if query.get("kind") != "knowledge_update" or not query.get("updated"):
-            continue
-        places = {one.source: one.rank for one in found}
-        new = min((places.get(turn, DEPTH + 1) for turn in query["updated"]), default=DEPTH + 1)
-        old = min((places.get(turn, DEPTH + 1) for turn in query.get("outdated", ())), default=DEPTH + 1)
-        asked += 1
-        above += new < old
-        marks = {one.source for turn, one in outdated.items() if turn in query.get("outdated", ())}
-        above_or_marked += new < old or not marks.isdisjoint(query["updated"])
-        newest += _is_newest_first(found[:10], query)
-    low, high = wilson(above_or_marked, asked)
-    answerable = {name: grades for name, grades in needed.items() if grades}
-    scores = ir_measures.calc_aggregate([nDCG @ 10, RR @ 5], answerable, run)
-    row = {
-        "updates": asked, "updated_above": above, "or_marked": above_or_marked,
-        "rate": ratio(above_or_marked, asked, 9),
-        "low": low,
-        "high": high, "newest_first": newest, "marks": len(marked),
-        "ndcg@10": scores[nDCG @ 10], "mrr@5": scores[RR @ 5], "merged": statuses["merged"],
-        "superseded": statuses["superseded"], "needed_lost": len(lost),
-    }  # fmt: skip
-    return row, lost, marked
-
-
-def _is_newest_first(results: Sequence[Result], query: Mapping[str, Any]) -> bool:
-    """Whether the updated turn is above the outdated one in the order of their dates."""
-    order = [one.source for one in sorted(results, key=lambda one: one.created_at, reverse=True)]
-    new = [order.index(turn) for turn in query["updated"] if turn in order]
-    old = [order.index(turn) for turn in query.get("outdated", ()) if turn in order]
-    return bool(new) and min(new) < min(old, default=len(order))
+    question = replace(Question.of(old), kinds=ANY, is_present=True, digits=frozenset())
+    return bool(outdated_memories(question, passages))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import sentences_with_values
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
 from slowwave.quality.titles import is_from_first_words
@@ -20,7 +21,7 @@ def outdated_among(passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
     """
     found: dict[str, Outdated] = {}
     for question in dict.fromkeys(question for passage in passages for question in _questions(passage)):
-        for memory, update in outdated_memories(question, passages).items():
+        for memory, update in outdated_memories(Question.of(question), passages).items():
             if memory not in found or found[memory].until < update.until:
                 found[memory] = update
     return found

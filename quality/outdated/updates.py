@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from slowwave.quality.divergence.lexicon import word_key
-from slowwave.quality.divergence.lexicon_numbers import MONTHS, UNITS
-from slowwave.quality.outdated.statements import IGNORED, Statements, Value, statements_of
+from slowwave.quality.divergence.lexicon_numbers import MONTHS
+from slowwave.quality.outdated.announced import announces_change
+from slowwave.quality.outdated.question import Question, asked_keys
+from slowwave.quality.outdated.relation import may_replace, replaces
+from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, read, sentence_of
+from slowwave.quality.outdated.statements import Statements, statements_of
+from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
-_SHARED = 2  # minimum words by the values that both statements share
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _HEAD = re.compile(
     r"""\A\s*(?:\[(?P<stamp>[^\]\n]{4,40})\]
     |(?:(?:as\ of|since|update|updated|stand|ab)\b[\s:,]*)?
@@ -25,8 +27,6 @@ _HEAD = re.compile(
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _DAY = re.compile(r"\b(\d{1,2}) ([a-z]{3,9}),? (\d{4})\b", re.IGNORECASE)
 _MONTH = re.compile(r"\b([a-z]{3,9}) (\d{1,2}), (\d{4})\b", re.IGNORECASE)
-
-_UNITS: Final = frozenset(base for base, _ in UNITS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +49,110 @@ class DatedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """Newer memory that replaces a value, and the moment from which it holds."""
+    """Newer memory that replaces a value.
+
+    Attributes:
+        newest: The last of a chain of them.
+        until: Moment from which the next value holds.
+        following: The first of the chain.
+    """
 
     newest: str
     until: datetime
+    following: str
 
 
-def outdated_memories(question: str, passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
-    """Return the newest memory of each one with an outdated value.
+def outdated_memories(
+    question: Question, passages: Sequence[DatedPassage], further: Sequence[DatedPassage] = ()
+) -> dict[str, Outdated]:
+    """Return the newer memories of each one with an outdated value.
 
     Args:
-        question: Text of the query.
+        question: Of the search.
         passages: Passages that the search found.
+        further: More of them that rank lower; they count if they say that something changed.
     """
-    asked = asked_keys(question)
-    if not asked or len(passages) < 2:
-        return {}
-    groups: defaultdict[tuple[str, str], list[_Compared]] = defaultdict(list)
-    for passage in passages:
-        found = statements_of(passage.text, asked)
-        about = [value for value in found.values if not asked.isdisjoint(value.about)]
-        if about:
-            news = [value for value in about if _may_replace(value, asked)]
-            groups[passage.sensitivity, found.speaker].append(_Compared(passage, found, about, news))
-    replaced: defaultdict[str, list[DatedPassage]] = defaultdict(list)
+    following = _replaced_values(question, passages, further)
+    short = [passage for passage in (*passages, *further) if len(passage.text) <= MAX_CHARACTERS]
+    for memory, newer in _announced_changes(question, short).items():
+        if memory not in following or _order(newer) < _order(following[memory]):
+            following[memory] = newer
+    return {
+        memory: Outdated(_last(memory, following).memory_id, _moment(after), after.memory_id)
+        for memory, after in following.items()
+    }
+
+
+def _announced_changes(question: Question, short: Sequence[DatedPassage]) -> dict[str, DatedPassage]:
+    """Return the first newer short note that says that an older one has changed, by the older one."""
+    following: dict[str, DatedPassage] = {}
+    if question.asked.is_past or not any(announces(passage.text) for passage in short):
+        return following
+    dated = sorted(short, key=_order)
+    for place, older in enumerate(dated):
+        for newer in dated[place + 1 :]:
+            if _order(older) < _order(newer) and _is_announced(older, newer, question):
+                if older.memory_id not in following or _order(newer) < _order(following[older.memory_id]):
+                    following[older.memory_id] = newer
+                break
+    return following
+
+
+def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
+    if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
+        return False
+    if not (announces(newer.text) or announces(older.text)) or not _one_subject(older, newer):
+        return False
+    return announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+
+
+def _titles(*passages: DatedPassage) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keys of two titles that their texts do not begin with."""
+    first, second = (
+        frozenset()
+        if not one.title or is_from_first_words(one.title, one.text)
+        else sentence_of(one.title).keys
+        for one in passages
+    )
+    return first, second
+
+
+def _replaced_values(
+    question: Question, passages: Sequence[DatedPassage], further: Sequence[DatedPassage]
+) -> dict[str, DatedPassage]:
+    """Return the first newer passage that gives a value of an older one anew, by the older one."""
+    following: dict[str, DatedPassage] = {}
+    if not question.keys or not question.kinds or len(passages) + len(further) < 2:
+        return following
+    groups: defaultdict[str, list[_Compared]] = defaultdict(list)
+    for near, ones in ((True, passages), (False, further)):
+        for passage in ones:
+            found = statements_of(passage.text, question.keys, changes=not near, counted=question.counted)
+            about = [value for value in found.values if not question.keys.isdisjoint(value.about)]
+            news = [value for value in about if may_replace(value, question, near=near)]
+            if about if near else news:
+                one = _Compared(passage, found, about if near else [], news)
+                groups[passage.sensitivity].append(one)
     for group in groups.values():
-        if not any(one.news for one in group):
+        if any(one.news for one in group):
+            _compare(group, question, following)
+    return following
+
+
+def _compare(group: Sequence[_Compared], question: Question, following: dict[str, DatedPassage]) -> None:
+    """Note the first newer passage of each memory with an outdated value."""
+    dated = sorted(((_order(one.passage), at) for at, one in enumerate(group)))
+    for place, (moment, at) in enumerate(dated):
+        older = group[at]
+        if not older.about:
             continue
-        dated = sorted(((_order(one.passage), at) for at, one in enumerate(group)))
-        for place, (moment, at) in enumerate(dated):
-            for later, other in dated[place + 1 :]:
-                older, newer = group[at], group[other]
-                if newer.news and moment < later and _is_update(older, newer, asked):
-                    replaced[older.passage.memory_id].append(newer.passage)
-    newest = {memory: newer[-1] for memory, newer in replaced.items()}
-    return {memory: Outdated(_last(memory, newest).memory_id, _moment(newest[memory])) for memory in newest}
+        for later, other in dated[place + 1 :]:
+            newer = group[other]
+            if newer.news and moment < later and _is_update(older, newer, question):
+                memory = older.passage.memory_id
+                if memory not in following or _order(newer.passage) < _order(following[memory]):
+                    following[memory] = newer.passage
+                break
 
 
 class _Compared(NamedTuple):
@@ -95,19 +164,18 @@ class _Compared(NamedTuple):
     news: list[Value]
 
 
-def _is_update(older: _Compared, newer: _Compared, asked: Set[str]) -> bool:
-    if older.passage.memory_id == newer.passage.memory_id:
+def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
+    speakers = {older.found.speaker, newer.found.speaker} - {""}
+    if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
-    pairs = ((old, new) for new in newer.news for old in older.about if old.kind == new.kind)
-    return any(_replaces(old, new, older.found, newer.found, asked) for old, new in pairs) and _one_subject(
-        older.passage, newer.passage
-    )
-
-
-def _may_replace(value: Value, asked: Set[str]) -> bool:
-    if value.is_former:
+    pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
+    hits = [pair for pair in pairs if replaces(*pair, older.found, newer.found, question)]
+    if not hits or not _one_subject(older.passage, newer.passage):
         return False
-    return bool(value.cue) or value.is_plain or (value.kind == "number" and asked <= value.sentence)
+    if newer.about:
+        return True
+    whole = statements_of(newer.passage.text, question.keys)
+    return any(replaces(*pair, older.found, whole, question) for pair in hits)
 
 
 def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
@@ -125,120 +193,6 @@ def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     while passage.memory_id in newest:
         passage = newest[passage.memory_id]
     return passage
-
-
-def asked_keys(question: str) -> frozenset[str]:
-    """Return the keys of the content words of a question."""
-    words = (word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(question))
-    return frozenset(word_key(word) for word in words if len(word) > 1 and word not in IGNORED)
-
-
-def updates(older: Statements, newer: Statements, asked: Set[str]) -> tuple[Value, Value] | None:
-    """Return an outdated value and the one that replaces it, if any.
-
-    Args:
-        older: Of the older text.
-        newer: Of the newer text.
-        asked: Keys of the content words of the question.
-    """
-    if older.speaker != newer.speaker:
-        return None
-    for new in newer.values:
-        for old in older.values if _may_replace(new, asked) else ():
-            if old.kind == new.kind and _replaces(old, new, older, newer, asked):
-                return old, new
-    return None
-
-
-def _replaces(old: Value, new: Value, older: Statements, newer: Statements, asked: Set[str]) -> bool:
-    if old.value == new.value or old.is_former or not _comparable(old, new) or _has(older, new):
-        return False
-    if not asked & old.sentence <= new.sentence | new.about or _other_days(old, older, newer):
-        return False
-    formers = [value for value in newer.values if value.is_former and value.kind == new.kind]
-    named = any(_same(value, old) for value in formers)
-    if not named and (formers or _has(newer, old)):
-        return False
-    shared = old.about & new.about
-    if named and old.kind != "number":
-        return bool(shared & asked)
-    head = old.head & new.head
-    if not head & asked or not shared - old.noun - new.noun:
-        return False
-    return _one_attribute(old, new) and (
-        _is_cued(old, new) or _is_asked(old, new, asked) or _is_restated(old, new)
-    )
-
-
-def _comparable(old: Value, new: Value) -> bool:
-    """Whether two values have owners, names, limits and rates that agree."""
-    if old.owner != new.owner or old.owner == "listener":
-        return False
-    if old.first not in new.sentence | {""} and new.first not in old.sentence | {""}:
-        return False
-    same_rate = old.rate == new.rate or (not new.rate and new.cue == "to")
-    return old.bound == new.bound and same_rate and (old.names <= new.names or new.names <= old.names)
-
-
-def _one_attribute(old: Value, new: Value) -> bool:
-    if old.kind == "name" or (old.kind == "number" and not _same_noun(old, new)):
-        return False
-    return {old.of} - {""} <= new.head and {new.of} - {""} <= old.head
-
-
-def _is_cued(old: Value, new: Value) -> bool:
-    """Whether a newer sentence says that its value is new."""
-    if not new.cue or old.bound:
-        return False
-    head = old.head & new.head
-    counted = old.owner == new.owner == "speaker" and new.noun in (old.noun, frozenset())
-    alike = 3 * len(head) >= len(old.head | new.head) or (
-        counted and old.kind == "number" and not old.noun <= _UNITS
-    )
-    what = new.cue[4:] if new.cue.startswith("new ") else ""
-    return len(head) >= _SHARED and alike and (not what or what in old.about | old.noun)
-
-
-def _is_asked(old: Value, new: Value, asked: Set[str]) -> bool:
-    """Whether a speaker counts again what the whole question asks."""
-    if old.kind != "number" or not old.owner == new.owner == "speaker" or len(asked) <= _SHARED:
-        return False
-    return asked <= old.sentence & new.sentence and bool(old.noun & asked)
-
-
-def _is_restated(old: Value, new: Value) -> bool:
-    """Whether two short statements differ in nothing but the value."""
-    return old.is_plain and new.is_plain and old.sentence == new.sentence
-
-
-def _other_days(old: Value, older: Statements, newer: Statements) -> bool:
-    """Whether two texts name different weekdays beside another value, as opening hours do."""
-    days = [{value.value for value in one.values if value.kind == "weekday"} for one in (older, newer)]
-    return old.kind != "weekday" and days[0] != days[1]
-
-
-def _same(value: Value, other: Value) -> bool:
-    return value.kind == other.kind and value.value == other.value
-
-
-def _has(statements: Statements, value: Value) -> bool:
-    """Whether a text has the same value of the same noun."""
-    return any(
-        _same(other, value) and (not value.noun or not other.noun or bool(other.noun & value.noun))
-        for other in statements.values
-    )
-
-
-def _same_noun(old: Value, new: Value) -> bool:
-    """Whether two numbers count the same.
-
-    A modifier of one noun must be in the other sentence, too.
-    """
-    if not new.noun:
-        return bool(old.noun) and old.noun <= new.head
-    alike = bool(old.noun) and (old.noun <= new.noun or new.noun <= old.noun)
-    modifiers = (old.noun ^ new.noun) - _UNITS
-    return alike and modifiers <= old.sentence & new.sentence
 
 
 def _order(passage: DatedPassage) -> tuple[str, datetime, datetime]:

@@ -144,7 +144,7 @@ class Candidates:
         same_as: the memory with the same words that a duplicate is grouped with, by memory.
         times: how well a memory answers the time that the query asks for, in (0, 1]; empty without one.
         time_words: the query's words for it; shown only, not in `to_dict`.
-        outdated: the memory with the newest value, by memory with an earlier value of it (rule 3.12).
+        outdated: the memory with the next value, by memory with an earlier value of it (rule 3.12).
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.

@@ -8,7 +8,7 @@ memories; a search whose signal is below the floor abstains.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -75,8 +75,18 @@ def _with_newest(
     """Name the memory with the newest value in each outdated result."""
     if not (scored.newest >= 0).any():
         return tuple(results)
-    newest = {names[at]: names[scored.newest[at]] for at in np.flatnonzero(scored.newest >= 0).tolist()}
+    following = {names[at]: names[scored.newest[at]] for at in np.flatnonzero(scored.newest >= 0).tolist()}
+    newest = {memory: last_of_chain(memory, following) for memory in following}
     return tuple(replace(result, outdated_by=newest.get(result.memory_id, "")) for result in results)
+
+
+def last_of_chain(memory: str, following: Mapping[str, str]) -> str:
+    """Return the end of a chain of memories; a cycle ends before its beginning."""
+    seen = {memory}
+    while (after := following.get(memory, memory)) not in seen:
+        seen.add(after)
+        memory = after
+    return memory
 
 
 def _injections(

@@ -21,6 +21,7 @@ from slowwave.scoring.validation import CAP
 
 BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed place
 ABOVE = 1e-6  # by which a newer value ranks above an earlier one
+CHAIN = 6  # maximum length of a chain of newer values (count)
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
 _MOST_FILLING = 4  # maximum cells of a table, as a multiple of its memories
@@ -46,7 +47,7 @@ class ScoredMemories:
         penalty: (m,) loss by the multiplier, 0 or less.
         weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
         update: (m,) what raises a memory above those with an earlier value of the same thing (rule 3.12).
-        newest: (m,) memory with the newest value for an outdated one, else -1.
+        newest: (m,) memory with the next value for an outdated one, else -1.
         clamp: (m,) difference that the limits of [0, 1] make.
         raw: (m,) score before the limits; sorts the results unless the policy clamps.
     """
@@ -140,18 +141,28 @@ class ScoredMemories:
         return multiplier(weight, step=policy.negative_step, floor=policy.negative_floor)
 
     def _updates(self) -> Floats:
-        """Return what each memory needs to rank above those with an earlier value, (m,)."""
+        """Return what each memory needs to rank above those with an earlier value, (m,).
+
+        A newer value is never weak if an earlier one is kept: the cut would leave only the wrong one. Chains
+        are raised link by link.
+        """
         update: Floats = np.zeros(len(self.raw))
         columns = self._columns
         if not self._policy.mark_outdated or not len(columns.outdated):
             return update
+        trusted = self.multiplier[columns.newest] >= BLOCKED_BELOW
+        for _ in range(CHAIN):
+            raised = trusted & ~self.weak[columns.outdated]
+            outdated, newest = columns.outdated[raised], columns.newest[raised]
+            self.weak[newest] = False
+            score = self.raw + update
+            below = score[newest] <= score[outdated]
+            if not below.any() and np.array_equal(raised, trusted & ~self.weak[columns.outdated]):
+                break
+            outdated, newest = outdated[below], newest[below]
+            np.maximum.at(update, newest, score[outdated] + ABOVE - self.raw[newest])
         kept = ~(self.weak[columns.outdated] | self.weak[columns.newest])
-        outdated, newest = columns.outdated[kept], columns.newest[kept]
-        self.newest[outdated] = newest
-        trusted = self.multiplier[newest] >= BLOCKED_BELOW
-        outdated, newest = outdated[trusted], newest[trusted]
-        lacking = self.raw[outdated] - self.raw[newest]
-        np.maximum.at(update, newest, np.where(lacking >= 0, lacking + ABOVE, 0.0))
+        self.newest[columns.outdated[kept]] = columns.newest[kept]
         return update
 
     def order(self) -> Integers:

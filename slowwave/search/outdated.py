@@ -1,29 +1,28 @@
-"""Outdated values among the best candidates of a search (rule 3.12)."""
+"""Outdated values among the candidates of a search (rule 3.12)."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.types import SUPERSEDED
-from slowwave.quality.outdated.statements import statements_of
-from slowwave.quality.outdated.updates import (
-    DatedPassage,
-    Outdated,
-    asked_keys,
-    outdated_memories,
-    written_date,
-)  # fmt: skip
+from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.statements import may_tell_more
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
+FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at")
 
 
 def outdated_candidates(
     query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table, now: datetime | None
 ) -> dict[str, Outdated]:
-    """Return the newest memory of each candidate with an outdated value.
+    """Return the newer memories of each candidate with an outdated value.
 
     All candidates have passed the filters of the search, so none is secret to its caller.
 
@@ -34,29 +33,44 @@ def outdated_candidates(
         shown: Their columns, one row a candidate.
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
     """
-    ranks = (
-        np.where(vector_rank > 0, vector_rank, COMPARED + 1),
-        np.where(bm25_rank > 0, bm25_rank, COMPARED + 1),
-    )
-    best = np.flatnonzero(np.minimum(*ranks) <= COMPARED)
-    asked = asked_keys(query)
-    texts = shown.column("text").take(pa.array(best)).to_pylist()
-    # A text without a value about the question is in no pair.
-    best = best[[bool(asked and statements_of(text, asked).values) for text in texts]]
-    if len(best) < 2:
+    question = Question.of(query)
+    if not question.kinds and question.asked.is_past:
         return {}
-    columns = ["memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at"]
-    rows = shown.select(columns).take(pa.array(best)).to_pylist()
-    passages = [
-        DatedPassage(
-            memory_id=row["memory_id"],
-            title=row["title"] or "",
-            text=row["text"],
-            sensitivity=row["sensitivity"] or "",
-            created_at=row["created_at"],
-            updated_at=row["updated_at"],
-        )
-        for row in rows
-        if row["status"] != SUPERSEDED and not (now and (written_date(row["text"]) or now) > now)
+    unranked = FURTHER + 1
+    rank = np.minimum(
+        np.where(vector_rank > 0, vector_rank, unranked), np.where(bm25_rank > 0, bm25_rank, unranked)
+    )
+    best = np.flatnonzero(rank <= COMPARED)
+    further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
+    texts = shown.column("text").take(pa.array(further)).to_pylist()
+    telling = [
+        at
+        for at, text in zip(further.tolist(), texts, strict=True)
+        if question.kinds and may_tell_more(text, question.keys, counts=bool(question.counted))
     ]
-    return outdated_memories(query, passages)
+    return outdated_memories(
+        question, list(_passages(shown, best.tolist(), now)), list(_passages(shown, telling, now))
+    )
+
+
+def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterator[DatedPassage]:
+    taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
+    columns = [
+        column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        if pa.types.is_timestamp(column.type)
+        else column
+        for column in taken
+    ]
+    for memory_id, title, text, sensitivity, status, created, updated in zip(
+        *(column.to_pylist() for column in columns), strict=True
+    ):
+        if status == SUPERSEDED or (now and (written_date(text) or now) > now):
+            continue
+        yield DatedPassage(
+            memory_id=memory_id,
+            title=title or "",
+            text=text,
+            sensitivity=sensitivity or "",
+            created_at=_EPOCH + timedelta(microseconds=created),
+            updated_at=_EPOCH + timedelta(microseconds=updated),
+        )

@@ -253,8 +253,8 @@ def _with_updates(
     return tuple(
         replace(
             result,
-            outdated_by=update.newest,
-            newer_title=titles[update.newest] or "",
+            outdated_by=memory.outdated_by,
+            newer_title=titles[memory.outdated_by] or "",
             valid_until=update.until,
         )
         if memory.outdated_by and (update := retrieved.outdated.get(memory.memory_id))

@@ -188,7 +188,7 @@ class Searcher:
             same_as=_same_as(ids, shown, pairs.near, _best_of_channels(channels)),
             times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
-            outdated={memory: update.newest for memory, update in outdated.items()},
+            outdated={memory: update.following for memory, update in outdated.items()},
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),

@@ -96,7 +96,9 @@ def subject_line(
     ]  # fmt: skip
     read = [passage for passage in passages if (written_date(passage.text) or now) <= now]
     found = outdated_among(read) if len(read) > 1 else {}
-    ends = {old: Outdated(new, _date(rows[new])) for old, new in stored.items() if {old, new} <= rows.keys()}
+    ends = {
+        old: Outdated(new, _date(rows[new]), new) for old, new in stored.items() if {old, new} <= rows.keys()
+    }
     ends |= found
     names = _connected(ends, record.memory_id)
     dates = {name: _date(row) for name, row in rows.items() if name in names}

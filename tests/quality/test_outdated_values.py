@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
@@ -18,7 +19,8 @@ def passage(name, text, at=JANUARY, title="", sensitivity="", updated_at=None):
 
 
 def marked(question, old, new, **labels):
-    found = outdated_memories(question, [passage("old", old), passage("new", new, MARCH, **labels)])
+    both = [passage("old", old), passage("new", new, MARCH, **labels)]
+    found = outdated_memories(Question.of(question), both)
     return {name: update.newest for name, update in found.items()}
 
 
@@ -47,6 +49,44 @@ def marked(question, old, new, **labels):
             "The rent of the office is 950 euros.",
         ),
         ("Wann öffnet das Büro?", "Das Büro öffnet um 8:00.", "Das Büro öffnet jetzt um 9:00."),
+        # other words beside the value
+        ("When do I meet Ana?", "I meet Ana on Tuesdays.", "Ana now comes on Thursdays."),
+        (
+            "What is the daily quota?",
+            "I need to handle the daily quota of 1,000 calls for my app.",
+            "I'm trying to update my settings to the new daily quota of 1,200 calls, can you help me?",
+        ),
+        (
+            "How many women do I mentor?",
+            "I feel proud of mentoring those 5 women in my portfolio.",
+            "I'm updating my portfolio: the number of women I mentor has increased to 7.",
+        ),
+        (
+            "How many interviews have I secured?",
+            "I only secured 3 interviews for executive roles, is that bad?",
+            "How can I use the fact that I secured 5 interviews to improve my resume?",
+        ),
+        # values without a number
+        (
+            "Where does my sister work?",
+            "My sister works at Siemens.",
+            "My sister changed jobs and is at Bosch now.",
+        ),
+        ("Who is my dentist?", "My dentist is Dr Lang.", "My dentist is Dr May."),
+        (
+            "Is the cat allowed upstairs?",
+            "The cat is allowed upstairs.",
+            "The cat is no longer allowed upstairs.",
+        ),
+        (
+            "Which database does the shop use?",
+            "The shop uses MySQL.",
+            "The shop moved from MySQL to Postgres.",
+        ),
+        # other languages
+        ("Wann ist das Fest?", "Das Fest ist am 12. März.", "Das Fest wurde auf den 19. März verschoben."),
+        ("¿Cuándo es la reunión?", "La reunión es el martes.", "La reunión ahora es el jueves."),
+        ("Où habite Claire ?", "Claire habite à Nantes.", "Claire a déménagé à Rennes."),
     ],
 )
 def test_a_newer_value_of_the_same_attribute_replaces_an_older_one(question, old, new):
@@ -89,6 +129,20 @@ def test_a_newer_value_of_the_same_attribute_replaces_an_older_one(question, old
         ("How much does the old bike weigh?", "The old bike weighs 12 kg.", "The new bike weighs 9 kg."),
         # another speaker
         ("How much is my rent?", "Ada: My rent is 900 euros.", "Bob: My rent is now 950 euros."),
+        # somebody or something that belongs to the subject
+        ("Where does Tom live?", "Tom lives in Oslo.", "Tom's parents moved to Bergen."),
+        ("What is my rent?", "My rent is 850 euros.", "My sister's rent is now 700 euros."),
+        ("Where does my sister work?", "My sister works at Siemens.", "My sister moved to Bonn."),
+        ("Where is Lena?", "Lena has two cats.", "Lena is now in Rome."),
+        # several values hold at once
+        ("Which languages do I speak?", "I speak Spanish.", "I speak French."),
+        ("How many books did I read?", "I read 4 books in January.", "I read 6 books in February."),
+        ("Who leads the data team?", "Marta leads the data team.", "Ivan now leads the platform team."),
+        # a question that asks for no value, or about the past
+        ("Can you help me with the API limit?", "The API limit is 60 requests a minute.",
+         "We raised the API limit to 100 requests a minute."),
+        ("What did the API limit change from?", "The API limit is 60 requests a minute.",
+         "We raised the API limit to 100 requests a minute."),
         # not what the question is about
         ("Who wrote the gateway?", "The API limit is 60 requests a minute.",
          "We raised the API limit to 100 requests a minute."),
@@ -107,7 +161,7 @@ def test_values_of_another_sensitivity_or_another_title_are_not_compared():
     assert marked(LIMIT, OLD, NEW, sensitivity="secret") == {}
     opens = "The office opens at {} on workdays."
     found = outdated_memories(
-        "When does the office open?",
+        Question.of("When does the office open?"),
         [
             passage("berlin", opens.format("8:00"), title="Berlin office"),
             passage("munich", opens.format("9:00"), MARCH, title="Munich office"),
@@ -120,12 +174,15 @@ def test_the_date_that_a_text_carries_decides_before_the_date_it_came_with():
     old, new = f"[5 May 2026] {OLD}", f"[1 February 2026] {NEW}"
     assert marked(LIMIT, old, new) == {}
     found = outdated_memories(
-        LIMIT, [passage("old", f"2026-01-01: {OLD}", MARCH), passage("new", NEW, MARCH)]
+        Question.of(LIMIT), [passage("old", f"2026-01-01: {OLD}", MARCH), passage("new", NEW, MARCH)]
     )
     assert {name: update.until for name, update in found.items()} == {"old": MARCH}
     saved = passage("new", NEW, MARCH, updated_at=MARCH + timedelta(hours=1))
-    assert outdated_memories(LIMIT, [passage("old", OLD, MARCH), saved])["old"].newest == "new"
-    assert outdated_memories(LIMIT, [passage("old", OLD, MARCH), passage("new", NEW, MARCH)]) == {}
+    found = outdated_memories(Question.of(LIMIT), [passage("old", OLD, MARCH), saved])
+    assert found["old"].newest == "new"
+    assert (
+        outdated_memories(Question.of(LIMIT), [passage("old", OLD, MARCH), passage("new", NEW, MARCH)]) == {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,9 +207,10 @@ def test_a_chain_of_updates_points_to_its_newest_memory():
         passage(name, texts[1].format(count), MARCH + timedelta(days=at))
         for at, (name, count) in enumerate([("b", 100), ("c", 150)])
     ]
-    found = outdated_memories(LIMIT, chain)
+    found = outdated_memories(Question.of(LIMIT), chain)
     assert {name: update.newest for name, update in found.items()} == {"a": "c", "b": "c"}
-    assert found["a"].until == found["b"].until == MARCH + timedelta(days=1)
+    assert {name: update.following for name, update in found.items()} == {"a": "b", "b": "c"}
+    assert (found["a"].until, found["b"].until) == (MARCH, MARCH + timedelta(days=1))
 
 
 WORDS = st.sampled_from(
@@ -160,11 +218,38 @@ WORDS = st.sampled_from(
 )
 
 
+def test_a_passage_that_ranks_lower_counts_if_it_says_that_something_changed():
+    question, old = Question.of(LIMIT), passage("old", OLD)
+    assert outdated_memories(question, [old], [passage("new", NEW, MARCH)])["old"].newest == "new"
+    assert outdated_memories(question, [passage("new", NEW, MARCH)], [old]) == {}
+    rent = Question.of("What is the rent?")
+    old, unsaid = passage("old", "The rent is 900 euros."), passage("new", "The rent is 950 euros.", MARCH)
+    assert outdated_memories(rent, [old, unsaid])["old"].newest == "new"
+    assert outdated_memories(rent, [old], [unsaid]) == {}
+
+
+@given(st.permutations(range(4)), st.lists(st.sampled_from(["", "secret"]), min_size=4, max_size=4))
+def test_no_mark_crosses_a_label_and_each_points_to_a_later_day(days, labels):
+    passages = [
+        passage(f"m{at}", f"The API limit is now {60 + at} requests a minute.", JANUARY + timedelta(days=day),
+                sensitivity=label)
+        for at, (day, label) in enumerate(zip(days, labels, strict=True))
+    ]  # fmt: skip
+    by_id = {one.memory_id: one for one in passages}
+    found = outdated_memories(Question.of(LIMIT), passages)
+    assert len(found) == 4 - len(set(labels))
+    for name, update in found.items():
+        for newer in (by_id[update.following], by_id[update.newest]):
+            assert newer.sensitivity == by_id[name].sensitivity
+            assert newer.created_at > by_id[name].created_at
+        assert update.until == by_id[update.following].created_at
+
+
 @given(st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=5), st.data())
 def test_the_order_of_the_passages_does_not_matter_and_newest_memories_are_not_outdated(texts, data):
     passages = [passage(f"m{at}", text, JANUARY + timedelta(days=at)) for at, text in enumerate(texts)]
-    found = outdated_memories(LIMIT, passages)
-    assert outdated_memories(LIMIT, data.draw(st.permutations(passages))) == found
+    found = outdated_memories(Question.of(LIMIT), passages)
+    assert outdated_memories(Question.of(LIMIT), data.draw(st.permutations(passages))) == found
     for name, update in found.items():
         assert update.newest not in found
         assert int(name[1:]) < int(update.newest[1:])

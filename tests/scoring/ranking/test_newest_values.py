@@ -39,10 +39,28 @@ def test_it_keeps_a_rank_that_is_better_already():
     assert rank(found, PLAIN, as_of=NOW, limit=1).results[0].score == pytest.approx(0.8)
 
 
-def test_the_policy_turns_it_off_and_the_cut_goes_before_it():
+def test_the_policy_turns_it_off():
     found = build(FOUND, outdated={"a": "b"})
     assert ranked(found, replace(PLAIN, mark_outdated=False)) == [("a", ""), ("c", ""), ("b", "")]
-    assert ranked(found, replace(PLAIN, cut_share=0.8)) == [("a", ""), ("c", "")]
+
+
+def test_the_cut_keeps_the_newest_value_of_a_result_and_leaves_out_other_chains():
+    cut = replace(PLAIN, cut_share=0.8)
+    assert ranked(build(FOUND), cut) == [("a", ""), ("c", "")]
+    assert ranked(build(FOUND, outdated={"a": "b"}), cut) == [("b", ""), ("a", "b"), ("c", "")]
+    lower = near(a=0.8, b=0.6, d=0.5, c=0.7)
+    assert ranked(build(lower, outdated={"b": "d"}), cut) == [("a", ""), ("c", "")]
+
+
+def test_each_link_of_a_chain_ranks_above_the_one_before_and_all_name_the_last():
+    found = build(near(a=0.8, b=0.6, c=0.7, d=0.5), outdated={"a": "b", "b": "d"})
+    assert ranked(found) == [("d", ""), ("b", "d"), ("a", "d")]
+    assert ranked(found, replace(PLAIN, cut_share=0.9), limit=4) == [("d", ""), ("b", "d"), ("a", "d")]
+
+
+def test_a_cycle_in_a_logged_search_ends():
+    places = ranked(build(FOUND, outdated={"a": "b", "b": "a"}))
+    assert {name for name, _ in places} == {"a", "b", "c"}
 
 
 def test_a_newest_value_that_is_rated_unhelpful_is_not_raised():

@@ -1,0 +1,196 @@
+"""Changes that a short note announces of what another one says (rule 3.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from slowwave.quality.outdated.short_sentences import (
+    CHANGING,
+    GENERIC,
+    LONGEST,
+    TABLES,
+    Sentence,
+    Text,
+    covered,
+    sentence_of,
+)
+
+_FEW = 4  # content words of a statement whose subject a name alone says
+_SHORT = 25  # content words of a text whose other sentences count as context
+_MORE = 3  # content words by which a sentence may be longer than the one it restates
+_TIMES: Final = frozenset({"clock", "date", "weekday"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWords:
+    """Words of a question for its subject.
+
+    Attributes:
+        keys: Of its content words, without those that name no subject.
+        names: Of them those with a capital letter.
+        values: Its numbers, times and days.
+        is_past: Whether it asks for what held before.
+    """
+
+    keys: frozenset[str]
+    names: frozenset[str]
+    values: frozenset[str]
+    is_past: bool
+
+
+@lru_cache(maxsize=1_024)
+def asked_words(text: str) -> AskedWords:
+    """Return the words of a question for its subject."""
+    sentence = sentence_of(text)
+    spaced = f" {text.casefold()} "
+    past = any(f" {word} " in spaced for word in TABLES["past"])
+    return AskedWords(sentence.keys - GENERIC, sentence.names, sentence.values, past)
+
+
+def announces_change(
+    question: AskedWords,
+    older: Text,
+    newer: Text,
+    titles: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
+) -> bool:
+    """Whether a newer text says that what an older one says has changed.
+
+    Args:
+        question: What was asked; other things may change.
+        older: Text with the earlier statement.
+        newer: Text with the change.
+        titles: Keys of the titles of both, which belong to each of their sentences.
+    """
+    if older.speaker and newer.speaker and older.speaker != newer.speaker:
+        return False
+    whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
+    context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
+    return any(
+        _Pair(question, old, new, titles[0], context, newer.former).is_replaced()
+        for new in newer.sentences
+        if _may_replace(new)
+        for old in older.sentences
+        if _may_be_replaced(old) and (new.cues or old.is_provisional)
+    )
+
+
+def _may_replace(sentence: Sentence) -> bool:
+    return sentence.size <= LONGEST and not (sentence.is_question or sentence.is_unsure or sentence.is_more)
+
+
+def _may_be_replaced(sentence: Sentence) -> bool:
+    of_listener = sentence.of_listener and not sentence.of_speaker
+    return sentence.size <= LONGEST and not sentence.is_question and not of_listener
+
+
+class _Pair:
+    """Two sentences, and the words of a question that both have."""
+
+    def __init__(
+        self,
+        question: AskedWords,
+        old: Sentence,
+        new: Sentence,
+        old_title: Set[str],
+        context: Set[str],
+        former: Set[str],
+    ) -> None:
+        self.old, self.new = old, new
+        old_keys = old.keys | old_title
+        asked = question.keys
+        names = question.names | covered(asked, old.names) | covered(asked, new.names)
+        self.topic = covered(asked, old_keys)
+        self.missing = self.topic - covered(self.topic, new.keys | context)
+        self.added = covered(asked, new.keys) - self.topic
+        self.is_other_name = not names.isdisjoint(self.missing | self.added)
+        self.is_other_value = (question.values & old.values) != (question.values & new.values)
+        self.shared = covered(old.keys, new.keys) - GENERIC - CHANGING
+        if old_title:
+            self.shared |= covered(old_title, new.keys | context) - GENERIC - CHANGING
+        ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
+        self.former = ended
+        self.former_value = frozenset(one for one in ended if not covered([one], asked))
+        self.fresh = new.keys - covered(new.keys, old.keys) - ((CHANGING | GENERIC) - new.names)
+        self.has_kind = bool(old.kinds & new.kinds) or bool(
+            (old.kinds & _TIMES and new.kinds & _TIMES)
+            or ("number" in old.kinds and new.kinds & {"clock", "date"})
+            or ("number" in new.kinds and old.kinds & {"clock", "date"})
+        )
+        self.subject = old.keys - GENERIC
+
+    def is_replaced(self) -> bool:
+        """Whether the newer sentence is about the same, announces a change, and names another value."""
+        return self._is_one_subject() and self._differs() and (
+            self._is_restated() or (bool(self.new.cues) and (self._is_bare() or self._is_change()))
+        )  # fmt: skip
+
+    def _is_one_subject(self) -> bool:
+        """Whether owners, names and values of the question agree."""
+        old, new = self.old, self.new
+        if old.of_speaker != new.of_speaker and (new.of_others or new.of_listener) and not new.of_speaker:
+            return False
+        owners = covered(old.possessed ^ new.possessed, self.topic)
+        if covered(owners, old.keys) and covered(owners, new.keys):
+            return False
+        return not self.is_other_value and not self.is_other_name and not (
+            self.added and not self.former_value
+        )  # fmt: skip
+
+    def _differs(self) -> bool:
+        """Whether the newer sentence brings something new, and the older one has something else."""
+        old, new = self.old, self.new
+        gone = (old.values - new.values) or (old.keys - covered(old.keys, new.keys) - GENERIC)
+        differs = bool((self.fresh or new.values - old.values) and (gone or self.former))
+        if not new.is_negated and not differs:
+            return False
+        is_same_value = bool(old.kinds) and self.has_kind and old.values == new.values
+        if is_same_value and not new.is_negated and not self.former:
+            return False
+        if new.cues and not new.cues - old.cues and (is_same_value or not self.has_kind):
+            return False
+        is_denied = new.is_negated and not old.is_negated
+        return not is_denied or bool(new.cues - old.cues - TABLES["verbs"]) or bool(self.former) or differs
+
+    def _is_restated(self) -> bool:
+        """Whether the newer sentence is the older one with another value, or a word of change."""
+        old, new = self.old, self.new
+        if not self.topic or self.missing or len(old.keys) < 2:
+            return False
+        if not covered(old.keys, new.keys) >= old.keys - CHANGING:
+            return False
+        if len(new.keys - CHANGING) > len(old.keys) + _MORE:
+            return False
+        if not new.cues:
+            return self.has_kind and len(old.values) == 1 == len(new.values)
+        return self.has_kind or not old.kinds
+
+    def _is_bare(self) -> bool:
+        """Whether a speaker gives a new number of a unit, and no other word: down to 79 kilos now."""
+        old, new = self.old, self.new
+        core = new.keys - CHANGING - GENERIC
+        if not (old.kinds == new.kinds == {"number"} and old.of_speaker and new.of_speaker):
+            return False
+        return len(core) == 1 and core <= old.keys
+
+    def _is_change(self) -> bool:
+        """Whether enough of the subject and of the attribute agree."""
+        old, new = self.old, self.new
+        is_framed = bool(old.frames & new.frames)
+        if len(self.missing) > 1:
+            return False
+        if self.missing:
+            if self.former_value and len(self.subject) <= _FEW + 1:
+                return True
+            return len(self.topic) > 2 and self.has_kind and bool(new.verbs)
+        if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
+            return False
+        if len(self.shared) > 1 and (self.topic or self.former):
+            is_attribute = bool(self.topic - old.names and self.fresh)
+            if self.has_kind or self.former or new.is_negated or is_framed or is_attribute:
+                return True
+        if self.topic and (self.former_value or (self.shared and (is_framed or self.has_kind))):
+            return True
+        return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW

@@ -1,0 +1,153 @@
+"""Kind of value that a question asks for (rule 3.12)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from slowwave.quality.divergence.lexicon import word_key
+from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.outdated.announced import AskedWords, asked_words
+from slowwave.quality.outdated.tokens import IGNORED
+
+TIMES: Final = frozenset({"date", "clock", "weekday"})
+ANY: Final = TIMES | {"number", "version", "name", "statement"}
+_BARE = 8  # most words of a query without a question word (count)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_COUNT = re.compile(
+    r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
+    r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\b(?:how many|wie viele|cu[aá]nt[oa]s|combien de|quant[ie])((?: [^\W\d_][\w'’-]*){1,5})", re.IGNORECASE
+)
+_WHEN = re.compile(
+    r"\A\W*(?:when|wann|cu[aá]ndo|quand|quando)\b|\bdeadline\b"
+    r"|\b(?:what|which|welche[rms]?) (?:time|day|date|deadline|tag)\b",
+    re.IGNORECASE,
+)
+_WHAT = re.compile(
+    r"\A\W*(?:(?:and|so|at|in|on|for|from|by|to|with) )?(?:what|what's|which|where|where's|who|who's|whose"
+    r"|is|are|do|does|welche[rsnm]?|wo|wer|woher|was|qu[eé]|cu[aá]l(?:es)?|d[oó]nde|qui[eé]n|quel(?:le)?s?|où|qui|che|cosa"
+    r"|quale|dove|chi)\b",
+    re.IGNORECASE,
+)
+_EVENT = re.compile(r"\b(?:did|had|between|across|passed|different|ever|before)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:did|had|has|have|was|were)\b(?! *\W*\Z)", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b|\A\W*(?:have|has|am|why|how)\b",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"\A\W*(?:(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me,? (?:again )?"
+    r"|do you (?:know|remember) )",
+    re.IGNORECASE,
+)
+_STOP: Final = frozenset(
+    [
+        "am",
+        "are",
+        "is",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "have",
+        "has",
+        "had",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "i",
+        "we",
+        "you",
+        "they",
+        "he",
+        "she",
+        "my",
+        "our",
+        "hat",
+        "haben",
+        "sind",
+        "gibt",
+        "tiene",
+        "tiene",
+        "hay",
+        "a",
+        "ont",
+        "ai",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Question of a search.
+
+    Attributes:
+        keys: Keys of its content words.
+        units: Units that it names.
+        counted: Keys of what it counts: "open issues" in "how many open issues are there".
+        kinds: Kinds of values that may answer it; empty if it does not ask for a value that holds now.
+        is_present: Whether it asks what holds now rather than what has happened.
+        digits: Numbers in digits.
+        asked: Words for its subject, by which short notes are compared.
+    """
+
+    keys: frozenset[str]
+    units: frozenset[str]
+    counted: frozenset[str]
+    kinds: frozenset[str]
+    is_present: bool
+    digits: frozenset[str]
+    asked: AskedWords
+
+    @classmethod
+    def of(cls, text: str) -> Question:
+        """Read a question."""
+        return _question(text)
+
+
+@lru_cache(maxsize=64)
+def _question(text: str) -> Question:
+    plain = _POLITE.sub("", text, count=1)
+    many = _MANY.search(plain)
+    counted = many[1].casefold().split() if many else []
+    end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))
+    return Question(
+        keys=asked_keys(plain),
+        units=_units(plain.casefold().split()),
+        counted=asked_keys(" ".join(counted[:end])) | _units(counted[:end]),
+        kinds=_kinds(plain),
+        is_present=not _PAST.search(plain),
+        digits=frozenset(_NUMBER.findall(plain)),
+        asked=asked_words(text),
+    )
+
+
+def _units(words: list[str]) -> frozenset[str]:
+    return frozenset(UNITS[word][0] for word in words if word in UNITS)
+
+
+def _kinds(text: str) -> frozenset[str]:
+    if _EVENT.search(text):
+        return frozenset()
+    if _COUNT.search(text):
+        return frozenset({"number", "statement"})
+    if _WHEN.search(text):
+        return TIMES | {"statement"}
+    bare = len(text.split()) <= _BARE
+    return ANY if (_WHAT.search(text) or bare) and not _ADVICE.search(text) else frozenset()
+
+
+def asked_keys(question: str) -> frozenset[str]:
+    """Return the keys of the content words of a question."""
+    words = (word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(question))
+    return frozenset(word_key(word) for word in words if len(word) > 1 and word not in IGNORED)
