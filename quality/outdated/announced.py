@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,7 @@ from slowwave.quality.outdated.short_sentences import (
 _FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
+_OF_STATE = re.compile(r"\W*(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?! you\b)", re.IGNORECASE)
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 
 
@@ -33,12 +35,14 @@ class AskedWords:
         names: Of them those with a capital letter.
         values: Its numbers, times and days.
         is_past: Whether it asks for what held before.
+        is_of_state: Whether it asks if something is so.
     """
 
     keys: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
     is_past: bool
+    is_of_state: bool
 
 
 @lru_cache(maxsize=1_024)
@@ -47,7 +51,9 @@ def asked_words(text: str) -> AskedWords:
     sentence = sentence_of(text)
     spaced = f" {text.casefold()} "
     past = any(f" {word} " in spaced for word in TABLES["past"])
-    return AskedWords(sentence.keys - GENERIC, sentence.names, sentence.values, past)
+    return AskedWords(
+        sentence.keys - GENERIC, sentence.names, sentence.values, past, bool(_OF_STATE.match(text))
+    )
 
 
 def announces_change(

@@ -86,7 +86,8 @@ def outdated_memories(
 def _announced_changes(question: Question, short: Sequence[DatedPassage]) -> dict[str, DatedPassage]:
     """Return the first newer short note that says that an older one has changed, by the older one."""
     following: dict[str, DatedPassage] = {}
-    if question.asked.is_past or not any(announces(passage.text) for passage in short):
+    asks = bool(question.kinds) or question.asked.is_of_state
+    if question.asked.is_past or not asks or not any(announces(passage.text) for passage in short):
         return following
     dated = sorted(short, key=_order)
     for place, older in enumerate(dated):

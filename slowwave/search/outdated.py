@@ -34,7 +34,7 @@ def outdated_candidates(
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
     """
     question = Question.of(query)
-    if not question.kinds and question.asked.is_past:
+    if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
         return {}
     unranked = FURTHER + 1
     rank = np.minimum(
