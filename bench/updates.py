@@ -47,7 +47,7 @@ from rich.progress import track
 import slowwave
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
-from slowwave.quality.outdated.question import ANY, Question
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.wordlists import lines_of
@@ -237,7 +237,7 @@ def _is_marked(old: str, new: str) -> bool:
         DatedPassage("old", "", old, "", first, first),
         DatedPassage("new", "", new, "", second, second),
     ]
-    question = replace(Question.of(old), kinds=ANY, is_present=True, digits=frozenset())
+    question = Question.answered_by(old)
     return bool(outdated_memories(question, passages))
 
 

@@ -120,6 +120,7 @@ class _Pair:
         self.former = ended
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
         self.fresh = new.keys - covered(new.keys, old.keys) - ((CHANGING | GENERIC) - new.names)
+        self.is_other_unit = _differ(old.units, new.units) or _differ(old.rates, new.rates)
         self.has_kind = bool(old.kinds & new.kinds) or bool(
             (old.kinds & _TIMES and new.kinds & _TIMES)
             or ("number" in old.kinds and new.kinds & {"clock", "date"})
@@ -141,6 +142,9 @@ class _Pair:
         owners = covered(old.possessed ^ new.possessed, self.topic)
         if covered(owners, old.keys) and covered(owners, new.keys):
             return False
+        others = new.possessed - GENERIC
+        if others - covered(others, old.keys):
+            return False
         return not self.is_other_value and not self.is_other_name and not (
             self.added and not self.former_value
         )  # fmt: skip
@@ -151,6 +155,8 @@ class _Pair:
         gone = (old.values - new.values) or (old.keys - covered(old.keys, new.keys) - GENERIC)
         differs = bool((self.fresh or new.values - old.values) and (gone or self.former))
         if not new.is_negated and not differs:
+            return False
+        if self.is_other_unit and not self.former_value:
             return False
         is_same_value = bool(old.kinds) and self.has_kind and old.values == new.values
         if is_same_value and not new.is_negated and not self.former:
@@ -200,3 +206,7 @@ class _Pair:
         if self.topic and (self.former_value or (self.shared and (is_framed or self.has_kind))):
             return True
         return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW
+
+
+def _differ(units: Set[str], others: Set[str]) -> bool:
+    return bool(units and others) and not covered(units, others)

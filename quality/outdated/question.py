@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -113,6 +113,13 @@ class Question:
     def of(cls, text: str) -> Question:
         """Read a question."""
         return _question(text)
+
+    @classmethod
+    def answered_by(cls, text: str) -> Question:
+        """Return the question that a statement answers: for any value that holds now, whatever it is."""
+        read = _question(text)
+        asked = replace(read.asked, values=frozenset(), is_past=False)
+        return replace(read, kinds=ANY, is_present=True, digits=frozenset(), asked=asked)
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ def outdated_among(passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
     """
     found: dict[str, Outdated] = {}
     for question in dict.fromkeys(question for passage in passages for question in _questions(passage)):
-        for memory, update in outdated_memories(Question.of(question), passages).items():
+        for memory, update in outdated_memories(Question.answered_by(question), passages).items():
             if memory not in found or found[memory].until < update.until:
                 found[memory] = update
     return found

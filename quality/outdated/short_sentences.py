@@ -19,6 +19,7 @@ LONGEST = 45  # tokens of a sentence that is compared
 _PREFIX = 5  # letters of the shorter of two words that are alike
 _ENDING = 4  # letters by which the longer one may be longer
 _INITIALS = 3  # minimum letters of initials, as in NAS
+_NEAR = 3  # tokens between a number and the time that it is counted in
 _AFTER = 5  # tokens after a word of former things that may name one
 _BEFORE = 4  # tokens before one
 
@@ -37,6 +38,7 @@ _SPLIT = re.compile(
 )
 _HOURS: Final = frozenset({"am", "pm", "uhr", "h", "o'clock"})
 _STOPS: Final = frozenset({",", ";", ":", "to", "for", "nach", "auf", "zu", "a", "à"})
+_RATES: Final = frozenset({"a", "an", "per", "each", "every", "pro", "par", "por", "al", "im"})
 _FAR: Final = frozenset({"far", "away", "different"})
 _FROM_MONTH = re.compile(rf" from (?:{'|'.join(sorted(MONTHS))}|next|this|the) ")
 _NOT_AFTER_ALL = re.compile(r" (?:not|\S+n't) .*(?:after all|anymore|any more) ")
@@ -98,6 +100,8 @@ class Sentence:
         names: Keys of those that begin with a capital letter, not at the beginning.
         values: Numbers, times, weekdays and months, normalised.
         kinds: Kinds of them: number, percent, clock, date, weekday.
+        units: Keys of the words after its numbers.
+        rates: Keys of the times that they are counted in, as in "a minute".
         cues: Words that say that something changed, or holds now.
         verbs: Of the cues those that are verbs of change.
         former: Keys and values that a word marks as no longer holding.
@@ -118,6 +122,8 @@ class Sentence:
     names: frozenset[str]
     values: frozenset[str]
     kinds: frozenset[str]
+    units: frozenset[str]
+    rates: frozenset[str]
     cues: frozenset[str]
     verbs: frozenset[str]
     former: frozenset[str]
@@ -190,6 +196,10 @@ def sentence_of(text: str) -> Sentence:
         ),
         values=values,
         kinds=kinds,
+        units=frozenset(
+            keys[at + 1] for at, word in enumerate(low[:-1]) if _NUMBER.match(word) and keys[at + 1]
+        ),
+        rates=_rates(low),
         cues=verbs | _cues(spaced, low),
         verbs=verbs,
         former=_former(low, keys, values, changes=bool(verbs)),
@@ -247,6 +257,15 @@ def _values(tokens: Sequence[str], low: Sequence[str]) -> tuple[frozenset[str], 
             continue
         kinds.add(kind)
     return frozenset(values), frozenset(kinds)
+
+
+def _rates(low: Sequence[str]) -> frozenset[str]:
+    """Return the times after "a" or "per" near a number."""
+    return frozenset(
+        word_key(low[at + 1])
+        for at, word in enumerate(low[:-1])
+        if word in _RATES and any(_NUMBER.match(before) for before in low[max(0, at - _NEAR) : at])
+    )
 
 
 def _cues(spaced: str, low: Sequence[str]) -> frozenset[str]:

@@ -73,8 +73,10 @@ def outdated_memories(
         further: More of them that rank lower; they count if they say that something changed.
     """
     following = _replaced_values(question, passages, further)
-    short = [passage for passage in (*passages, *further) if len(passage.text) <= MAX_CHARACTERS]
-    for memory, newer in _announced_changes(question, short).items():
+    short, lower = (
+        [passage for passage in found if len(passage.text) <= MAX_CHARACTERS] for found in (passages, further)
+    )
+    for memory, newer in _announced_changes(question, short, lower).items():
         if memory not in following or _order(newer) < _order(following[memory]):
             following[memory] = newer
     return {
@@ -83,15 +85,17 @@ def outdated_memories(
     }
 
 
-def _announced_changes(question: Question, short: Sequence[DatedPassage]) -> dict[str, DatedPassage]:
+def _announced_changes(
+    question: Question, short: Sequence[DatedPassage], lower: Sequence[DatedPassage]
+) -> dict[str, DatedPassage]:
     """Return the first newer short note that says that an older one has changed, by the older one."""
     following: dict[str, DatedPassage] = {}
     asks = bool(question.kinds) or question.asked.is_of_state
-    if question.asked.is_past or not asks or not any(announces(passage.text) for passage in short):
+    if question.asked.is_past or not asks or not any(announces(passage.text) for passage in (*short, *lower)):
         return following
-    dated = sorted(short, key=_order)
-    for place, older in enumerate(dated):
-        for newer in dated[place + 1 :]:
+    dated = sorted((*short, *lower), key=_order)
+    for older in short:
+        for newer in dated:
             if _order(older) < _order(newer) and _is_announced(older, newer, question):
                 if older.memory_id not in following or _order(newer) < _order(following[older.memory_id]):
                     following[older.memory_id] = newer

@@ -20,7 +20,7 @@ from slowwave.search.stored_pairs import ComparedPassage, contradictions
 SUPERSEDED = "superseded"
 _RETURNED = (
     "chunk_id", "title", "text", "source", "headings", "status", "memory_type", "importance_tier", "tags",
-    "created_at", "updated_at",
+    "created_at", "updated_at", "sensitivity",
 )  # fmt: skip
 ONLY_NEAR = "only_near"
 """Flag of a result of a question none of whose identifiers a memory mentions."""
