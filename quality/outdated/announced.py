@@ -22,6 +22,7 @@ from slowwave.quality.outdated.short_sentences import (
 _FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
+_DAYS = 31  # of a month, the largest number that may be an hour or a day
 _OF_STATE = re.compile(r"\W*(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?! you\b)", re.IGNORECASE)
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 
@@ -121,10 +122,9 @@ class _Pair:
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
         self.fresh = new.keys - covered(new.keys, old.keys) - ((CHANGING | GENERIC) - new.names)
         self.is_other_unit = _differ(old.units, new.units) or _differ(old.rates, new.rates)
-        self.has_kind = bool(old.kinds & new.kinds) or bool(
-            (old.kinds & _TIMES and new.kinds & _TIMES)
-            or ("number" in old.kinds and new.kinds & {"clock", "date"})
-            or ("number" in new.kinds and old.kinds & {"clock", "date"})
+        self.has_kind = bool(old.kinds & new.kinds) or (
+            (bool(old.kinds & _TIMES) or _may_be_time(old))
+            and (bool(new.kinds & _TIMES) or _may_be_time(new))
         )
         self.subject = old.keys - GENERIC
 
@@ -210,3 +210,12 @@ class _Pair:
 
 def _differ(units: Set[str], others: Set[str]) -> bool:
     return bool(units and others) and not covered(units, others)
+
+
+def _may_be_time(sentence: Sentence) -> bool:
+    """Whether a sentence has a time, or numbers that may be hours or days."""
+    return bool(sentence.kinds & _TIMES) or (
+        sentence.kinds == {"number"}
+        and not sentence.units
+        and all(value.isdigit() and int(value) <= _DAYS for value in sentence.values)
+    )

@@ -83,7 +83,11 @@ def content_key(word: str) -> str:
 
 GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["generic"]}
 """Keys that name no subject."""
-CHANGING: Final = frozenset(content_key(word) for word in TABLES["verbs"] | TABLES["now"])
+CHANGING: Final = frozenset(
+    content_key(word)
+    for phrase in TABLES["verbs"] | TABLES["now"] | TABLES["provisional"]
+    for word in phrase.split()
+)
 """Keys of words of change."""
 _TRIGGERS: Final = frozenset(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
 _PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] | TABLES["provisional"] if " " in word)
@@ -155,13 +159,13 @@ class Text:
 @lru_cache(maxsize=8_192)
 def announces(text: str) -> bool:
     """Whether a text has a word of change, or a value that is expected to change."""
-    low = text.casefold().replace("’", "'")
-    if not _TRIGGERS.isdisjoint(_PLAIN.findall(low)) or low.lstrip().startswith(
-        tuple(word[1:] for word in _AFTER_CHANGE)
-    ):
+    found = _PLAIN.findall(text.casefold().replace("’", "'"))
+    if not _TRIGGERS.isdisjoint(found):
         return True
-    spaced = f" {low} "
-    return any(phrase in spaced for phrase in _PHRASES) or bool(_FROM_MONTH.search(spaced))
+    spaced = f" {' '.join(found)} "
+    if spaced.startswith(_AFTER_CHANGE) or any(phrase in spaced for phrase in _PHRASES):
+        return True
+    return bool(_FROM_MONTH.search(spaced))
 
 
 @lru_cache(maxsize=4_096)
