@@ -1,7 +1,8 @@
 """Encoding of entries as rows of the database, and decoding.
 
 A payload is JSON with sorted keys, compressed if that makes it smaller, behind one byte that names the
-codec.
+codec. Records of tables are megabytes: Zstandard compresses them at a fifth of zlib's time. It needs PyArrow,
+which a process that reads short payloads only does not load.
 """
 
 from __future__ import annotations
@@ -19,8 +20,13 @@ from slowwave.scoring.days import day_of, from_microseconds, to_microseconds
 COMPRESS_ABOVE = 1024
 """Payloads with more bytes than this are compressed."""
 
+ZSTD_ABOVE = 131_072
+"""Payloads with more bytes than this are compressed by Zstandard, others by zlib."""
+
 _RAW = b"\x00"
 _ZLIB = b"\x01"
+_ZSTD = b"\x02"  # then the number of JSON bytes, in `_SIZE_BYTES`
+_SIZE_BYTES = 8
 _LEVEL = 1
 
 
@@ -37,10 +43,19 @@ def encode(payload: Mapping[str, Any], event_id: str) -> bytes:
             f"the payload of entry {event_id!r} cannot be written as JSON: {error}; use JSON types only"
         ) from error
     if len(plain) > COMPRESS_ABOVE:
-        packed = zlib.compress(plain, _LEVEL)
+        packed = _compressed(plain)
         if len(packed) < len(plain):
-            return _ZLIB + packed
+            return packed
     return _RAW + plain
+
+
+def _compressed(plain: bytes) -> bytes:
+    if len(plain) <= ZSTD_ABOVE:
+        return _ZLIB + zlib.compress(plain, _LEVEL)
+    import pyarrow as pa
+
+    packed: bytes = pa.Codec("zstd", _LEVEL).compress(plain, asbytes=True)
+    return _ZSTD + len(plain).to_bytes(_SIZE_BYTES, "big") + packed
 
 
 def decode(stored: bytes) -> bytes:
@@ -52,6 +67,8 @@ def decode(stored: bytes) -> bytes:
     codec = stored[:1]
     if codec == _RAW:
         return stored[1:]
+    if codec == _ZSTD:
+        return _unpacked(stored)
     if codec != _ZLIB:
         raise JournalError(
             f"a payload starts with the unknown codec byte {codec!r}; "
@@ -60,9 +77,27 @@ def decode(stored: bytes) -> bytes:
     try:
         return zlib.decompress(memoryview(stored)[1:])
     except zlib.error as error:
-        raise JournalError(
-            f"a payload of {len(stored)} bytes cannot be decompressed ({error}); run `slowwave doctor`"
-        ) from error
+        raise _damaged(stored, error) from error
+
+
+def _unpacked(stored: bytes) -> bytes:
+    import pyarrow as pa
+
+    begin = 1 + _SIZE_BYTES
+    size = int.from_bytes(stored[1:begin], "big")
+    if size <= ZSTD_ABOVE:
+        raise _damaged(stored, f"it names a size of {size} bytes")
+    try:
+        plain: bytes = pa.decompress(memoryview(stored)[begin:], size, "zstd", asbytes=True)
+    except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:
+        raise _damaged(stored, error) from error
+    return plain
+
+
+def _damaged(stored: bytes, error: object) -> JournalError:
+    return JournalError(
+        f"a payload of {len(stored)} bytes cannot be decompressed ({error}); run `slowwave doctor`"
+    )
 
 
 def payload_of(row_bytes: bytes) -> dict[str, Any]:

@@ -519,13 +519,13 @@ def test_errors_are_runtime_errors_of_slowwave() -> None:
 # Payload bytes
 
 
-@pytest.mark.parametrize("size", [0, 1, 1000, 1024, 1025, 100_000])
-def test_payload_bytes_round_trip_around_the_limit_of_compression(size: int) -> None:
+@pytest.mark.parametrize("size", [0, 1, 500, 506, 507, 1000, 65_530, 65_531, 100_000])
+def test_payload_bytes_round_trip_around_the_limits_of_compression(size: int) -> None:
     payload = {"text": "ж" * size}
     stored = codec.encode(payload, "e1")
     assert payload_of(codec.decode(stored)) == payload
     plain = len(codec.decode(stored))
-    assert stored[0] == (1 if plain > codec.COMPRESS_ABOVE else 0)
+    assert stored[0] == (plain > codec.COMPRESS_ABOVE) + (plain > codec.ZSTD_ABOVE)
     assert len(stored) <= plain + 1
 
 
@@ -536,6 +536,10 @@ def test_damaged_payload_bytes_are_told_apart() -> None:
         codec.decode(b"")
     with pytest.raises(JournalError, match="5 bytes cannot be decompressed"):
         codec.decode(b"\x01oops")
+    large = codec.encode({"text": "ж" * 100_000}, "e1")
+    for damaged in (large[:1], large[:20], large[:-1], large[:1] + b"\xff" * 8 + large[9:], b"\x02oops"):
+        with pytest.raises(JournalError, match=f"{len(damaged)} bytes cannot be decompressed"):
+            codec.decode(damaged)
 
 
 # Opening, closing, sharing
