@@ -51,7 +51,7 @@ def load_tables() -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the garbage collector off inside this block, which imports many modules (a tenth of their time)."""
+    """Keep the garbage collector off in this block of imports: it takes a tenth of their time."""
     collecting = gc.isenabled()
     gc.disable()
     try:
