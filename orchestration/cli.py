@@ -14,6 +14,7 @@ from rich.markup import escape
 from slowwave.cli.app import required_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.common.pluralize import counted
+from slowwave.common.slim_imports import load_tables, uncollected
 from slowwave.errors import SlowwaveError
 from slowwave.orchestration.instance import cancel_runs_of, dagster_home, end_killed
 from slowwave.views.tables import print_table
@@ -41,7 +42,9 @@ load_from:
 def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Run the nightly job now: without dates, for every stale day up to today."""
     settings = required_settings()
-    from slowwave.orchestration.run_nightly import choose_days, run_due, run_night
+    with uncollected():
+        load_tables()
+        from slowwave.orchestration.run_nightly import choose_days, run_due, run_night
 
     with bars():
         if date or since or until:
@@ -56,7 +59,9 @@ def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
 def evaluate(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Evaluate now: without dates, every stale day up to today."""
     settings = required_settings()
-    from slowwave.orchestration.run_nightly import choose_days, evaluate_due, run_night
+    with uncollected():
+        load_tables()
+        from slowwave.orchestration.run_nightly import choose_days, evaluate_due, run_night
 
     with bars():
         if date or since or until:

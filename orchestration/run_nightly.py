@@ -18,6 +18,7 @@ from slowwave.assets.daily import ROWS
 from slowwave.assets.partitions import range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.run_process import PROCESS_TAG, end_dead_runs, process
+from slowwave.common.slim_imports import uncollected
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.stale_days import stretches
 from slowwave.home.processing_watermarks import faults
@@ -185,7 +186,8 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
     warnings.filterwarnings("ignore", "Handling yaml-defined logging configuration")
     for noisy in ("dagster", "alembic"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
-    defs = definitions(SlowwaveResource(home=str(settings.home)))
+    with uncollected():
+        defs = definitions(SlowwaveResource(home=str(settings.home)))
     RunLogHandler.silent = True  # the report has it
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         end_dead_runs(instance)

@@ -6,6 +6,7 @@ A day is [00:00, 24:00) UTC, written YYYY-MM-DD. A moment is an aware `datetime`
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -15,6 +16,7 @@ MICROSECOND = timedelta(microseconds=1)
 """The shortest time between two moments."""
 
 
+@lru_cache(maxsize=4096)
 def day_start(day: str | date) -> datetime:
     """Return 00:00 UTC of a day."""
     return datetime.combine(date.fromisoformat(day) if isinstance(day, str) else day, time(), UTC)

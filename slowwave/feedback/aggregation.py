@@ -27,7 +27,7 @@ from slowwave.feedback.rows import (
 )
 from slowwave.feedback.text_attribution import FIRST, Texts, named
 from slowwave.journal.kinds.search import shown_rows
-from slowwave.scoring.days import day_end, last_day
+from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.effectiveness import IMPLICIT, SUMS, fold_effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.promotion import Promotion, fold_promotions, principals, useful_votes
@@ -278,25 +278,25 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
         texts_apart(votes), texts_apart(authors).drop("text"), principals(active), policy
     ).filter(pl.col("day") >= first)
     own_tier, earlier = _own_tiers(store, notes, names), texts_apart(earlier)
-    decided: list[dict[str, object]] = []
+    decided = [empty.drop("text")]
     for (namespace,), namespace_counts in counts.sort("namespace").group_by("namespace", maintain_order=True):
-        rows = fold_promotions(
+        news = fold_promotions(
             namespace_counts, own_tier, earlier.filter(pl.col("namespace") == namespace), policy
         )
-        decided += [_promotion_row(str(namespace), promotion) for promotion in rows]
-    decided_rows = pl.DataFrame(decided, schema=empty.drop("text").schema) if decided else empty
-    return texts_together(decided_rows).select(empty.columns)
+        decided.append(_promotion_rows(str(namespace), news, decided[0].schema))
+    return texts_together(pl.concat(decided)).select(empty.columns)
 
 
-def _promotion_row(namespace: str, promotion: Promotion) -> dict[str, object]:
-    day = last_day(promotion.decided_at)  # decided at the end of the day
-    return {
-        "promotion_id": f"{day}:{promotion.memory_id}", "day": day, "namespace": namespace,
-        "memory_id": promotion.memory_id,
-        "from_tier": promotion.from_tier, "to_tier": promotion.to_tier, "reason": promotion.reason,
-        "useful": promotion.useful, "voters": promotion.voters, "decided_at": promotion.decided_at,
-        "detail": promotion.detail,
-    }  # fmt: skip
+_DAY = (pl.col("decided_at") - pl.duration(microseconds=1)).dt.strftime("%Y-%m-%d")  # decided at its end
+
+
+def _promotion_rows(namespace: str, news: Sequence[Promotion], schema: pl.Schema) -> pl.DataFrame:
+    columns = {
+        name: pl.Series([getattr(promotion, name) for promotion in news], dtype=schema[name])
+        for name in Promotion.__slots__
+    }
+    rows = pl.DataFrame(columns).with_columns(day=_DAY, namespace=pl.lit(namespace))
+    return rows.with_columns(promotion_id=pl.concat_str("day", pl.lit(":"), "memory_id")).select(list(schema))
 
 
 def _active_users(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:

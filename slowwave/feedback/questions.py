@@ -11,6 +11,7 @@ import polars as pl
 
 from slowwave.common import ids, progress
 from slowwave.common.ids import normalised_query
+from slowwave.feedback.rows import rows_by
 from slowwave.index.questions import TABLE, QuestionIndexes
 from slowwave.quality.instructions import is_instruction
 from slowwave.store.tables import CANARY_NAMESPACE
@@ -46,14 +47,17 @@ def asked_in(store: Readable, searches: Sequence[str]) -> pl.DataFrame:
         ``search_id``, ``namespace``, ``query``, ``query_id``.
     """
     columns = ["search_id", "namespace", "query"]
-    rows = with_query_ids(store.read_by("searches", "search_id", searches, columns=columns))
+    rows = with_query_ids(rows_by(store, "searches", "search_id", searches, columns))
     instructions = [query for query in rows["query"].unique() if not query or is_instruction(query)]
     return rows.filter(~pl.col("query").is_in(instructions))
 
 
 def remember_of(store: Store, embedder: Embedder, signals: pl.DataFrame) -> None:
     """Store the missing question vectors of some rows of ``usage_signals``."""
-    remember(store, embedder, asked_in(store, signals["search_id"].drop_nulls().unique().to_list()))
+    asked = signals.select("query_id", "search_id").drop_nulls().unique("query_id", keep="first")
+    new = _unknown(store, asked)
+    if new.height:  # one search of each
+        remember(store, embedder, asked_in(store, new["search_id"].to_list()))
 
 
 def remember(store: Store, embedder: Embedder, questions: pl.DataFrame) -> None:
@@ -65,10 +69,15 @@ def remember(store: Store, embedder: Embedder, questions: pl.DataFrame) -> None:
         questions: ``namespace``, ``query_id``, ``query``.
     """
     once = questions.unique("query_id").sort("query_id")
-    existing = store.read_by(TABLE, "query_id", once["query_id"].to_list(), columns=["query_id"])
-    new = once.join(existing, on="query_id", how="anti", maintain_order="left")
+    new = _unknown(store, once)
     if new.height:
         store.upsert(TABLE, with_vectors(embedder, new), insert_only=True)
+
+
+def _unknown(store: Store, questions: pl.DataFrame) -> pl.DataFrame:
+    """Return the questions (``query_id``) without a vector in the table."""
+    existing = rows_by(store, TABLE, "query_id", questions["query_id"].to_list(), ["query_id"])
+    return questions.join(existing, on="query_id", how="anti", maintain_order="left")
 
 
 def with_vectors(embedder: Embedder, questions: pl.DataFrame) -> pl.DataFrame:

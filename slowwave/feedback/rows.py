@@ -10,10 +10,11 @@ import polars as pl
 from slowwave.feedback.text_attribution import FIRST
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store.frames import IDS_PER_FILTER
-from slowwave.store.reading import matching, parts
+from slowwave.store.reading import compact, matching, parts
 
 if TYPE_CHECKING:
     from slowwave.store import Store
+    from slowwave.store.tenancy import Readable
 
 
 FOLDED = (
@@ -66,6 +67,17 @@ def rows_about(
     return matching(store, table, where, columns=columns).join(_wanted(names), on="memory_id", how="semi")
 
 
+def rows_by(
+    store: Readable, table: str, column: str, values: Sequence[str], columns: Sequence[str]
+) -> pl.DataFrame:
+    """Return rows whose `column` (of `columns`) is one of these values; many take one pass over the table."""
+    if len(values) <= IDS_PER_FILTER:
+        return store.read_by(table, column, values, columns=columns)
+    wanted = _wanted(values, column)
+    found = [part.join(wanted, on=column, how="semi") for part in parts(store, table, columns=columns)]
+    return pl.concat(map(compact, found))
+
+
 def newest_about(
     store: Store,
     table: str,
@@ -94,8 +106,8 @@ def newest_about(
     return newest
 
 
-def _wanted(names: Sequence[str]) -> pl.DataFrame:
-    return pl.Series("memory_id", names, dtype=pl.String).to_frame()
+def _wanted(names: Sequence[str], column: str = "memory_id") -> pl.DataFrame:
+    return pl.Series(column, names, dtype=pl.String).to_frame()
 
 
 def ids_in(signals: pl.DataFrame) -> list[str]:

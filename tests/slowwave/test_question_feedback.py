@@ -30,6 +30,8 @@ from question_life import (
 )
 
 from slowwave.common import ids
+from slowwave.feedback import rows as feedback_rows
+from slowwave.feedback.questions import asked_in
 from slowwave.memory import Memory
 
 TESTS = Path(__file__).parents[1]
@@ -463,6 +465,17 @@ def test_a_question_has_one_vector_and_every_signal_names_it(life):
     signals = life.space.store.read("usage_signals")
     assert signals["query_id"].to_list() == rows["query_id"].to_list() * 3
     assert str(result(life, "when do we deploy?", "deploy").explanation).count("3 ratings on questions") == 1
+
+
+@pytest.mark.parametrize("absent", [(), ("nobody asked this",)])
+def test_many_searches_are_read_as_few_are(rated, monkeypatch, absent):
+    store = rated.space.store
+    searched = [*store.read("searches", columns=["search_id"])["search_id"], *absent]
+    few = asked_in(store, searched).sort("search_id")
+    assert few.height == len(searched) - len(absent) > 0
+    monkeypatch.setattr(feedback_rows, "IDS_PER_FILTER", 0)
+    assert asked_in(store, searched).sort("search_id").equals(few)
+    assert asked_in(store, searched[:1])["search_id"].to_list() == searched[:1]
 
 
 def test_a_search_of_which_nothing_was_said_has_no_vector(life):
