@@ -8,22 +8,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.outdated.short_sentences import (
-    CHANGING,
-    GENERIC,
-    LONGEST,
-    TABLES,
-    Sentence,
-    Text,
-    covered,
-    sentence_of,
-)
+from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, covered
+from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, sentence_of
 
 _FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
 _OF_STATE = re.compile(r"\W*(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?! you\b)", re.IGNORECASE)
+_ASKS: Final = {
+    "place": re.compile(r"\b(?:where|wo|wohin|dónde|donde|où|dove|onde)\b", re.IGNORECASE),
+    "time": re.compile(r"\b(?:when|what time|which day|wann|cuándo|quand|quando)\b", re.IGNORECASE),
+    "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
+}
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 
 
@@ -35,13 +32,17 @@ class AskedWords:
         keys: Of its content words, without those that name no subject.
         names: Of them those with a capital letter.
         values: Its numbers, times and days.
+        frames: Kinds of attribute of its words.
         is_past: Whether it asks for what held before.
+        asks: Kind of answer that is no qualifier: name, place, time; else empty.
         is_of_state: Whether it asks if something is so.
     """
 
     keys: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
+    frames: frozenset[int]
+    asks: str
     is_past: bool
     is_of_state: bool
 
@@ -53,22 +54,28 @@ def asked_words(text: str) -> AskedWords:
     spaced = f" {text.casefold()} "
     past = any(f" {word} " in spaced for word in TABLES["past"])
     return AskedWords(
-        sentence.keys - GENERIC, sentence.names, sentence.values, past, bool(_OF_STATE.match(text))
+        sentence.keys - GENERIC,
+        sentence.names,
+        sentence.values,
+        sentence.frames,
+        next((name for name, pattern in _ASKS.items() if pattern.search(text)), ""),
+        past,
+        bool(_OF_STATE.match(text)),
     )
 
 
 def announces_change(
     question: AskedWords,
-    older: Text,
-    newer: Text,
+    older: ShortText,
+    newer: ShortText,
     titles: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
 ) -> bool:
     """Whether a newer text says that what an older one says has changed.
 
     Args:
         question: What was asked; other things may change.
-        older: Text with the earlier statement.
-        newer: Text with the change.
+        older: ShortText with the earlier statement.
+        newer: ShortText with the change.
         titles: Keys of the titles of both, which belong to each of their sentences.
     """
     if older.speaker and newer.speaker and older.speaker != newer.speaker:
@@ -76,7 +83,7 @@ def announces_change(
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
     return any(
-        _Pair(question, old, new, titles[0], context, newer.former).is_replaced()
+        _ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
         for new in newer.sentences
         if _may_replace(new)
         for old in older.sentences
@@ -84,23 +91,60 @@ def announces_change(
     )
 
 
-def _may_replace(sentence: Sentence) -> bool:
+def are_apart(question: AskedWords, older: ShortText, newer: ShortText) -> bool:
+    """Whether each of two notes belongs to something else, as flights to two cities do.
+
+    Each has a word of its own that says what it is about: after a preposition, beside a shared word, or as
+    the subject.
+    """
+    shared = [(old, new) for old in older.sentences for new in newer.sentences if old.keys & new.keys]
+    pairs = [pair for pair in shared if covered(question.keys, pair[0].keys)] or shared
+    return bool(pairs) and all(_is_apart(question, old, new) for old, new in pairs)
+
+
+def _is_apart(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:
+    days = bool(old.days and new.days)
+    if days and question.asks != "time" and not old.days & new.days:
+        return True
+    if days and old.days != new.days and (old.days | new.days) & TABLES["days"]:
+        return True
+    owners = new.possessed - GENERIC
+    if new.is_more or owners - covered(owners, old.keys) or (old.says_i and new.of_kin and not new.says_i):
+        return True
+    return all(_own_qualifiers(question, *pair, new) for pair in ((old, new), (new, old)))
+
+
+def _own_qualifiers(
+    question: AskedWords, one: ShortSentence, other: ShortSentence, new: ShortSentence
+) -> frozenset[str]:
+    """Return what a sentence says of its subject, and the other one does not."""
+    found = one.bound | one.modifying
+    if question.asks != "place":
+        found |= one.placed
+    if question.asks != "name":
+        found |= one.apposed
+        found |= frozenset() if new.verbs else one.subject
+    found -= (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
+    return found - covered(found, other.keys)
+
+
+def _may_replace(sentence: ShortSentence) -> bool:
     return sentence.size <= LONGEST and not (sentence.is_question or sentence.is_unsure or sentence.is_more)
 
 
-def _may_be_replaced(sentence: Sentence) -> bool:
+def _may_be_replaced(sentence: ShortSentence) -> bool:
     of_listener = sentence.of_listener and not sentence.of_speaker
     return sentence.size <= LONGEST and not sentence.is_question and not of_listener
 
 
-class _Pair:
+class _ComparedSentences:
     """Two sentences, and the words of a question that both have."""
 
     def __init__(
         self,
         question: AskedWords,
-        old: Sentence,
-        new: Sentence,
+        old: ShortSentence,
+        new: ShortSentence,
         old_title: Set[str],
         context: Set[str],
         former: Set[str],
@@ -126,6 +170,8 @@ class _Pair:
             (bool(old.kinds & _TIMES) or _may_be_time(old))
             and (bool(new.kinds & _TIMES) or _may_be_time(new))
         )
+        self.is_framed = bool(old.frames & new.frames)
+        self.is_only_framed = not asked and bool(question.frames & old.frames & new.frames)
         self.subject = old.keys - GENERIC
 
     def is_replaced(self) -> bool:
@@ -167,7 +213,7 @@ class _Pair:
         return not is_denied or bool(new.cues - old.cues - TABLES["verbs"]) or bool(self.former) or differs
 
     def _is_restated(self) -> bool:
-        """Whether the newer sentence is the older one with another value, or a word of change."""
+        """Whether the newer sentence is the older one with another value."""
         old, new = self.old, self.new
         if not self.topic or self.missing or len(old.keys) < 2:
             return False
@@ -190,20 +236,23 @@ class _Pair:
     def _is_change(self) -> bool:
         """Whether enough of the subject and of the attribute agree."""
         old, new = self.old, self.new
-        is_framed = bool(old.frames & new.frames)
         if len(self.missing) > 1:
             return False
         if self.missing:
             if self.former_value and len(self.subject) <= _FEW + 1:
                 return True
             return len(self.topic) > 2 and self.has_kind and bool(new.verbs)
+        if self.is_only_framed and old.of_speaker and new.of_speaker:
+            return True
+        if self.topic and covered(self.topic, new.renewed):
+            return True
         if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
             return False
         if len(self.shared) > 1 and (self.topic or self.former):
             is_attribute = bool(self.topic - old.names and self.fresh)
-            if self.has_kind or self.former or new.is_negated or is_framed or is_attribute:
+            if self.has_kind or self.former or new.is_negated or self.is_framed or is_attribute:
                 return True
-        if self.topic and (self.former_value or (self.shared and (is_framed or self.has_kind))):
+        if self.topic and (self.former_value or (self.shared and (self.is_framed or self.has_kind))):
             return True
         return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW
 
@@ -212,7 +261,7 @@ def _differ(units: Set[str], others: Set[str]) -> bool:
     return bool(units and others) and not covered(units, others)
 
 
-def _may_be_time(sentence: Sentence) -> bool:
+def _may_be_time(sentence: ShortSentence) -> bool:
     """Whether a sentence has a time, or numbers that may be hours or days."""
     return bool(sentence.kinds & _TIMES) or (
         sentence.kinds == {"number"}

@@ -16,14 +16,15 @@ SENTENCES: Final = 3  # of a passage that are asked (count)
 def outdated_among(passages: Sequence[DatedPassage]) -> dict[str, Outdated]:
     """Return the newest memory of each one with an outdated value.
 
-    The rule is that of a search (`outdated_memories`). Its questions are titles that a user gave, and
-    sentences with values. So every answer is one that a search with these words gives.
+    The rule is that of a search (`outdated_memories`). A memory is asked with the title that a user gave it
+    and with its sentences that have values, so what it says is what the question is about.
     """
     found: dict[str, Outdated] = {}
-    for question in dict.fromkeys(question for passage in passages for question in _questions(passage)):
-        for memory, update in outdated_memories(Question.answered_by(question), passages).items():
-            if memory not in found or found[memory].until < update.until:
-                found[memory] = update
+    for passage in passages:
+        for question in _questions(passage):
+            update = outdated_memories(Question.answered_by(question), passages).get(passage.memory_id)
+            if update and (passage.memory_id not in found or found[passage.memory_id].until < update.until):
+                found[passage.memory_id] = update
     return found
 
 

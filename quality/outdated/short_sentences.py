@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
+from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, WEEKDAY_KEYS
-from slowwave.scoring.wordlists import lines, words
+from slowwave.quality.outdated.change_words import FRAMES, FUNCTION, TABLES, content_key
 
 MAX_CHARACTERS = 300
 """Length of a text that counts as a short note (characters)."""
 LONGEST = 45  # tokens of a sentence that is compared
-_PREFIX = 5  # letters of the shorter of two words that are alike
-_ENDING = 4  # letters by which the longer one may be longer
 _INITIALS = 3  # minimum letters of initials, as in NAS
 _NEAR = 3  # tokens between a number and the time that it is counted in
 _AFTER = 5  # tokens after a word of former things that may name one
@@ -38,6 +35,13 @@ _SPLIT = re.compile(
 )
 _HOURS: Final = frozenset({"am", "pm", "uhr", "h", "o'clock"})
 _STOPS: Final = frozenset({",", ";", ":", "to", "for", "nach", "auf", "zu", "a", "à"})
+_ANOTHER: Final = frozenset({"a", "an", "another", "ein", "eine", "einen", "un", "una", "une", "um", "uma"})
+_IN: Final = frozenset({"in", "im", "en", "em"})
+_MY: Final = frozenset(
+    {"my", "our", "mein", "meine", "unser", "unsere", "mi", "mon", "ma", "notre", "nuestro", "nuestra"}
+)
+_I: Final = frozenset({"i", "we", "i'm", "i've", "we're", "we've", "ich", "wir", "yo", "je", "nous"})
+_OF: Final = frozenset({"of", "von", "de", "di"})
 _RATES: Final = frozenset({"a", "an", "per", "each", "every", "pro", "par", "por", "al", "im"})
 _FAR: Final = frozenset({"far", "away", "different"})
 _FROM_MONTH = re.compile(rf" from (?:{'|'.join(sorted(MONTHS))}|next|this|the) ")
@@ -49,54 +53,14 @@ _NEGATED = re.compile(
 )
 
 
-def _tables() -> tuple[dict[str, frozenset[str]], tuple[frozenset[str], ...], dict[str, str]]:
-    """Return the lists of words by name, the frames, and the word that stands for another one."""
-    lists: dict[str, set[str]] = defaultdict(set)
-    frames: list[set[str]] = []
-    same: dict[str, str] = {}
-    for line in lines("slowwave.quality", "announcing"):
-        name, _, rest = line.partition(":")
-        found = [word.replace("+", " ") for word in rest.removeprefix("+").split()]
-        if name == "frame" and rest.startswith("+"):
-            frames[-1].update(found)
-        elif name == "frame":
-            frames.append(set(found))
-        elif name == "alike":
-            same |= {word_key(word): word_key(found[0]) for word in found}
-        else:
-            lists[name].update(found)
-    return {name: frozenset(one) for name, one in lists.items()}, tuple(map(frozenset, frames)), same
-
-
-TABLES, _FRAMES, _SAME = _tables()
-_FUNCTION: Final = frozenset().union(
-    FUNCTION_WORDS, FOREIGN_WORDS, words("slowwave.scoring", "function"),
-    TABLES["speaker"], ("up", "down", "out", "must", "from", "since", "after", "it", "it's", "that's"),
-)  # fmt: skip
-
-
-def content_key(word: str) -> str:
-    """Return the key of a folded word; words of one attribute share it."""
-    key = word_key(word)
-    return _SAME.get(key, key)
-
-
-GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["generic"]}
-"""Keys that name no subject."""
-CHANGING: Final = frozenset(
-    content_key(word)
-    for phrase in TABLES["verbs"] | TABLES["now"] | TABLES["provisional"]
-    for word in phrase.split()
-)
-"""Keys of words of change."""
 _TRIGGERS: Final = frozenset(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
 _PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] | TABLES["provisional"] if " " in word)
 _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """What a sentence is compared by.
+class ShortSentence:
+    """Words and values of a sentence, by which it is compared.
 
     Attributes:
         size: Count of its tokens.
@@ -106,11 +70,20 @@ class Sentence:
         kinds: Kinds of them: number, percent, clock, date, weekday.
         units: Keys of the words after its numbers.
         rates: Keys of the times that they are counted in, as in "a minute".
+        renewed: Keys of what "new" stands before, without "a".
         cues: Words that say that something changed, or holds now.
         verbs: Of the cues those that are verbs of change.
         former: Keys and values that a word marks as no longer holding.
         frames: Kinds of attribute that its words belong to, by number.
-        possessed: Keys of owners, as in "Ana's".
+        bound: Keys after a word of belonging, as in "of the car" and "for Mia".
+        placed: Keys after a word of place or time, as in "in summer".
+        modifying: Keys directly before another content word, as in "paper bins".
+        apposed: Keys of names directly after another content word, as in "sister Lena".
+        subject: Key of the first content word that no preposition stands before.
+        days: Weekdays, groups of them, and months after "in".
+        of_kin: Whether its subject is somebody of the speaker's, as in "my husband".
+        says_i: Whether the speaker is its subject.
+        possessed: Keys of owners, as in "Ana's" and "of Ana".
         of_speaker: Whether it names the speaker.
         of_listener: Whether it names the listener.
         of_others: Whether it names others by a pronoun.
@@ -128,10 +101,19 @@ class Sentence:
     kinds: frozenset[str]
     units: frozenset[str]
     rates: frozenset[str]
+    renewed: frozenset[str]
     cues: frozenset[str]
     verbs: frozenset[str]
     former: frozenset[str]
     frames: frozenset[int]
+    bound: frozenset[str]
+    placed: frozenset[str]
+    modifying: frozenset[str]
+    apposed: frozenset[str]
+    subject: frozenset[str]
+    days: frozenset[str]
+    of_kin: bool
+    says_i: bool
     possessed: frozenset[str]
     of_speaker: bool
     of_listener: bool
@@ -144,7 +126,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ShortText:
     """Sentences of a text, with its speaker where it is a turn of a chat.
 
     Attributes:
@@ -152,13 +134,13 @@ class Text:
     """
 
     speaker: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ShortSentence, ...]
     former: frozenset[str]
 
 
 @lru_cache(maxsize=8_192)
 def announces(text: str) -> bool:
-    """Whether a text has a word of change, or a value that is expected to change."""
+    """Whether a text has a word of change, or expects one."""
     found = _PLAIN.findall(text.casefold().replace("’", "'"))
     if not _TRIGGERS.isdisjoint(found):
         return True
@@ -169,12 +151,12 @@ def announces(text: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def read(text: str) -> Text:
+def read(text: str) -> ShortText:
     """Return the sentences of a text."""
     head = _SPEAKER.match(text)
     body = text[head.end() if head else 0 :]
     found = tuple(sentence_of(part) for part in _SPLIT.split(body) if part and len(part) > _BEFORE)
-    return Text(
+    return ShortText(
         ((head["who"] or "") if head else "").casefold(),
         found,
         frozenset().union(*(one.former for one in found)),
@@ -182,7 +164,7 @@ def read(text: str) -> Text:
 
 
 @lru_cache(maxsize=8_192)
-def sentence_of(text: str) -> Sentence:
+def sentence_of(text: str) -> ShortSentence:
     """Return what a sentence is compared by."""
     tokens = _TOKEN.findall(text)
     low = [token.casefold().replace("’", "'") for token in tokens]
@@ -190,7 +172,7 @@ def sentence_of(text: str) -> Sentence:
     values, kinds = _values(tokens, low)
     spaced = f" {' '.join(low)} "
     verbs = TABLES["verbs"].intersection(low)
-    return Sentence(
+    return ShortSentence(
         size=len(tokens),
         keys=frozenset(filter(None, keys)),
         names=frozenset(
@@ -201,14 +183,35 @@ def sentence_of(text: str) -> Sentence:
         values=values,
         kinds=kinds,
         units=frozenset(
-            keys[at + 1] for at, word in enumerate(low[:-1]) if _NUMBER.match(word) and keys[at + 1]
+            keys[at + 1]
+            for at, word in enumerate(low[:-1])
+            if _NUMBER.match(word) and keys[at + 1] and tokens[at + 1].islower()
         ),
         rates=_rates(low),
+        renewed=_renewed(low, keys),
         cues=verbs | _cues(spaced, low),
         verbs=verbs,
         former=_former(low, keys, values, changes=bool(verbs)),
-        frames=frozenset(at for at, frame in enumerate(_FRAMES) if not frame.isdisjoint(low)),
-        possessed=frozenset(key for key, word in zip(keys, low, strict=True) if key and word.endswith("'s")),
+        frames=frozenset(at for at, frame in enumerate(FRAMES) if not frame.isdisjoint(low)),
+        bound=_after(low, keys, TABLES["bound"]),
+        placed=_after(low, keys, TABLES["placed"]),
+        modifying=_modifying(tokens, low, keys),
+        apposed=_apposed(tokens, low, keys),
+        subject=_subject(low, keys),
+        days=frozenset(WEEKDAY_KEYS[word] for word in low if word in WEEKDAY_KEYS)
+        | TABLES["days"].intersection(low)
+        | frozenset(
+            f"month {MONTHS[word]}"
+            for at, word in enumerate(low)
+            if at and low[at - 1] in _IN and _is_month(tokens[at], word)
+        ),
+        of_kin=_of_kin(low, keys),
+        says_i=not _I.isdisjoint(low),
+        possessed=frozenset(
+            key
+            for at, (key, word) in enumerate(zip(keys, low, strict=True))
+            if key and (word.endswith("'s") or (at and low[at - 1] in _OF and tokens[at][0].isupper()))
+        ),
         of_speaker=not TABLES["speaker"].isdisjoint(low),
         of_listener=not TABLES["listener"].isdisjoint(low),
         of_others=not TABLES["others"].isdisjoint(low),
@@ -225,7 +228,7 @@ def _key(token: str, low: str) -> str:
     word = low.removesuffix("'s")
     is_value = _NUMBER.match(token) or low in WEEKDAY_KEYS or low in CARDINALS or _is_month(token, low)
     is_initials = token.isupper() and len(token) >= _INITIALS
-    if is_value or len(word) < 2 or not word[0].isalpha() or (word in _FUNCTION and not is_initials):
+    if is_value or len(word) < 2 or not word[0].isalpha() or (word in FUNCTION and not is_initials):
         return ""
     return content_key(word)
 
@@ -235,32 +238,38 @@ def _is_month(token: str, low: str) -> bool:
 
 
 def _values(tokens: Sequence[str], low: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
-    values: set[str] = set()
+    """Return values and kinds; numbers in a row, as of a telephone, are one value."""
+    values: list[str] = []
     kinds: set[str] = set()
+    last = -2
     for at, word in enumerate(low):
         if _NUMBER.match(word):
-            after = low[at + 1] if at + 1 < len(low) else ""
-            kind = "percent" if word.endswith("%") or after == "%" else "number"
-            if ":" in word or after in _HOURS:
-                kind = "clock"
-            if any(
-                _is_month(tokens[near], low[near]) for near in range(max(0, at - 2), min(at + 3, len(low)))
-            ):
-                kind = "date"
-            values.add(word.strip("%").rstrip("."))
+            kind = _kind_of_number(tokens, low, at)
+            value = word.strip("%").rstrip(".")
+            if last == at - 1:
+                value = values.pop() + value
+            last = at
         elif word in WEEKDAY_KEYS:
-            kind = "weekday"
-            values.add(WEEKDAY_KEYS[word])
+            kind, value = "weekday", WEEKDAY_KEYS[word]
         elif word in CARDINALS and word not in {"one", "hundred", "twice"}:
-            kind = "number"
-            values.add(str(CARDINALS[word]))
+            kind, value = "number", str(CARDINALS[word])
         elif _is_month(tokens[at], word):
-            kind = "date"
-            values.add(f"month {MONTHS[word]}")
+            kind, value = "date", f"month {MONTHS[word]}"
         else:
             continue
+        values.append(value)
         kinds.add(kind)
     return frozenset(values), frozenset(kinds)
+
+
+def _kind_of_number(tokens: Sequence[str], low: Sequence[str], at: int) -> str:
+    around = range(max(0, at - 2), min(at + 3, len(low)))
+    if any(_is_month(tokens[near], low[near]) for near in around):
+        return "date"
+    after = low[at + 1] if at + 1 < len(low) else ""
+    if ":" in low[at] or after in _HOURS:
+        return "clock"
+    return "percent" if low[at].endswith("%") or after == "%" else "number"
 
 
 def _rates(low: Sequence[str]) -> frozenset[str]:
@@ -270,6 +279,74 @@ def _rates(low: Sequence[str]) -> frozenset[str]:
         for at, word in enumerate(low[:-1])
         if word in _RATES and any(_NUMBER.match(before) for before in low[max(0, at - _NEAR) : at])
     )
+
+
+def _renewed(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for at, word in enumerate(low):
+        if word in TABLES["new"] and not (at and low[at - 1] in _ANOTHER):
+            found.update(keys[at + 1 : at + 1 + _NEAR])
+    return frozenset(filter(None, found))
+
+
+def _after(low: Sequence[str], keys: Sequence[str], prepositions: Set[str]) -> frozenset[str]:
+    """Return the first content word after each preposition, and those that follow it directly."""
+    found: set[str] = set()
+    for at, word in enumerate(low):
+        if word not in prepositions:
+            continue
+        place = at + 1
+        while place < min(len(low), at + _NEAR) and _may_be_skipped(low[place], keys[place]):
+            place += 1
+        while place < len(low) and keys[place] and low[place] not in TABLES["verbs"] | TABLES["now"]:
+            found.add(keys[place])
+            place += 1
+    return frozenset(found)
+
+
+def _may_be_skipped(word: str, key: str) -> bool:
+    """Whether a word may stand between a preposition and its noun."""
+    return word in TABLES["new"] or not (key or _NUMBER.match(word))
+
+
+def _modifying(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+    changing = TABLES["verbs"] | TABLES["now"] | TABLES["generic"]
+    return frozenset(
+        keys[at]
+        for at in range(len(keys) - 1)
+        if keys[at] and keys[at + 1] and not changing.intersection(low[at : at + 2])
+        and not tokens[at + 1][0].isupper()
+    )  # fmt: skip
+
+
+def _apposed(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+    changing = TABLES["verbs"] | TABLES["now"]
+    return frozenset(
+        keys[at]
+        for at in range(1, len(keys))
+        if keys[at]
+        and keys[at - 1]
+        and tokens[at][0].isupper()
+        and low[at - 1] not in changing | TABLES["generic"]
+    )
+
+
+def _of_kin(low: Sequence[str], keys: Sequence[str]) -> bool:
+    subject = _subject(low, keys)
+    return any(key in subject and at and low[at - 1] in _MY for at, key in enumerate(keys))
+
+
+def _subject(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+    prepositions = TABLES["bound"] | TABLES["placed"]
+    is_inside = False
+    for at, key in enumerate(keys):
+        if low[at] in prepositions:
+            is_inside = True
+        elif key and not is_inside and low[at] not in TABLES["now"] | TABLES["verbs"]:
+            return frozenset([key])
+        elif key:
+            is_inside = False
+    return frozenset()
 
 
 def _cues(spaced: str, low: Sequence[str]) -> frozenset[str]:
@@ -306,13 +383,3 @@ def _former(
         if word in TABLES["ended"]:
             found.update(keys[max(0, at - _BEFORE) : at])
     return frozenset(filter(None, found))
-
-
-def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
-    """Return the keys that are among others, also as the beginning of a longer word."""
-    return frozenset(one for one in wanted if one in keys or any(_alike(one, key) for key in keys))
-
-
-def _alike(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) >= _PREFIX and len(long) - len(short) <= _ENDING and long.startswith(short)

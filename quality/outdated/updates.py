@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
-from slowwave.quality.outdated.announced import announces_change
+from slowwave.quality.outdated.announced import announces_change, are_apart
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, read, sentence_of
@@ -76,6 +76,12 @@ def outdated_memories(
     short, lower = (
         [passage for passage in found if len(passage.text) <= MAX_CHARACTERS] for found in (passages, further)
     )
+    texts = {passage.memory_id: passage.text for passage in short}
+    following = {
+        memory: newer
+        for memory, newer in following.items()
+        if not (memory in texts and _are_apart(question, texts[memory], newer.text))
+    }
     for memory, newer in _announced_changes(question, short, lower).items():
         if memory not in following or _order(newer) < _order(following[memory]):
             following[memory] = newer
@@ -88,7 +94,7 @@ def outdated_memories(
 def _announced_changes(
     question: Question, short: Sequence[DatedPassage], lower: Sequence[DatedPassage]
 ) -> dict[str, DatedPassage]:
-    """Return the first newer short note that says that an older one has changed, by the older one."""
+    """Return the first short note that announces a change, by the older note."""
     following: dict[str, DatedPassage] = {}
     asks = bool(question.kinds) or question.asked.is_of_state
     if question.asked.is_past or not asks or not any(announces(passage.text) for passage in (*short, *lower)):
@@ -108,7 +114,17 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
         return False
     if not (announces(newer.text) or announces(older.text)) or not _one_subject(older, newer):
         return False
-    return announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+    texts = read(older.text), read(newer.text)
+    if are_apart(question.asked, *texts):
+        return False
+    return announces_change(question.asked, *texts, _titles(older, newer))
+
+
+def _are_apart(question: Question, older: str, newer: str) -> bool:
+    """Whether two short notes are about two things; turns of a chat, which ask, are left to their values."""
+    if len(newer) > MAX_CHARACTERS or "?" in older or "?" in newer:
+        return False
+    return are_apart(question.asked, read(older), read(newer))
 
 
 def _titles(*passages: DatedPassage) -> tuple[frozenset[str], frozenset[str]]:
@@ -125,7 +141,7 @@ def _titles(*passages: DatedPassage) -> tuple[frozenset[str], frozenset[str]]:
 def _replaced_values(
     question: Question, passages: Sequence[DatedPassage], further: Sequence[DatedPassage]
 ) -> dict[str, DatedPassage]:
-    """Return the first newer passage that gives a value of an older one anew, by the older one."""
+    """Return the first passage with a newer value, by the older passage."""
     following: dict[str, DatedPassage] = {}
     if not question.keys or not question.kinds or len(passages) + len(further) < 2:
         return following

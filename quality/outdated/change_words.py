@@ -1,0 +1,67 @@
+"""Words of change and of function, and the keys by which words of notes are compared (rule 3.12)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Set
+from typing import Final
+
+from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
+from slowwave.scoring.wordlists import lines, words
+
+_PREFIX = 5  # letters of the shorter of two words that are alike
+_ENDING = 4  # letters by which the longer one may be longer
+
+
+def _tables() -> tuple[dict[str, frozenset[str]], tuple[frozenset[str], ...], dict[str, str]]:
+    """Return lists of words by name, frames, and keys of words of one attribute."""
+    lists: dict[str, set[str]] = defaultdict(set)
+    frames: list[set[str]] = []
+    same: dict[str, str] = {}
+    for line in lines("slowwave.quality", "announcing"):
+        name, _, rest = line.partition(":")
+        found = [word.replace("+", " ") for word in rest.removeprefix("+").split()]
+        if name == "frame" and rest.startswith("+"):
+            frames[-1].update(found)
+        elif name == "frame":
+            frames.append(set(found))
+        elif name == "alike":
+            same |= {word_key(word): word_key(found[0]) for word in found}
+        else:
+            lists[name].update(found)
+    return {name: frozenset(one) for name, one in lists.items()}, tuple(map(frozenset, frames)), same
+
+
+TABLES, FRAMES, _SAME = _tables()
+FUNCTION: Final = frozenset().union(
+    FUNCTION_WORDS, FOREIGN_WORDS, words("slowwave.scoring", "function"),
+    TABLES["speaker"], ("up", "down", "out", "must", "from", "since", "after", "it", "it's", "that's"),
+)  # fmt: skip
+
+
+def content_key(word: str) -> str:
+    """Return the key of a folded word; words of one attribute share it."""
+    key = word_key(word)
+    return _SAME.get(key, key)
+
+
+GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["generic"]}
+"""Keys that name no subject."""
+ORDINALS: Final = frozenset(content_key(word) for word in TABLES["ordinal"])
+"""Keys of words of a place in an order."""
+CHANGING: Final = frozenset(
+    content_key(word)
+    for phrase in TABLES["verbs"] | TABLES["now"] | TABLES["provisional"]
+    for word in phrase.split()
+)
+"""Keys of words of change."""
+
+
+def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
+    """Return the keys that are among others, also as the beginning of a longer word."""
+    return frozenset(one for one in wanted if one in keys or any(_alike(one, key) for key in keys))
+
+
+def _alike(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _PREFIX and len(long) - len(short) <= _ENDING and long.startswith(short)
