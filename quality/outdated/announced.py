@@ -80,6 +80,8 @@ def announces_change(
     """
     if older.speaker and newer.speaker and older.speaker != newer.speaker:
         return False
+    if are_apart(question, older, newer):
+        return False
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
     return any(

@@ -1,4 +1,4 @@
-"""Words of change and of function, and the keys by which words of notes are compared (rule 3.12)."""
+"""Words of change, and keys by which words of notes are compared (rule 3.12)."""
 
 from __future__ import annotations
 

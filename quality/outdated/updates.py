@@ -114,10 +114,7 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
         return False
     if not (announces(newer.text) or announces(older.text)) or not _one_subject(older, newer):
         return False
-    texts = read(older.text), read(newer.text)
-    if are_apart(question.asked, *texts):
-        return False
-    return announces_change(question.asked, *texts, _titles(older, newer))
+    return announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
 
 
 def _are_apart(question: Question, older: str, newer: str) -> bool:
