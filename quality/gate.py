@@ -34,7 +34,7 @@ VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO, "accept": ACCEPT}
 
 ALWAYS_REFUSED = frozenset({"bad_namespace"})
 """Faults that refuse a note in every mode."""
-NEVER_TRUSTED = ALWAYS_REFUSED | {"unknown_sensitivity"}
+NEVER_TRUSTED = ALWAYS_REFUSED | {"unknown_sensitivity", "bad_path"}
 """Faults that refuse a note of a trusted source, too: a misspelled label may mean secret."""
 
 PARTS: dict[Formula, tuple[str, ...]] = {"seeds": (*WEIGHTS,), "applicable": (*WEIGHTS, STATEMENT)}

@@ -72,7 +72,7 @@ def init(
     return Output(
         report,
         f"Home ready: {name} ({len(store.specs)} tables, {uses}){note}\n"
-        f"Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]",
+        f'Next: [bold]slowwave save "A FACT"[/], or [bold]slowwave ingest FOLDER[/] for notes that you have',
     )
 
 

@@ -173,10 +173,12 @@ def type_hint(space: Workspace, namespace: str, memory_type: str) -> str:
     rows = _memories(space, namespace, ("memory_type", "sensitivity"))
     if not memory_type or rows.filter(pl.col("memory_type") == memory_type).height:
         return ""
-    types = [name for name, _ in _counts(rows.filter(open_rows())["memory_type"])]
+    types = dict(_counts(rows.filter(open_rows())["memory_type"]))
     near = get_close_matches(memory_type, types, 1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
-    there = f" There are {', '.join(sorted(types))}." if types else ""
+    there = (
+        f" Types here: {', '.join(f'{name} ({count})' for name, count in types.items())}." if types else ""
+    )
     return f"No memory has the type {memory_type!r}.{meant}{there}"
 
 

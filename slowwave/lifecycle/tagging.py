@@ -12,6 +12,7 @@ from slowwave.journal.kinds.note import of_author, payload_digest, text_in
 from slowwave.lifecycle.correcting import file_of
 from slowwave.lifecycle.reading import record_of
 from slowwave.lifecycle.write_path import append, apply, locked_write
+from slowwave.notes.sensitivity import closing_words
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant
@@ -33,7 +34,7 @@ def change_tag(tenant: Tenant, memory_ids: Sequence[str], tag: str, *, add: bool
         add: Whether to add it; else it is removed.
 
     Raises:
-        ArgumentError: The tag is empty, too long, or has a comma or a line break.
+        ArgumentError: The tag is empty, too long, has a comma or a line break, or means "secret".
         NotFoundError: This namespace has no such memory.
     """
     tag = checked_tag(tag)
@@ -64,6 +65,11 @@ def checked_tag(tag: str) -> str:
     tag = tag.strip().removeprefix("#").strip()
     if not tag or len(tag) > MAX_CHARACTERS or "," in tag or not tag.isprintable():
         raise ArgumentError(f"tag = {tag!r}: write 1 to {MAX_CHARACTERS} characters without a comma.")
+    if any(closing_words({}, [tag], "")):
+        raise ArgumentError(
+            f"tag = {tag!r} means that a memory is secret; no tag was changed. Set the sensitivity on the "
+            f"page of each memory."
+        )
     return tag
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.common.arguments import parsed_day
+from slowwave.common.arguments import parsed_day, shown
 from slowwave.errors import ArgumentError
 from slowwave.home.visibility import Viewer, open_rows, redact
 from slowwave.journal.kinds.note import is_released
@@ -86,7 +86,10 @@ def timeline(
     events = events.with_columns(month=pl.col("at").dt.strftime("%Y-%m"))
     months = events["month"].value_counts().sort("month", descending=True)
     if month:
-        parsed_day("month", f"{month}-01")
+        try:
+            parsed_day("month", f"{month}-01")
+        except ArgumentError:
+            raise ArgumentError(f"month = {shown(month)}: write a month as YYYY-MM, as in 2026-03.") from None
         events = events.filter(pl.col("month") == month)
     page = events.sort("at", "kind", "memory_id", descending=[True, False, False]).slice(skip, limit)
     return Timeline(_described(tenant, page, memories), events.height, list(months.iter_rows()))

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 import pyarrow as pa
@@ -18,11 +18,12 @@ import pyarrow.compute as pc
 
 from slowwave.index.table_cache import TableCache
 from slowwave.quality.admission.types import NEAR_DUPLICATE
-from slowwave.quality.divergence.contradiction import denied, opposed, says_the_same
-from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.titles import is_from_first_words
 from slowwave.store import Store
 from slowwave.store.tenancy import within
+
+if TYPE_CHECKING:
+    from slowwave.quality.divergence.note import ComparedNote
 
 COLUMNS: Final = (
     "decision_id", "memory_id", "other_memory", "outcome", "proposed", "reasons", "refused", "decided_at",
@@ -180,6 +181,8 @@ def with_near_duplicates(
 
 def _repeats(one: ComparedPassage, other: ComparedPassage) -> bool:
     """Whether two passages of one sensitivity say the same, and their titles, too."""
+    from slowwave.quality.divergence.contradiction import says_the_same  # lazy: most searches have no pair
+
     left, right = _note(one), _note(other)
     titled = bool(left.title and right.title)
     return (
@@ -208,14 +211,20 @@ def contradictions(pairs: StoredPairs, passages: Sequence[ComparedPassage]) -> I
 
 def _decided(one: ComparedPassage, other: ComparedPassage) -> bool:
     """Whether two passages contradict each other whose memories a decision sets against each other."""
+    from slowwave.quality.divergence.contradiction import denied  # lazy: most searches have no pair
+
     return one.sensitivity == other.sensitivity and denied(one.text, other.text)
 
 
 def _kept_apart(one: ComparedPassage, other: ComparedPassage) -> bool:
     """Whether two passages contradict each other whose memories are related."""
+    from slowwave.quality.divergence.contradiction import opposed  # lazy: most searches have no pair
+
     return one.sensitivity == other.sensitivity and opposed(_note(one), _note(other))
 
 
 def _note(passage: ComparedPassage) -> ComparedNote:
+    from slowwave.quality.divergence.note import ComparedNote  # lazy: most searches have no pair
+
     title = "" if is_from_first_words(passage.title, passage.text) else passage.title
     return ComparedNote(title, passage.source, passage.text)

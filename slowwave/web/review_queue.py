@@ -119,7 +119,7 @@ def release(request: PageRequest) -> Redirect:
 def discard(request: PageRequest) -> Redirect:
     """Discard one refused note."""
     (done,) = request.memory.discard(request.path["note"])
-    return Redirect("/quarantine", f"Discarded: {done['label']}. Restore it under Discarded.")
+    return Redirect("/quarantine", f"Discarded: {done['label'].rstrip('.')}. Restore it under Discarded.")
 
 
 def discard_reason(request: PageRequest) -> Redirect:
@@ -131,7 +131,7 @@ def discard_reason(request: PageRequest) -> Redirect:
 def restore(request: PageRequest) -> Redirect:
     """Undo the discard of a note."""
     (done,) = request.memory.restore_discarded(request.path["note"])
-    return Redirect("/quarantine", f"In quarantine again: {done['label']}.")
+    return Redirect("/quarantine", f"In quarantine again: {done['label'].rstrip('.')}.")
 
 
 def decisions(request: PageRequest) -> ShownPage:
@@ -160,7 +160,11 @@ def decision(request: PageRequest) -> ShownPage:
     row = get_decision(memory.home, memory.namespace, request.path["decision"])
     events = {name: ids.event_of(row[name] or "") for name in ("revision", "other_revision")}
     entries = memory.journal.entries({event for event in events.values() if event})
-    note, other = (entries.get(events[name]) for name in ("revision", "other_revision"))
+    closed = _closed(request, [row["memory_id"], row["other_memory"] or ""])
+    note, other = (
+        None if row[memory_id] in closed else entries.get(events[name])
+        for memory_id, name in (("memory_id", "revision"), ("other_memory", "other_revision"))
+    )
     data = {
         "row": row, "both": _both(_text_of(other), _text_of(note)), "note": note, "existing": other,
         "here": to("decisions", row["decision_id"]),
@@ -168,6 +172,16 @@ def decision(request: PageRequest) -> ShownPage:
     outcome = outcome_of(row)
     title = f"{outcome[:1].upper()}{outcome[1:]}: {row['title'] or row['memory_id']}"
     return ShownPage("decision", title, data, "/decisions")
+
+
+def _closed(request: PageRequest, memory_ids: Collection[str]) -> set[str]:
+    """Return the memories that are secret now, whatever they were at the decision."""
+    tenant = request.memory.tenant
+    rows = tenant.store.read_by(
+        "memories", "memory_id", sorted(memory_ids), columns=["memory_id", "sensitivity"],
+        also=tenant.mine("true"),
+    )  # fmt: skip
+    return set(rows.filter(~open_rows())["memory_id"])
 
 
 def _text_of(entry: Entry | None) -> Content | None:

@@ -21,11 +21,13 @@ def test_an_unknown_type_is_corrected_and_the_types_are_named(listed, memory):
     assert "No memory has the type 'decision'" not in listed("--type", "decision").output
     done = listed("--type", "decsion")
     assert done.exit_code == 0
-    message = "No memory has the type 'decsion'. Did you mean 'decision'? There are decision, preference."
+    message = (
+        "No memory has the type 'decsion'. Did you mean 'decision'? Types here: decision (1), preference (1)."
+    )
     assert " ".join(done.output.split()) == message
     assert json.loads(listed("--type", "decsion", "--json").stdout)["memories"] == []
     assert type_hint(memory.home, "ada", "zzz") == (
-        "No memory has the type 'zzz'. There are decision, preference."
+        "No memory has the type 'zzz'. Types here: decision (1), preference (1)."
     )
     assert type_hint(memory.home, "bob", "decision") == "No memory has the type 'decision'."
 

@@ -149,9 +149,7 @@ def test_exact_duplicates_are_a_warning_that_stops_nothing(settings, home, act, 
 @pytest.mark.slow
 def test_a_gate_that_lets_a_bad_note_in_stops_the_night(settings, home, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_GATE__MODE", "enforce")
-    monkeypatch.setattr(
-        "slowwave.quality.gate.structure_faults", lambda notes, **_: [[] for _ in range(notes.height)]
-    )
+    monkeypatch.setattr("slowwave.quality.gate.faults_of", lambda note, **_: [])
     success, made, found = run(home, "2026-03-01", "2026-03-01")
     assert not success
     # What people said of memories rests on no note: that part of the night goes on.

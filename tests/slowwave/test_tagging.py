@@ -94,3 +94,11 @@ def test_a_secret_label_is_not_named_in_a_history_that_an_assistant_reads(memory
     memory.save(LAMP, key="lamp", sensitivity="internal", tags=["shown"])
     details = [event["details"] for event in memory.history(lamp, viewer=Viewer.ASSISTANT)]
     assert "hidden" not in " ".join(details)
+
+
+@pytest.mark.parametrize("tag", ["secret", "#Sensitivity/Secret"])
+def test_a_tag_that_closes_is_refused(memory, tag):
+    one = memory.save("The bell of the east tower rings at six.").memory_id
+    with pytest.raises(ArgumentError, match="means that a memory is secret"):
+        change_tag(memory.tenant, [one], tag, add=True)
+    assert memory.get(one).tags == ()
