@@ -9,7 +9,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.home.visibility import open_rows, redact
+from slowwave.home.visibility import HIDDEN, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
 from slowwave.search.subject_line import NEIGHBOURS, has_neighbours, neighbour_query, subject_line
 from slowwave.serving import saving
@@ -60,6 +60,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "line": subject_line(request.memory.tenant, record, events, neighbours),
         "links": _links(request, record, events),
         "file": record.source if labels["origin"] else "",
+        "hidden": HIDDEN,
         "labels": labels,
     }
     for usage_stats in stats:

@@ -348,6 +348,23 @@ def test_labels_are_edited_beside_the_text(visitor, served, memory):
     assert record.content.startswith("The **quay**")
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_an_earlier_text_is_used_again(visitor, served, memory, size):
+    page = visitor(viewport=size)
+    text = f"The {'sluice' if size is DESK else 'weir'} is opened at noon, two lines\nas they were written."
+    saved = memory.save(text, title="Water")
+    page.goto(f"{served.url}/memory/{saved.memory_id}")
+    page.get_by_text("Edit", exact=True).click()
+    page.get_by_role("textbox", name="Text").fill("The water is let out at two, says the miller.")
+    page.get_by_role("button", name="Save the changes").click()
+    page.get_by_role("status").filter(has_text="Saved.").wait_for()
+    assert memory.get(saved.memory_id).content == "The water is let out at two, says the miller."
+    page.locator("ol.timeline summary").last.click()
+    page.get_by_role("button", name="Use this text again").click()
+    page.get_by_role("status").filter(has_text="Saved.").wait_for()
+    assert memory.get(saved.memory_id).content == text
+
+
 def test_a_merge_is_undone(visitor, served, memory):
     page = visitor()
     page.goto(f"{served.url}/memory/{served.ids['Battery']}")
