@@ -142,7 +142,8 @@ def before(guarded, monkeypatch):
             made = getattr(module, name)
             blind = lambda *args, made=made, **named: replace(made(*args, **named), sensitivity="")  # noqa: E731
             patched.setattr(module, name, blind)
-        patched.setattr(loader, "sensitivities", lambda rows: ["internal"] * rows.height)
+        for module in (loader, applying):
+            patched.setattr(module, "sensitivities", lambda rows: ["internal"] * rows.height)
         patched.setattr("slowwave.store.staging.stage_save", lambda _: None)  # all by frames, as then
         target = guarded.save(BATTERY, title="Battery")
         part = guarded.save(f"{BATTERY}\n{PASSWORD}", title="Battery", sensitivity="secret")

@@ -15,6 +15,7 @@ LAMP = "The lamp on the pier is red since the storm."
 OFFERED = {
     "/", "/found/{search}", "/found/{search}/rate", "/save", "/memories", "/memory/{memory}",
     "/memory/{memory}/correct", "/memory/{memory}/forget", "/decisions/{decision}/undo",
+    "/timeline",
 }  # fmt: skip
 """What tools of MCP can do: search, feedback, save, history, forget, undo."""
 
@@ -89,7 +90,8 @@ def test_within_the_limits_of_the_tools(assistant, memory, saved):
 
 def test_what_is_secret_is_not_there(assistant, memory, saved):
     open_, one = saved(LAMP, title="Lamp"), saved(SECRET, title="Safe", sensitivity="secret", tags=["4711ZK"])
-    for path in ("/", "/?q=code+of+the+safe", "/?q=safe&secret=1", "/memories", f"/memory/{open_}"):
+    paths = ("/", "/?q=code+of+the+safe", "/?q=safe&secret=1", "/memories", "/timeline", f"/memory/{open_}")
+    for path in paths:
         page = assistant.text(path)
         assert "4711ZK" not in page
         assert "Safe" not in page
