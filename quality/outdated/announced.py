@@ -120,7 +120,8 @@ def _own_qualifiers(
     question: AskedWords, one: ShortSentence, other: ShortSentence, new: ShortSentence
 ) -> frozenset[str]:
     """Return what a sentence says of its subject, and the other one does not."""
-    found = one.bound | one.modifying
+    beside = {first for first, second in one.modifying if covered([second], other.keys)}
+    found = one.bound | beside
     if question.asks != "place":
         found |= one.placed
     if question.asks != "name":

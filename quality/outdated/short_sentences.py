@@ -36,6 +36,9 @@ _SPLIT = re.compile(
 _HOURS: Final = frozenset({"am", "pm", "uhr", "h", "o'clock"})
 _STOPS: Final = frozenset({",", ";", ":", "to", "for", "nach", "auf", "zu", "a", "à"})
 _ANOTHER: Final = frozenset({"a", "an", "another", "ein", "eine", "einen", "un", "una", "une", "um", "uma"})
+_EVERY: Final = frozenset(
+    {"every", "all", "each", "any", "both", "everyone", "alle", "jede", "jeden", "todos", "tous"}
+)
 _IN: Final = frozenset({"in", "im", "en", "em"})
 _MY: Final = frozenset(
     {"my", "our", "mein", "meine", "unser", "unsere", "mi", "mon", "ma", "notre", "nuestro", "nuestra"}
@@ -77,7 +80,7 @@ class ShortSentence:
         frames: Kinds of attribute that its words belong to, by number.
         bound: Keys after a word of belonging, as in "of the car" and "for Mia".
         placed: Keys after a word of place or time, as in "in summer".
-        modifying: Keys directly before another content word, as in "paper bins".
+        modifying: Pairs of keys of words beside each other, as in "paper bins".
         apposed: Keys of names directly after another content word, as in "sister Lena".
         subject: Key of the first content word that no preposition stands before.
         days: Weekdays, groups of them, and months after "in".
@@ -108,7 +111,7 @@ class ShortSentence:
     frames: frozenset[int]
     bound: frozenset[str]
     placed: frozenset[str]
-    modifying: frozenset[str]
+    modifying: frozenset[tuple[str, str]]
     apposed: frozenset[str]
     subject: frozenset[str]
     days: frozenset[str]
@@ -306,13 +309,13 @@ def _after(low: Sequence[str], keys: Sequence[str], prepositions: Set[str]) -> f
 
 def _may_be_skipped(word: str, key: str) -> bool:
     """Whether a word may stand between a preposition and its noun."""
-    return word in TABLES["new"] or not (key or _NUMBER.match(word))
+    return word in TABLES["new"] or not (key or _NUMBER.match(word) or word in _EVERY)
 
 
-def _modifying(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+def _modifying(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[tuple[str, str]]:
     changing = TABLES["verbs"] | TABLES["now"] | TABLES["generic"]
     return frozenset(
-        keys[at]
+        (keys[at], keys[at + 1])
         for at in range(len(keys) - 1)
         if keys[at] and keys[at + 1] and not changing.intersection(low[at : at + 2])
         and not tokens[at + 1][0].isupper()
