@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, covered
-from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, sentence_of
+from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
 
 _FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
@@ -62,6 +62,12 @@ def asked_words(text: str) -> AskedWords:
         past,
         bool(_OF_STATE.match(text)),
     )
+
+
+@lru_cache(maxsize=4_096)
+def says_of(question: AskedWords, text: str) -> bool:
+    """Whether a text has a word that a question asks about, if any."""
+    return not question.keys or any(covered(question.keys, one.keys) for one in read(text).sentences)
 
 
 def announces_change(

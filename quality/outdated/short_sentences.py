@@ -153,6 +153,14 @@ def announces(text: str) -> bool:
     return bool(_FROM_MONTH.search(spaced))
 
 
+def is_note(text: str) -> bool:
+    """Whether a text is a short note, and no turn of a chat."""
+    if len(text) > MAX_CHARACTERS:
+        return False
+    head = _SPEAKER.match(text)
+    return head is None or not head["who"]
+
+
 @lru_cache(maxsize=4_096)
 def read(text: str) -> ShortText:
     """Return the sentences of a text."""

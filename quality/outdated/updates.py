@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
-from slowwave.quality.outdated.announced import announces_change, are_apart
+from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
-from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, read, sentence_of
+from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import Statements, statements_of
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
@@ -73,9 +73,7 @@ def outdated_memories(
         further: More of them that rank lower; they count if they say that something changed.
     """
     following = _replaced_values(question, passages, further)
-    short, lower = (
-        [passage for passage in found if len(passage.text) <= MAX_CHARACTERS] for found in (passages, further)
-    )
+    short, lower = ([passage for passage in found if is_note(passage.text)] for found in (passages, further))
     texts = {passage.memory_id: passage.text for passage in short}
     following = {
         memory: newer
@@ -97,12 +95,21 @@ def _announced_changes(
     """Return the first short note that announces a change, by the older note."""
     following: dict[str, DatedPassage] = {}
     asks = bool(question.kinds) or question.asked.is_of_state
-    if question.asked.is_past or not asks or not any(announces(passage.text) for passage in (*short, *lower)):
+    if question.asked.is_past or not asks:
         return following
-    dated = sorted((*short, *lower), key=_order)
-    for older in short:
-        for newer in dated:
-            if _order(older) < _order(newer) and _is_announced(older, newer, question):
+    telling = {passage.memory_id for passage in (*short, *lower) if announces(passage.text)}
+    if not telling:
+        return following
+    dated = sorted(((_order(passage), at) for at, passage in enumerate((*short, *lower))))
+    passages = [(moment, (*short, *lower)[at]) for moment, at in dated]
+    for moment, older in passages:
+        if all(older is not one for one in short):
+            continue
+        is_about = says_of(question.asked, older.text) or says_of(question.asked, older.title)
+        for later, newer in passages:
+            if moment >= later or not telling & {older.memory_id, newer.memory_id}:
+                continue
+            if (is_about or read(newer.text).former) and _is_announced(older, newer, question):
                 if older.memory_id not in following or _order(newer) < _order(following[older.memory_id]):
                     following[older.memory_id] = newer
                 break
@@ -112,9 +119,9 @@ def _announced_changes(
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
-    if not (announces(newer.text) or announces(older.text)) or not _one_subject(older, newer):
-        return False
-    return announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+    return _one_subject(older, newer) and announces_change(
+        question.asked, read(older.text), read(newer.text), _titles(older, newer)
+    )
 
 
 def _are_apart(question: Question, older: str, newer: str) -> bool:
