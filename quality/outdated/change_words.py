@@ -58,10 +58,17 @@ CHANGING: Final = frozenset(
 
 
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
-    """Return the keys that are among others, also as the beginning of a longer word."""
-    return frozenset(one for one in wanted if one in keys or any(_alike(one, key) for key in keys))
+    """Return the keys that are among others, also as the beginning of a longer word, or the other way."""
+    return frozenset(one for one in wanted if one in keys or _has_like(one, keys))
 
 
-def _alike(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) >= _PREFIX and len(long) - len(short) <= _ENDING and long.startswith(short)
+def _has_like(one: str, keys: Set[str]) -> bool:
+    if len(one) < _PREFIX:
+        return False
+    begin = one[:_PREFIX]
+    return any(
+        key[:_PREFIX] == begin
+        and abs(len(key) - len(one)) <= _ENDING
+        and (key.startswith(one) or one.startswith(key))
+        for key in keys
+    )
