@@ -119,6 +119,9 @@ def _is_apart(question: AskedWords, old: ShortSentence, new: ShortSentence) -> b
     owners = new.possessed - GENERIC
     if new.is_more or owners - covered(owners, old.keys) or (old.says_i and new.of_kin and not new.says_i):
         return True
+    for one, other in ((old, new), (new, old)):  # my manager, and the manager of an office
+        if other.of_speaker and not one.of_speaker and one.bound - covered(one.bound, other.keys):
+            return True
     return all(_own_qualifiers(question, *pair, new) for pair in ((old, new), (new, old)))
 
 
@@ -131,7 +134,7 @@ def _own_qualifiers(
     if question.asks != "place":
         found |= one.placed
     if question.asks != "name":
-        found |= one.apposed
+        found |= {second for first, second in one.apposed if covered([first], other.keys)}
         found |= frozenset() if new.verbs else one.subject
     found -= (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
     return found - covered(found, other.keys)
@@ -180,7 +183,8 @@ class _ComparedSentences:
             and (bool(new.kinds & _TIMES) or _may_be_time(new))
         )
         self.is_framed = bool(old.frames & new.frames)
-        self.is_only_framed = not asked and bool(question.frames & old.frames & new.frames)
+        is_framed = not asked and bool(question.frames & old.frames & new.frames)
+        self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)
         self.subject = old.keys - GENERIC
 
     def is_replaced(self) -> bool:

@@ -81,7 +81,7 @@ class ShortSentence:
         bound: Keys after a word of belonging, as in "of the car" and "for Mia".
         placed: Keys after a word of place or time, as in "in summer".
         modifying: Pairs of keys of words beside each other, as in "paper bins".
-        apposed: Keys of names directly after another content word, as in "sister Lena".
+        apposed: The same of names after another word, as in "sister Lena".
         subject: Key of the first content word that no preposition stands before.
         days: Weekdays, groups of them, and months after "in".
         of_kin: Whether its subject is somebody of the speaker's, as in "my husband".
@@ -112,7 +112,7 @@ class ShortSentence:
     bound: frozenset[str]
     placed: frozenset[str]
     modifying: frozenset[tuple[str, str]]
-    apposed: frozenset[str]
+    apposed: frozenset[tuple[str, str]]
     subject: frozenset[str]
     days: frozenset[str]
     of_kin: bool
@@ -330,10 +330,10 @@ def _modifying(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -
     )  # fmt: skip
 
 
-def _apposed(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+def _apposed(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[tuple[str, str]]:
     changing = TABLES["verbs"] | TABLES["now"]
     return frozenset(
-        keys[at]
+        (keys[at - 1], keys[at])
         for at in range(1, len(keys))
         if keys[at]
         and keys[at - 1]

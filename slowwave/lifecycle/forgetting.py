@@ -13,6 +13,7 @@ from slowwave.home.visibility import Viewer, access_view
 from slowwave.journal.kinds.note import brought_back, text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.quality.admission.labels import Labels
+from slowwave.quality.admission.types import RETIRED
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
     """Raise if an assistant may not replace the text under this key.
 
     Raises:
-        ProtectedError: The memory with that key, live or forgotten, is protected (`Labels.protection`),
-            part of a protected one, or hidden from assistants.
+        ProtectedError: The memory with that key is protected (`Labels.protection`), part of a protected
+            one, hidden from assistants, or forgotten.
     """
     try:
         record = record_of(tenant, ids.memory_id(tenant.namespace, sound_text("key", key)))
@@ -58,6 +59,8 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
         record.memory_id
     ):
         why = "not for assistants to read"
+    if not why and record.status == RETIRED:
+        why = "forgotten"
     if why:
         raise ProtectedError(
             f"The memory with the key {key!r} is {why}, so only a person may replace its text; nothing was "

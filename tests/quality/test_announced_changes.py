@@ -10,6 +10,11 @@ from slowwave.quality.outdated.announced import announces_change, asked_words
 from slowwave.quality.outdated.short_sentences import announces, read
 
 CHANGES = [
+    ("where do I live?", "I live at 12 Harbour Street in Hull.", "I moved: I now live at 4 Mill Lane."),
+    ("what is my address?", "My address is 12 Harbour Street.", "My new address is 4 Mill Lane."),
+    ("who is my dentist?", "My dentist is Dr Patel on Green Lane, phone 0113 555 0134.",
+     "Our new dentist from January is Dr Gupta."),
+    ("where do I work?", "I work at Tesco.", "I work at Aldi now."),
     ("who is our landlord?", "The landlord is Mr. Kowalski, on the ground floor.",
      "Since May our landlord is Mrs. Brandt; Kowalski sold the house."),
     ("which carrier do we ship with?", "We ship with DHL.", "We switched from DHL to DPD for all parcels."),
