@@ -58,7 +58,7 @@ CHANGING: Final = frozenset(
 
 
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
-    """Return the keys that are among others, also as the beginning of a longer word, or the other way."""
+    """Return the keys that are among others, also in a longer or a shorter form."""
     return frozenset(one for one in wanted if one in keys or _has_like(one, keys))
 
 
