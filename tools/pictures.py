@@ -119,7 +119,7 @@ def paths(page: Page, url: str) -> dict[str, str]:
     kinds = _first(page, r"/learning/\w+/approve")
     page.goto(f"{url}/memories")
     saved = _first(page, r"/memory/[^/]+")  # the newest, which is of no file
-    found |= {"memories": "/memories"} | ({"memory": memory} if memory else {})
+    found |= {"memories": "/memories", "timeline": "/timeline"} | ({"memory": memory} if memory else {})
     found |= {"erase": f"{saved}/erase"} if saved else {}
     found |= {"quarantine": "/quarantine"} | ({"refused": note} if note else {})
     found |= {"decisions": "/decisions", "learning": "/learning"} | ({"approve": kinds} if kinds else {})
