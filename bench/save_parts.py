@@ -143,7 +143,7 @@ def parts() -> Iterator[dict[str, float]]:
 
 
 def floors_of(memory: slowwave.Memory, folder: Path, times: int) -> dict[str, list[float]]:
-    """What the bare parts cost: SQLite, LanceDB and a product over the vectors of the memories."""
+    """Return the cost of the bare parts: SQLite, LanceDB and a product over the vectors of the memories."""
     data, dimension = bytes(1_000), memory.store.identity.dimension
     vectors = np.random.default_rng(0).random((memory.store.count("memories"), dimension), dtype=np.float32)
     table = lancedb.connect(folder / "floor.lance").create_table(

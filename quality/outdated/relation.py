@@ -89,13 +89,13 @@ def _weight(keys: Set[str]) -> float:
 
 def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
     """Whether a newer sentence has enough of what the question and an older one share."""
-    said = question.keys & old.content
-    hits = said & new.content
-    if not _FORMERLY.isdisjoint(said - hits) or _is_other_thing(old, new, said - hits, question.keys):
+    asked = question.keys & old.content
+    hits = asked & new.content
+    if not _FORMERLY.isdisjoint(asked - hits) or _is_other_thing(old, new, asked - hits, question.keys):
         return False
     missing = (question.keys & new.content) - old.content
     short = old.size <= _SHORT and new.size <= _SHORT
-    share = _weight(hits) / max(_weight(said), 0.1)
+    share = _weight(hits) / max(_weight(asked), 0.1)
     if short:
         return bool(hits) and share >= _COVERED and _weight(hits) / max(_weight(hits | missing), 0.1) >= 0.5
     return _weight(hits) >= 1.25 and share >= _COVERED_LONG
@@ -195,18 +195,18 @@ def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
         return True
     if old.sentence.change or old.sentence.kinds or not new.cue:
         return False
-    said = question.keys & old.sentence.content
-    hits = said & new.sentence.content
-    if not hits or _is_other_thing(old.sentence, new.sentence, said - hits, question.keys):
+    asked = question.keys & old.sentence.content
+    hits = asked & new.sentence.content
+    if not hits or _is_other_thing(old.sentence, new.sentence, asked - hits, question.keys):
         return False
     if new.sentence.former & old.sentence.content:
         return _weight(hits) >= _NAMED * _weight(question.keys)
     if new.cue.startswith("new "):
         return new.cue[4:] in hits and _weight(hits) >= _STATED * _weight(question.keys)
-    if not _WORKING.isdisjoint(said - hits) and not _MOVING.isdisjoint(new.value.split()):
+    if not _WORKING.isdisjoint(asked - hits) and not _MOVING.isdisjoint(new.value.split()):
         return False
     shared = old.sentence.content & new.sentence.content
-    if len(said | shared) < _BOTH or _weight(question.keys - said) > 1:
+    if len(asked | shared) < _BOTH or _weight(question.keys - asked) > 1:
         return False
     return _weight(hits) >= 1 and _weight(hits) >= _STATED * _weight(question.keys)
 

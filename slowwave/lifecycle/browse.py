@@ -176,10 +176,10 @@ def type_hint(space: Workspace, namespace: str, memory_type: str) -> str:
     types = dict(_counts(rows.filter(open_rows())["memory_type"]))
     near = get_close_matches(memory_type, types, 1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
-    there = (
+    known_types = (
         f" Types here: {', '.join(f'{name} ({count})' for name, count in types.items())}." if types else ""
     )
-    return f"No memory has the type {memory_type!r}.{meant}{there}"
+    return f"No memory has the type {memory_type!r}.{meant}{known_types}"
 
 
 def _counts(column: pl.Series) -> list[tuple[str, int]]:

@@ -204,9 +204,9 @@ def contradictions(pairs: StoredPairs, passages: Sequence[ComparedPassage]) -> I
         sides = ((pairs.opposed, _decided), (pairs.related, _kept_apart))
         for others, contradict in sides:
             for other in others.get(passage.memory_id, ()):
-                there = place.get(other, -1)
-                if there > at and contradict(passage, passages[there]):
-                    yield at, there
+                second = place.get(other, -1)
+                if second > at and contradict(passage, passages[second]):
+                    yield at, second
 
 
 def _decided(one: ComparedPassage, other: ComparedPassage) -> bool:

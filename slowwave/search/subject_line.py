@@ -56,9 +56,9 @@ class LineEntry:
 
 def neighbour_query(record: MemoryRecord) -> str:
     """Return the words that find the neighbours of a memory: its title and sentences with values."""
-    said = " ".join(sentences_with_values(record.content))
+    sentences = " ".join(sentences_with_values(record.content))
     title = "" if is_from_first_words(record.title, record.content) else record.title
-    return f"{title} {said or record.content}".strip()[:MAX_QUERY]
+    return f"{title} {sentences or record.content}".strip()[:MAX_QUERY]
 
 
 def has_neighbours(record: MemoryRecord) -> bool:

@@ -523,7 +523,7 @@ def test_what_was_put_off_comes_last(person, memory, saved):
 
 
 def used_for_a_year(memory, since: date, gain: float) -> None:
-    """What the nights measured of a year: with all use, every second question is found better."""
+    """Scores of a year of nights: with all use, every second question is found better."""
     rows = [
         {
             "effect_id": f"{week}-{at}", "search_id": f"{week}-{at}", "query_id": f"question {at}",
