@@ -45,6 +45,7 @@ from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
 from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.search.stored_pairs import StoredPairs, whole_memories, with_near_duplicates
+from slowwave.store.frames import column_values
 from slowwave.telemetry import carried, span
 
 if TYPE_CHECKING:
@@ -349,7 +350,7 @@ def _times(asked: TimeWords, rows: pa.Table, read: np.ndarray) -> dict[str, floa
         rows: Candidates.
         read: Rows whose texts are read for dates; of the others only their own day counts.
     """
-    days = [moment.date() for moment in rows.column("created_at").to_pylist()]
+    days = [moment.date() for moment in column_values(rows.column("created_at"))]
     best: dict[str, float] = {}
     texts = [""] * len(days)
     for at, text in zip(read.tolist(), rows.column("text").take(pa.array(read)).to_pylist(), strict=True):
