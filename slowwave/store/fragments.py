@@ -15,6 +15,7 @@ import polars as pl
 from slowwave.store.frames import frame_of, one_of
 from slowwave.store.instrumentation import observe_query
 from slowwave.store.reading import TableReader, matching
+from slowwave.store.tenancy import Readable
 
 _Values = dict[tuple[str, ...], frozenset[Any]]
 
@@ -41,6 +42,15 @@ def has_rows(store: TableReader, name: str, partitions: Sequence[str]) -> bool:
         return store.count(name, where) > 0
     with store.explaining(name):
         return bool(_found(store, name, partitions).fragments) and store.count(name, where) > 0
+
+
+def any_before(store: Readable, name: str, partition: str) -> bool:
+    """Whether a table may have rows of earlier partitions; fragments tell it without a filter."""
+    if not isinstance(store, TableReader) or store.in_memory:
+        return True
+    with store.explaining(name):
+        _, known = _known(store, name)
+    return any(value is not None and value < partition for values in known.values() for value in values)
 
 
 def rows_in(
@@ -71,20 +81,30 @@ def rows_in(
 
 
 def _found(store: TableReader, name: str, partitions: Sequence[str]) -> _Found:
-    dataset, wanted, column = store.dataset(name), frozenset(partitions), _column(store, name)
-    cached = store.partitions_of_fragments.setdefault(name, {})
-    fragments, known, whole = list[Any](), _Values(), True
+    wanted = frozenset(partitions)
+    dataset, known = _known(store, name)
+    fragments = [
+        fragment for fragment in dataset.get_fragments() if not known[_files(fragment)].isdisjoint(wanted)
+    ]
+    return _Found(dataset, fragments, all(known[_files(fragment)] <= wanted for fragment in fragments))
+
+
+def _known(store: TableReader, name: str) -> tuple[Any, _Values]:
+    """Return the latest version of a table, and the partitions in each of its fragments."""
+    dataset, column = store.dataset(name), _column(store, name)
+    cached, known = store.partitions_of_fragments.get(name, {}), _Values()
     for fragment in dataset.get_fragments():
-        files = tuple(file.path for file in fragment.data_files())  # never rewritten
+        files = _files(fragment)
         values = cached.get(files)
         if values is None:  # a deletion takes values away, and adds none
             values = frozenset(fragment.to_table(columns=[column]).column(column).unique().to_pylist())
         known[files] = values
-        if values & wanted:
-            fragments.append(fragment)
-            whole &= values <= wanted
     store.partitions_of_fragments[name] = known
-    return _Found(dataset, fragments, whole)
+    return dataset, known
+
+
+def _files(fragment: Any) -> tuple[str, ...]:  # noqa: ANN401 - lance.LanceFragment
+    return tuple(file.path for file in fragment.data_files())  # they are never rewritten
 
 
 def _column(store: TableReader, name: str) -> str:
