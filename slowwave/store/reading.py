@@ -50,6 +50,7 @@ class TableReader(TableConnection, ABC):
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         super().__init__(uri, storage_options)
         self._writing = threading.local()
+        self.partitions_of_fragments: dict[str, dict[tuple[str, ...], frozenset[Any]]] = {}
         self._no_rows: dict[tuple[str, tuple[str, ...] | None], tuple[pa.Schema, pl.DataFrame]] = {}
 
     @abstractmethod
