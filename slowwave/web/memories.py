@@ -48,8 +48,15 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         lambda: _neighbours(request, record),
     ]
     if request.person:
-        calls.append(lambda: stats_of(request.memory.home, record, as_of=request.now))
-    events, labels, neighbours, *stats = together(*calls)
+        calls += [
+            lambda: _taught(request, name),
+            lambda: stats_of(request.memory.home, record, as_of=request.now),
+        ]
+    events, labels, neighbours, *personal = together(*calls)
+    line, links = together(
+        lambda: subject_line(request.memory.tenant, record, events, neighbours),
+        lambda: _links(request, record, events),
+    )
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
@@ -57,17 +64,18 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
-        "line": subject_line(request.memory.tenant, record, events, neighbours),
-        "links": _links(request, record, events),
+        "line": line,
+        "links": links,
         "file": record.source if labels["origin"] else "",
         "hidden": HIDDEN,
         "labels": labels,
     }
-    for usage_stats in stats:
+    if personal:
+        taught, usage_stats = personal
         data |= {
             "used": usage.usage_text(usage_stats, request.now),
             "recent": usage_stats.recent,
-            **_taught(request, name),
+            **taught,
         }
     return ShownPage("memory", record.title or name, data, place="/memories")
 
