@@ -69,7 +69,10 @@ def as_they_stand(
     """
     done = []
     for note, given in zip(notes, labels, strict=True):
-        had = stands.get(note.source, {})
+        had = stands.get(note.source)
+        if not had:
+            done.append(note)
+            continue
         kept = {name: had[name] for name in names if _is_open(given, name) and _is_sound(name, had.get(name))}
         if note.sensitivity == SENSITIVITIES[-1]:  # its own text, metadata or tags close it
             kept.pop(SENSITIVITY, None)
