@@ -92,6 +92,12 @@ class ScoreExplainer:
             fit=term["fit"],
         )
 
+    def _field_of(self, phrase: str, alias: str) -> str:
+        """Return what a phrase of the question named: an alias, the days asked for, or a trigger phrase."""
+        if alias and phrase == alias:
+            return "alias"
+        return "dates" if phrase and phrase == self._candidates.time_words else "trigger_phrases"
+
     def _breakdown(
         self, name: str, parts: Mapping[str, float], term: Mapping[str, Any], chunks: int
     ) -> tuple[Contribution, ...]:
@@ -104,7 +110,7 @@ class ScoreExplainer:
             VECTOR: ("text", self._meaning),
             BM25: ("text", "words"),
             TITLE: ("alias", alias) if alias else ("title", "words of the query"),
-            TRIGGER: ("alias" if alias and phrase == alias else "trigger_phrases", phrase),
+            TRIGGER: (self._field_of(phrase, alias), phrase),
             "mpab": ("chunks", f"{chunks - 1} more"),
             "neighbour": ("follows", "before or after"),
             "rerank": ("text", "cross-encoder"),

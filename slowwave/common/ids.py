@@ -79,6 +79,11 @@ def revision(ordered_at: datetime, event_id: str) -> str:
     return f"{to_microseconds(ordered_at):0{_MOMENT_DIGITS}x}-{event_id}"
 
 
+def closing_event(revision: str) -> str:
+    """Return the id of the event by which a refused version closes the text before it."""
+    return digest("closed by", revision)
+
+
 def revision_moment(revision: str) -> int:
     """Return the time of the event behind a revision, in microseconds since 1970."""
     return int(revision[:_MOMENT_DIGITS], 16)

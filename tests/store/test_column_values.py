@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC
 
 import pyarrow as pa
 import pytest
@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from slowwave.store.frames import column_values
 
-MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)).map(
-    lambda moment: moment.replace(tzinfo=UTC)
-)
+MOMENTS = st.datetimes(timezones=st.just(UTC))
 
 
 @given(st.lists(MOMENTS | st.none(), max_size=5))
