@@ -11,7 +11,8 @@ from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import HIDDEN, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
-from slowwave.search.subject_line import NEIGHBOURS, has_neighbours, neighbour_query, subject_line
+from slowwave.lifecycle.newer_values import NewerValue
+from slowwave.search.subject_line import NEIGHBOURS, LineEntry, has_neighbours, neighbour_query, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
@@ -50,14 +51,16 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     if request.person:
         calls.append(lambda: stats_of(request.memory.home, record, as_of=request.now))
     events, labels, neighbours, *stats = together(*calls)
+    line = subject_line(request.memory.tenant, record, events, neighbours)
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
+        "newer": _newer(line, record.memory_id),
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
-        "line": subject_line(request.memory.tenant, record, events, neighbours),
+        "line": line,
         "links": _links(request, record, events),
         "file": record.source if labels["origin"] else "",
         "hidden": HIDDEN,
@@ -89,6 +92,15 @@ def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, s
     query = neighbour_query(record)
     found = request.memory.search(query, limit=NEIGHBOURS + 1, include_weak=True, log=False)
     return [(result.memory_id, result.text) for result in found]
+
+
+def _newer(line: list[LineEntry], memory_id: str) -> NewerValue | None:
+    """Return the memory whose value replaces that of a memory, according to its line in time."""
+    titles = {entry.memory_id: entry.title for entry in line}
+    for entry in line:
+        if entry.memory_id == memory_id and not entry.event and entry.until and entry.newer:
+            return NewerValue(entry.newer, titles.get(entry.newer, ""), entry.until)
+    return None
 
 
 def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
