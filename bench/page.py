@@ -106,7 +106,7 @@ def _measure(memory: slowwave.Memory, home: Path, size: int, times: int, named: 
     pages = {
         "/": "/", "/?q=": "", "/memories": "/memories", "/memory/ID": f"/memory/{named}",
         "/memory/ID/erase": f"/memory/{named}/erase", "/quarantine": "/quarantine",
-        "/timeline": "/timeline",
+        "/timeline": "/timeline", "/settings": "/settings",
         "/decisions": "/decisions", "/learning": "/learning", "/trend": "/trend", "/judge": "/judge",
     }  # fmt: skip
     for name, path in pages.items():

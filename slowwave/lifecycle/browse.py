@@ -146,6 +146,11 @@ def _details(space: Workspace, namespace: str, page: pl.DataFrame, held: pl.Data
     return redact(joined, ~open_rows(), *_WORDS, "beginning").drop("status", "path", "content")
 
 
+def beginning_of(text: str) -> str:
+    """Return the beginning of a text, as rows of a list have it."""
+    return text if len(text) <= _BEGINNING else f"{text[:_BEGINNING]} …"
+
+
 def facets(
     space: Workspace, namespace: str, viewer: Viewer = Viewer.REPORT
 ) -> dict[str, list[tuple[str, int]]]:

@@ -10,7 +10,15 @@ from slowwave.common.pluralize import counted
 from slowwave.errors import ArgumentError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
-from slowwave.lifecycle.browse import SORTS, STATES, STORED, BrowseOptions, browse, facets
+from slowwave.lifecycle.browse import (
+    SORTS,
+    STATES,
+    STORED,
+    BrowseOptions,
+    beginning_of,
+    browse,
+    facets,
+)
 from slowwave.lifecycle.newer_values import newer_values
 from slowwave.lifecycle.quarantine import HELD, file_of, held, label_of, redacted
 from slowwave.lifecycle.refusals import senders
@@ -84,11 +92,12 @@ def _refused(memory: Memory, rows: Sequence[dict[str, Any]]) -> dict[str, dict[s
     ).sort("occurred_at")  # fmt: skip
     notes = redacted(memory.home, notes)
     by = senders(memory.tenant, notes.to_dicts())
-    return {
-        row["memory_id"]: row
-        | {"by": by.get(row["quarantine_id"]), "label": label_of(row), "file": file_of(row)}
-        for row in notes.to_dicts()
-    }
+    found = {}
+    for row in notes.to_dicts():
+        text = beginning_of(row["content"] or "")
+        more = {"by": by.get(row["quarantine_id"]), "label": label_of(row), "file": file_of(row)}
+        found[row["memory_id"]] = row | more | {"beginning": text}
+    return found
 
 
 def act(request: PageRequest) -> PageAnswer:

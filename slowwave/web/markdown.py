@@ -63,7 +63,7 @@ def plain(text: str, title: str = "") -> str:
             blocks.append(token.content)
     lines = [" ".join(_LEFT.sub("", _LINKS.sub(r"\1", block)).split()) for block in blocks]
     title = " ".join((title or "").split())
-    if len(lines) > 1 and lines[0].casefold() == title.casefold():
+    if lines and lines[0].casefold() == title.casefold():
         del lines[0]
     whole = " · ".join(line for line in lines if line)
     return _without_title(whole, title) if is_from_first_words(title, text) else whole

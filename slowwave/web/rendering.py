@@ -43,7 +43,7 @@ def templates() -> Environment:
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
     environment.globals.update(others_say_it=others_say_it, in_words=in_words)
     environment.filters.update(
-        raw=raw, when=when, markdown=markdown, plain=plain, body=body, became=outcome_of,
+        raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body, became=outcome_of,
         by_source=by_source, bar=bar, date=day, lcfirst=lambda text: text[:1].lower() + text[1:],
         ucfirst=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip
@@ -63,6 +63,11 @@ def when(moment: datetime | None, now: datetime) -> Markup:
     return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M} UTC">{}</time>').format(
         utc.isoformat(), utc, since(moment, now)
     )
+
+
+def notice_text(notice: str) -> object:
+    """Return a notice with text between backticks as code; one with links is safe already."""
+    return notice if isinstance(notice, Markup) else templates().filters["commands"](notice)
 
 
 def rendered(template: str, **data: Any) -> str:  # noqa: ANN401 - whatever it is about
