@@ -14,6 +14,7 @@ from slowwave.lifecycle.browse import (
     SORTS,
     STATES,
     STORED,
+    WORDS,
     BrowseOptions,
     beginning_of,
     browse,
@@ -40,8 +41,7 @@ ADDRESS: Final = "/memories"
 CURRENT: Final = "current"
 """State that the list and the first page count: memories that a search may return."""
 SUPERSEDED: Final = "superseded"
-STATE_WORDS: Final = {SUPERSEDED: "outdated", STORED: "all"}
-"""Labels of states that have another word on the page."""
+OUTDATED: Final = WORDS[SUPERSEDED]
 MARKED: Final = "m-"
 """Beginning of the form fields that name marked memories."""
 MAX_TAGS: Final = 30  # offered as a filter, the most frequent (count)
@@ -54,8 +54,10 @@ def listed(request: PageRequest) -> ShownPage:
     """List memories by type, tag, source, user, date and state."""
     typed = {name: request.query[name].strip() for name in _FILTERS if request.query.get(name, "").strip()}
     skip, memory = request.number("skip"), request.memory
+    state = typed.get("state", CURRENT)
+    state = SUPERSEDED if state == OUTDATED else state
     options = BrowseOptions(
-        typed.get("state", CURRENT), typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
+        state, typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
         typed.get("source", ""), typed.get("from", ""), typed.get("to", ""), typed.get("date", "changed"),
         typed.get("by", ""), typed.get("kind", ""), typed.get("sort", "updated"), limit=PAGE, skip=skip,
     )  # fmt: skip
@@ -71,7 +73,7 @@ def listed(request: PageRequest) -> ShownPage:
     stored = [row["memory_id"] for row in rows if row["state"] in (CURRENT, SUPERSEDED)]
     data = {
         "rows": rows, "newer": newer_values(memory.tenant, stored), "refused": _refused(memory, rows),
-        "state_words": STATE_WORDS, "total": total, "skip": skip, "page": PAGE, "hooks": hooks,
+        "state_words": WORDS | {STORED: "all"}, "total": total, "skip": skip, "page": PAGE, "hooks": hooks,
         "typed": typed,
         "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
         "states": [*(name for name in STATES if request.person or name != "quarantined"), STORED],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from slowwave.lifecycle.browse import state_of
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.views.decisions import outcome_of
 from slowwave.views.gate_text import words_of
@@ -41,7 +42,7 @@ def templates() -> Environment:
     environment.globals.update(to=to, local=local, places=PLACES, words_of=words_of)
     known = {name: sorted(words) for name, words in KNOWN_WORDS.items()}
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
-    environment.globals.update(others_say_it=others_say_it, in_words=in_words)
+    environment.globals.update(others_say_it=others_say_it, in_words=in_words, state_of=state_of)
     environment.filters.update(
         raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body, became=outcome_of,
         by_source=by_source, bar=bar, date=day, lcfirst=lambda text: text[:1].lower() + text[1:],

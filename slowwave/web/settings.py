@@ -48,7 +48,9 @@ def shown(request: PageRequest) -> ShownPage:
         "home": memory.settings.home, "switches": [by_name[name] for name in SWITCHES],
         "commands_of": COMMANDS, "gate": memory.gate_notice(),
         "trusted": trusted_sources(memory.tenant),
-        "changed": [row for row in rows if row.origin not in _NOT_SET and row.name != "home"],
+        "changed": [
+            row for row in rows if row.origin not in _NOT_SET and row.name not in ("home", *SWITCHES)
+        ],
         "groups": [(name, list(members)) for name, members in groups], "total": len(rows),
     }  # fmt: skip
     return ShownPage("settings", "Settings", data, ADDRESS)

@@ -195,7 +195,7 @@ def test_the_first_page_says_what_there_is_and_offers_questions(person, memory, 
     saved(SECRET, title="Safe", sensitivity="secret")
     memory.save("ok", title="Too short")
     page = person.text("/")
-    for part in ("2 memories", "1 note held back", "learning", "What do I know about Lamp?", "fact", "pier"):
+    for part in ("2 memories", "1 note in quarantine", "learning", "What do I know about Lamp?", "fact", "pier"):
         assert part in words(page)
     assert "4711ZK" not in page
     assert "Safe" not in page

@@ -8,8 +8,10 @@ import pytest
 from page_home import words
 
 from slowwave.lifecycle.trusted_sources import trust
+from slowwave.scoring.feedback.learned import ORDER, PROPOSED, REASONS
 from slowwave.serving.tokens import digest
 from slowwave.settings import CONFIG_FILE
+from slowwave.views.learning_lists import SELECTIONS
 from slowwave.web.search import FITS, _is_apart
 from slowwave.web.settings import SWITCHES
 
@@ -29,7 +31,7 @@ def test_settings_are_shown_with_value_origin_and_meaning(make_site, fast_embedd
     for name in SWITCHES:
         assert setting(page, name), name
     assert setting(page, "learning.words").startswith("false from SLOWWAVE_LEARNING__WORDS ")
-    assert setting(page, "journal.log_searches").startswith("true default ")
+    assert setting(page, "journal.log_searches").startswith("true by default ")
     assert setting(page, "ranking.mark_outdated").startswith("true from ranking policy ")
     changed = page.partition('id="changed"')[2].partition("</section>")[0]
     assert setting(changed, "embedding.model").startswith(f"{fast_embedder.name} from {CONFIG_FILE} ")
@@ -88,6 +90,11 @@ def test_a_rating_is_confirmed_with_the_title(person, saved):
     told = person.done(f"{search}/rate", memory=one, rating="helpful")
     assert "Recorded: it helped for Lamp . " in told
     assert one[:8] not in told
+
+
+def test_each_outcome_of_a_selection_has_words():
+    assert set(SELECTIONS) == {*REASONS, ORDER, PROPOSED}
+    assert not any("_" in text for text in SELECTIONS.values())
 
 
 @pytest.mark.parametrize(
