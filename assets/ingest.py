@@ -149,7 +149,7 @@ def gate_verdicts(
             "gate": _gate_state(policy, space.settings.gate.mode),
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
             "reasons": table(_by_reason(faulty)),
-            "would refuse": faulty.height - refused.height,
+            "would refuse, duplicates not counted": faulty.height - refused.height,
             "quarantined": quarantined,
             "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
             "faulty notes (examples)": table(examples.sort("memory_id")),

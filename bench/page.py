@@ -110,6 +110,7 @@ def _measure(memory: slowwave.Memory, home: Path, size: int, times: int, named: 
         "/memories?skip": f"/memories?skip={size // CHUNKS_PER_MEMORY // 2}",
         "/timeline": "/timeline", "/timeline?month": "/timeline?month=2026-01",
         "/timeline?kind": "/timeline?kind=changed",
+        "/settings": "/settings",
         "/decisions": "/decisions", "/learning": "/learning", "/trend": "/trend", "/judge": "/judge",
     }  # fmt: skip
     for name, path in pages.items():

@@ -92,10 +92,10 @@ def _print_report(report: dict[str, Any]) -> None:
     title = f"{report['job'].capitalize()} of {days}"
     print_table(title, ["asset", "seconds", "what it did"], rows, caption=caption)
     if report["success"] and report["job"] == "night":
-        live, next_step = counted(report["live"], "memory is", "memories are"), "search"
+        current, next_step = counted(report["live"], "current memory", "current memories"), "search"
         if not report["live"]:
             next_step = "save"
-        out.print(f'{live} live. Next: [bold]slowwave {next_step} "…"[/]')
+        out.print(f'{current}. Next: [bold]slowwave {next_step} "…"[/]')
     if report["gate"] and report["gate"] not in report["warnings"]:
         say(report["gate"])
     for line in report["warnings"]:

@@ -124,7 +124,7 @@ def paths(page: Page, url: str) -> dict[str, str]:
     found |= {"quarantine": "/quarantine"} | ({"refused": note} if note else {})
     found |= {"decisions": "/decisions", "learning": "/learning"} | ({"approve": kinds} if kinds else {})
     found |= {"rollback": "/learning/roll-back", "trend": "/trend", "judge": "/judge"}
-    return found | {"namespaces": "/namespaces", "sign-in": "/sign-in"}
+    return found | {"namespaces": "/namespaces", "settings": "/settings", "sign-in": "/sign-in"}
 
 
 def _first(page: Page, shape: str) -> str:

@@ -70,16 +70,16 @@ def settings(
 
 
 def _print_settings(rows: list[InForce], *, everything: bool) -> None:
+    from slowwave.settings.display import value_text
+
     shown = [row for row in rows if everything or row.changed]
     if not shown:
         out.print("Every setting has its default value.")
     elif everything:
-        cells = [[row.name, _display_value(row.shown), row.origin, row.description] for row in shown]
+        cells = [[row.name, row.value_text, row.origin, row.description] for row in shown]
         print_table("Settings in force", ["setting", "value", "from", "meaning"], cells)
     else:
-        cells = [
-            [row.name, _display_value(row.shown), _display_value(row.default), row.origin] for row in shown
-        ]
+        cells = [[row.name, row.value_text, value_text(row.default), row.origin] for row in shown]
         print_table(
             "Settings that differ from their defaults", ["setting", "value", "default", "from"], cells
         )
@@ -93,21 +93,14 @@ def _print_settings(rows: list[InForce], *, everything: bool) -> None:
 
 def _print_setting(row: InForce) -> None:
     """Print one setting: its meaning, default, range and origin."""
-    from slowwave.settings.display import variable_of
+    from slowwave.settings.display import value_text
     from slowwave.views.tables import print_card
 
-    group, _, name = row.name.rpartition(".")
-    line = f"[{group}] {name} = …" if group else f"{name} = …"
     print_card([
-        ("setting", row.name), ("value", _display_value(row.shown)), ("from", row.origin),
-        ("default", _display_value(row.default)), ("allowed", row.allowed), ("meaning", row.description),
-        ("set it by", f"{variable_of(tuple(row.name.split('.')))}, or in slowwave.toml: {line}"),
+        ("setting", row.name), ("value", row.value_text), ("from", row.origin),
+        ("default", value_text(row.default)), ("allowed", row.allowed), ("meaning", row.description),
+        ("set it by", f"{row.variable}, or in slowwave.toml: {row.line}"),
     ])  # fmt: skip
-
-
-def _display_value(value: object) -> str:
-    """Return a value as text, "(empty)" for an empty one."""
-    return "(empty)" if value in ("", [], {}, None) else str(value)
 
 
 def _no_setting(name: str, names: list[str]) -> NoReturn:

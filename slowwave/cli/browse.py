@@ -32,7 +32,8 @@ def list_memories(
     state: Annotated[
         str,
         typer.Option(
-            help="current, merged, superseded, forgotten, quarantined, stored (all but quarantined) or all."
+            help="current, merged, outdated (superseded), forgotten, quarantined, stored (all but "
+            "quarantined) or all."
         ),
     ] = "current",
     sort: Annotated[str, typer.Option(help="updated, created, title, type or source.")] = "updated",
@@ -43,7 +44,7 @@ def list_memories(
 ) -> Output:
     """List memories by type, tag, source, date and state, newest change first."""
     from slowwave.home.id_resolution import short_ids
-    from slowwave.lifecycle.browse import DATES, BrowseOptions, browse, type_hint
+    from slowwave.lifecycle.browse import DATES, WORDS, BrowseOptions, browse, type_hint
 
     options = BrowseOptions(
         state, memory_type, tuple(tag or ()), source, since, until, date, sort=sort, reverse=reverse,
@@ -60,7 +61,8 @@ def list_memories(
             say(hint or "No memory matches." if page == 1 else f"No page {page:,}: {total:,} match.")
             return
         cells = [
-            [short[row["memory_id"]], row["title"] or "", row["memory_type"] or "", row["state"],
+            [short[row["memory_id"]], row["title"] or "", row["memory_type"] or "",
+             WORDS.get(row["state"], row["state"]),
              ", ".join(row["tags"] or ()), ago(row[DATES[date]], now)]
             for row in rows
         ]  # fmt: skip

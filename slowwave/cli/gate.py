@@ -73,11 +73,10 @@ def gate_preview(
             out.print("The gate would have refused none of the notes saved while it warned.")
             return
         cells = [
-            [row["memory_id"], row["day"], row["title"] or row["source"], ", ".join(row["reasons"]),
-             row["score"]]
+            [row["memory_id"][:8], row["day"], row["title"] or row["source"], ", ".join(row["reasons"])]
             for row in rows.head(limit).iter_rows(named=True)
         ]  # fmt: skip
-        columns = ["id", "day", "note", "reasons", "score"]
+        columns = ["id", "day", "note", "reasons"]
         title, hidden_rows = (
             f"{counted(rows.height, 'note')} would have been refused",
             rows.height - len(cells),

@@ -216,6 +216,8 @@ def get(
 
 def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Output:
     """Return the output that shows one memory in full."""
+    from slowwave.lifecycle.browse import state_of
+
     record = memory.get(memory_id)
     if plain:
         from slowwave.views import mcp_text as wording
@@ -225,7 +227,7 @@ def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Outp
 
     def show() -> None:
         say(record.title, "bold")
-        say(f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}", "dim")
+        say(f"{' + '.join(record.sources)} · {state_of(record.status)} · {record.memory_type}", "dim")
         say(record.content)
         if earlier:
             say(f"On an earlier revision: {counted(earlier, 'rating')}.", "dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +29,8 @@ STATES: Final = {
 """States of a memory in words, with its status in the tables."""
 PERSONS_ONLY: Final = ("forgotten", "quarantined")
 """States whose rows no assistant sees."""
+WORDS: Final = {"superseded": "outdated"}
+"""Words for states in lists, where it is another one; it is understood as a filter, too."""
 DATES: Final = {"changed": "updated_at", "created": "created_at"}
 """Dates of a memory in words, with their columns; a memory is created on the date of its note."""
 SORTS: Final = ("updated", "created", "title", "type", "source")
@@ -47,7 +49,8 @@ class BrowseOptions:
     """Filter, order and page of a list.
 
     Attributes:
-        state: One of `STATES`, "stored" (all memories) or "all" (also refused notes).
+        state: One of `STATES`, "outdated" (superseded), "stored" (all memories) or "all" (also refused
+            notes).
         memory_type: Only of this type.
         tags: Only with all of these.
         source: Only sources that begin so.
@@ -96,8 +99,11 @@ def browse(
     Raises:
         ArgumentError: An unknown state, order, date or day.
     """
+    if options.state == WORDS["superseded"]:
+        options = replace(options, state="superseded")
     if options.state not in (*STATES, STORED, ALL):
-        raise ArgumentError(f"--state {options.state!r}: use one of {', '.join(STATES)}, {STORED} or {ALL}.")
+        states = ", ".join(WORDS.get(name, name) for name in STATES)
+        raise ArgumentError(f"--state {options.state!r}: use one of {states}, {STORED} or {ALL}.")
     if options.sort not in SORTS:
         raise ArgumentError(f"--sort {options.sort!r}: use one of {', '.join(SORTS)}.")
     if options.date not in DATES:
@@ -147,6 +153,17 @@ def _details(space: Workspace, namespace: str, page: pl.DataFrame, held: pl.Data
         state=pl.col("status").replace_strict(words, default=pl.col("status")),
     )
     return redact(joined, ~open_rows(), *_WORDS, "beginning").drop("status", "path", "content")
+
+
+def state_of(status: str) -> str:
+    """Return the word of pages and lists for a memory's status in the tables."""
+    state = next((name for name, stored in STATES.items() if stored == status), status)
+    return WORDS.get(state, state)
+
+
+def beginning_of(text: str) -> str:
+    """Return the beginning of a text, as rows of a list have it."""
+    return text if len(text) <= _BEGINNING else f"{text[:_BEGINNING]} …"
 
 
 def facets(

@@ -66,6 +66,29 @@ class InForce:
         """The value with its secrets masked, fit for a screen."""
         return covered(self.value)
 
+    @property
+    def line(self) -> str:
+        """Its line in the settings file, without a value."""
+        group, _, name = self.name.rpartition(".")
+        return f"[{group}] {name} = …" if group else f"{name} = …"
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return variable_of(tuple(self.name.split(".")))
+
+    @property
+    def value_text(self) -> str:
+        """The value as text, "(empty)" for an empty one."""
+        return value_text(self.shown)
+
+
+def value_text(value: object) -> str:
+    """Return a value as text: "(empty)" for an empty one, true or false as in the settings file."""
+    if isinstance(value, bool):
+        return str(value).lower()  # as in the settings file
+    return "(empty)" if value in ("", [], {}, None) else str(value)
+
 
 def variable_of(path: tuple[str, ...]) -> str:
     """Return the environment variable of a setting."""

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 OF: Final[Mapping[str, str]] = {"words": "Learning of words", "keys": "Learning of search keys"}
 """Names of the kinds of learning."""
+SELECTIONS: Final = {
+    "feature_disabled": "while this was off", "no_provenance": "of an unknown search",
+    "top_3_exclusion": "of the first results, which teach nothing",
+    "memory_not_found": "of a memory that is gone", "memory_too_new": "of a text that is too new",
+    "rate_limited": "over the limit", "no_learnable_terms": "without a word to learn",
+    "shadow_period": "in the trial period", "gate_closed": "while the gate was closed", "applied": "applied",
+    "order_to_assistant": "with orders to an assistant", "proposed": "proposed",
+}  # fmt: skip
+"""Outcomes of selections in words."""
 WHEN: Final = (
     "Nightly jobs learn from `slowwave feedback` and `slowwave observe` if learning.enabled is true."
 )

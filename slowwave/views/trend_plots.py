@@ -207,7 +207,7 @@ def _dates(axes: Axes, places: Sequence[int], rows: Rows) -> None:
     count = places[-1] + 1
     spare = max(0, 8 - count) / 2  # keep a single week narrow
     axes.set_xlim(-0.7 - spare, count - 0.3 + spare)
-    chosen = range(0, count, -(-count // _LABELS))
+    chosen = range(0, count, math.ceil((count + 2 * spare) / _LABELS))  # a label is as wide as a fifth
     axes.set_xticks(list(chosen), dated([rows[0]["week"] + timedelta(weeks=place) for place in chosen]))
     axes.tick_params(axis="x", length=3)
 

@@ -38,6 +38,7 @@ from slowwave.serving.tokens import digest
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
 from slowwave.web import browsing, learning, memories, review_queue, search, timeline, trends
+from slowwave.web import settings as settings_page
 from slowwave.web.middleware import PageGuard
 from slowwave.web.pending_counts import PendingCounts
 from slowwave.web.rendering import rendered
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("slowwave.web")
 WAYS: Final = (
     *search.WAYS, *browsing.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS,
-    *timeline.WAYS,
+    *timeline.WAYS, *settings_page.WAYS,
 )  # fmt: skip
 FIELDS: Final = 50  # of a form (count)
 _UNKNOWN_NAME: Final = "Unknown host name. Add it to mcp.allowed_hosts, or use one that is listed there."

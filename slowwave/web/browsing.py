@@ -10,8 +10,20 @@ from slowwave.common.pluralize import counted
 from slowwave.errors import ArgumentError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
-from slowwave.lifecycle.browse import PERSONS_ONLY, SORTS, STATES, STORED, BrowseOptions, browse, facets
-from slowwave.lifecycle.quarantine import held
+from slowwave.lifecycle.browse import (
+    PERSONS_ONLY,
+    SORTS,
+    STATES,
+    STORED,
+    WORDS,
+    BrowseOptions,
+    beginning_of,
+    browse,
+    facets,
+)
+from slowwave.lifecycle.newer_values import newer_values
+from slowwave.lifecycle.quarantine import HELD, file_of, held, label_of, redacted
+from slowwave.lifecycle.refusals import senders
 from slowwave.lifecycle.tagging import change_tag, checked_tag
 from slowwave.memory import Memory
 from slowwave.web.request import (
@@ -29,6 +41,8 @@ from slowwave.web.sessions import Reversal
 ADDRESS: Final = "/memories"
 CURRENT: Final = "current"
 """State that the list and the first page count: memories that a search may return."""
+SUPERSEDED: Final = "superseded"
+OUTDATED: Final = WORDS[SUPERSEDED]
 MARKED: Final = "m-"
 """Beginning of the form fields that name marked memories."""
 MAX_TAGS: Final = 30  # offered as a filter, the most frequent (count)
@@ -41,8 +55,10 @@ def listed(request: PageRequest) -> ShownPage:
     """List memories by type, tag, source, user, date and state."""
     typed = {name: request.query[name].strip() for name in _FILTERS if request.query.get(name, "").strip()}
     skip, memory = request.number("skip"), request.memory
+    state = typed.get("state", CURRENT)
+    state = SUPERSEDED if state == OUTDATED else state
     options = BrowseOptions(
-        typed.get("state", CURRENT), typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
+        state, typed.get("type", ""), tuple(filter(None, [typed.get("tag")])),
         typed.get("source", ""), typed.get("from", ""), typed.get("to", ""), typed.get("date", "changed"),
         typed.get("by", ""), typed.get("kind", ""), typed.get("sort", "updated"), limit=PAGE, skip=skip,
     )  # fmt: skip
@@ -55,8 +71,11 @@ def listed(request: PageRequest) -> ShownPage:
         if beat.namespace == memory.namespace
     ]
     reversal, request.session.reversal = request.session.reversal, None
+    stored = [row["memory_id"] for row in rows if row["state"] in (CURRENT, SUPERSEDED)]
     data = {
-        "rows": rows, "total": total, "skip": skip, "page": PAGE, "hooks": hooks, "typed": typed,
+        "rows": rows, "newer": newer_values(memory.tenant, stored), "refused": _refused(memory, rows),
+        "state_words": WORDS | {STORED: "all"}, "total": total, "skip": skip, "page": PAGE, "hooks": hooks,
+        "typed": typed,
         "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
         "states": [*(name for name in STATES if request.person or name not in PERSONS_ONLY), STORED],
         "narrowed": bool(set(typed) - {"sort"}), "reversal": reversal, "max_tags": MAX_TAGS,
@@ -66,11 +85,29 @@ def listed(request: PageRequest) -> ShownPage:
     return ShownPage("memories", "Memories", data, place=ADDRESS)
 
 
+def _refused(memory: Memory, rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the quarantine's row of each refused note of a page: its reasons, sender and beginning."""
+    names = [row["memory_id"] for row in rows if row["state"] == "quarantined"]
+    if not names:
+        return {}
+    notes = memory.store.read_by(
+        "quarantine", "memory_id", names, also=memory.tenant.mine(f"status = '{HELD}'")
+    ).sort("occurred_at")  # fmt: skip
+    notes = redacted(memory.home, notes)
+    by = senders(memory.tenant, notes.to_dicts())
+    found = {}
+    for row in notes.to_dicts():
+        text = beginning_of(row["content"] or "")
+        more = {"by": by.get(row["quarantine_id"]), "label": label_of(row), "file": file_of(row)}
+        found[row["memory_id"]] = row | more | {"beginning": text}
+    return found
+
+
 def act(request: PageRequest) -> PageAnswer:
     """Apply an action to the marked memories, all or none where it can fail.
 
     Raises:
-        ArgumentError: No memory is marked, or the action is unknown.
+        ArgumentError: The action is unknown.
     """
     form = request.form
     memory_ids = tuple(name.removeprefix(MARKED) for name in form if name.startswith(MARKED))
@@ -78,7 +115,8 @@ def act(request: PageRequest) -> PageAnswer:
     if action not in ACTIONS and action != "export":
         raise ArgumentError(f"action = {action!r}: use one of {', '.join(ACTIONS)} or export.")
     if not memory_ids:
-        raise ArgumentError("No memory is marked. Mark some in the list, then choose an action.")
+        message = "No memory is marked. Nothing was done. Mark some in the list, then choose an action."
+        return Redirect(local(form.get("back", ""), ADDRESS), message)
     if action == "export":
         from slowwave.imports.own.selection import zipped_markdown
 

@@ -32,6 +32,7 @@ def learning(request: PageRequest) -> ShownPage:
         "log": learning_lists.log(log, PAGE, request.now),
         "refused": counted(refused, "selection") if refused else "",
         "when": learning_lists.WHEN,
+        "selections": learning_lists.SELECTIONS,
         "dagster": request.memory.settings.night.ui_url,
     }
     return ShownPage("learning", "Learning", data, "/learning")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from slowwave.common.quoting import printable
+from slowwave.quality.titles import is_from_first_words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _SCHEMES: Final = ("http://", "https://", "mailto:")
 _LINKS: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _LEFT: Final = re.compile(r"\*\*|~~|`+")  # marks that a cut text leaves open
+_EDGES: Final = " #\t"
+_MARKUP: Final = re.compile(r"[*_`~\[<]")
+"""Marks that a cut within them would leave open."""
 _TOP: Final = 3  # level of a note's first heading, below those of the page
 
 
@@ -29,12 +33,27 @@ def markdown(text: str) -> Markup:
     return Markup(_renderer().render(printable(text, keep="\n\t")))  # noqa: S704 - raw HTML is escaped
 
 
+def body(text: str, title: str) -> str:
+    """Return a Markdown text without the beginning that its title repeats: a heading, or the first words."""
+    start = len(text) - len(text.lstrip())
+    line, end, rest = text[start:].partition("\n")
+    plain_line, words = line.strip(_EDGES), title.removesuffix("…").removesuffix("...").rstrip()
+    if not words or not plain_line.casefold().startswith(words.casefold()):
+        return text
+    left = plain_line[len(words) :]
+    if not left:
+        is_repeated = line.startswith("#") or is_from_first_words(title, text)
+        return rest.lstrip("\n") if is_repeated else text
+    is_cut = words != title and is_from_first_words(title, text) and not _MARKUP.search(words)
+    return f"… {left.lstrip()}{end}{rest}" if is_cut else text
+
+
 def plain(text: str, title: str = "") -> str:
     """Return the words of a Markdown text in one line, for a preview.
 
     Args:
         text: A whole text or its beginning.
-        title: A first block that repeats it is left out.
+        title: A beginning that repeats it is left out.
     """
     blocks = []
     for token in _renderer().parse(printable(text, keep="\n\t")):
@@ -43,9 +62,20 @@ def plain(text: str, title: str = "") -> str:
         elif token.type in ("fence", "code_block", "html_block"):
             blocks.append(token.content)
     lines = [" ".join(_LEFT.sub("", _LINKS.sub(r"\1", block)).split()) for block in blocks]
-    if len(lines) > 1 and lines[0].casefold() == " ".join((title or "").split()).casefold():
+    title = " ".join((title or "").split())
+    if lines and lines[0].casefold() == title.casefold():
         del lines[0]
-    return " · ".join(line for line in lines if line)
+    whole = " · ".join(line for line in lines if line)
+    return _without_title(whole, title) if is_from_first_words(title, text) else whole
+
+
+def _without_title(text: str, title: str) -> str:
+    """Return what follows the words of a title that its text begins with."""
+    words = title.removesuffix("…").removesuffix("...").rstrip()
+    rest = text[len(words) :].lstrip(" ·")
+    if text[: len(words)].casefold() != words.casefold():
+        return text
+    return f"… {rest}" if rest and words != title else rest
 
 
 def _words(token: Token) -> str:

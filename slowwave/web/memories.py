@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import HIDDEN, Viewer, assistant_rows, is_open, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
-from slowwave.search.subject_line import NEIGHBOURS, has_neighbours, neighbour_query, subject_line
+from slowwave.lifecycle.newer_values import NewerValue
+from slowwave.search.subject_line import NEIGHBOURS, LineEntry, has_neighbours, neighbour_query, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
-from slowwave.views import erasing, gate_text, learning_lists, mcp_text, usage
+from slowwave.views import erasing, gate_text, learning_lists, usage
 from slowwave.web.browsing import reversal_of
-from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, local, to, together
+from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, linked, local, to, together
 
 EVENTS: Final = 100  # latest events of a history (count)
 CHARACTERS: Final = 20_000  # maximum characters of a text on a page
@@ -62,6 +65,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
+        "newer": _newer(line, record.memory_id),
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
@@ -99,6 +103,15 @@ def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, s
     query = neighbour_query(record)
     found = request.memory.search(query, limit=NEIGHBOURS + 1, include_weak=True, log=False)
     return [(result.memory_id, result.text) for result in found]
+
+
+def _newer(line: list[LineEntry], memory_id: str) -> NewerValue | None:
+    """Return the memory whose value replaces that of a memory, according to its line in time."""
+    titles = {entry.memory_id: entry.title for entry in line}
+    for entry in line:
+        if entry.memory_id == memory_id and not entry.event and entry.until and entry.newer:
+            return NewerValue(entry.newer, titles.get(entry.newer, ""), entry.until)
+    return None
 
 
 def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -248,11 +261,20 @@ def forget(request: PageRequest) -> Redirect:
     """Hide a memory from searches."""
     name = request.path["memory"]
     new = request.memory.forget(name, viewer=request.viewer)
-    status = "Forgotten: searches do not return it any more." if new else "It was already forgotten."
-    more = "You can unforget it." if request.person else mcp_text.after_forgetting(name)
+    begins, then = ("Forgotten", "Searches do not return it any more.") if new else ("Already forgotten", "")
+    message = _about(request, name, begins, then, "You can" if request.person else "A person can")
+    message += Markup(" unforget it.")
     if new and request.person and (same := request.memory.repetitions(name)):
-        more += f" Stays, and may say the same: {'; '.join(list(same.values())[:5])}."
-    return _back(request, name, f"{status} {more}", "unforget" if new and request.person else "")
+        links = Markup("; ").join(linked(other, title) for other, title in list(same.items())[:5])
+        message += Markup(" Stays, and may say the same: {}.").format(links)
+    return _back(request, name, message, "unforget" if new and request.person else "")
+
+
+def _about(request: PageRequest, name: str, begins: str, *then: str) -> Markup:
+    """Return a notice about a memory with its linked title, which is hidden if it is secret."""
+    record = request.memory.get(name)
+    title = record.title if is_open(record.sensitivity) else HIDDEN
+    return Markup("{}: {}. {}").format(begins, linked(name, title), " ".join(filter(None, then)))
 
 
 def _back(request: PageRequest, name: str, message: str, undo: str) -> Redirect:
@@ -268,8 +290,9 @@ def remember(request: PageRequest) -> Redirect:
     """Unforget a memory."""
     name = request.path["memory"]
     new = request.memory.unforget(name)
-    message = "No longer forgotten: searches return it again."
-    return _back(request, name, message if new else "It was not forgotten; nothing changed.", "forget")
+    begins, then = ("No longer forgotten", "Searches return it again.")
+    message = _about(request, name, *((begins, then) if new else ("Not forgotten", "Nothing changed.")))
+    return _back(request, name, message, "forget" if new else "")
 
 
 def about_to_erase(request: PageRequest) -> ShownPage:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from slowwave.lifecycle.browse import state_of
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.views.decisions import outcome_of
 from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
 from slowwave.views.moments import day, since
 from slowwave.views.scores import MEANING, by_source, others_say_it
-from slowwave.web.markdown import markdown, plain
+from slowwave.web.markdown import body, markdown, plain
 from slowwave.web.request import local, to
 from slowwave.web.review_queue import in_words
 from slowwave.web.search import RATINGS, bar
@@ -41,10 +42,10 @@ def templates() -> Environment:
     environment.globals.update(to=to, local=local, places=PLACES, words_of=words_of)
     known = {name: sorted(words) for name, words in KNOWN_WORDS.items()}
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
-    environment.globals.update(others_say_it=others_say_it, in_words=in_words)
+    environment.globals.update(others_say_it=others_say_it, in_words=in_words, state_of=state_of)
     environment.filters.update(
-        raw=raw, when=when, markdown=markdown, plain=plain, became=outcome_of, by_source=by_source, bar=bar,
-        date=day, lcfirst=lambda text: text[:1].lower() + text[1:],
+        raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body, became=outcome_of,
+        by_source=by_source, bar=bar, date=day, lcfirst=lambda text: text[:1].lower() + text[1:],
         ucfirst=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip
     return environment
@@ -63,6 +64,11 @@ def when(moment: datetime | None, now: datetime) -> Markup:
     return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M} UTC">{}</time>').format(
         utc.isoformat(), utc, since(moment, now)
     )
+
+
+def notice_text(notice: str) -> object:
+    """Return a notice with text between backticks as code; one with links is safe already."""
+    return notice if isinstance(notice, Markup) else templates().filters["commands"](notice)
 
 
 def rendered(template: str, **data: Any) -> str:  # noqa: ANN401 - whatever it is about

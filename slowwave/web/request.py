@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
+from markupsafe import Markup
+
+from slowwave.common.quoting import printable
 from slowwave.serving.request import MemoryRequest
 
 if TYPE_CHECKING:
@@ -70,7 +73,7 @@ class ShownPage:
 
 
 class Redirect(NamedTuple):
-    """Redirect after an action, with a notice for the next page."""
+    """Redirect after an action, with a notice for the next page: plain text, or safe HTML as `Markup`."""
 
     to: str
     notice: str = ""
@@ -121,6 +124,11 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
 def to(*parts: str) -> str:
     """Return the address of a page of this site, with quoted parts."""
     return "/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def linked(memory_id: str, title: str) -> Markup:
+    """Return a link to a memory, for a notice."""
+    return Markup('<a href="{}">{}</a>').format(to("memory", memory_id), printable(title) or memory_id)
 
 
 def local(path: str, otherwise: str) -> str:

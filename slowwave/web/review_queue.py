@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
+from markupsafe import Markup
 
 from slowwave.common import ids
 from slowwave.common.pluralize import counted
@@ -16,10 +17,19 @@ from slowwave.lifecycle.decisions import get_decision
 from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed
 from slowwave.lifecycle.refusals import repeated_memory, senders
 from slowwave.lifecycle.trusted_sources import trust, trusted_sources, untrust
-from slowwave.views import mcp_text
 from slowwave.views.decisions import outcome_of
 from slowwave.views.differences import Piece, apart
-from slowwave.web.request import PAGE, PageRequest, PageRoute, Redirect, ShownPage, local, to, together
+from slowwave.web.request import (
+    PAGE,
+    PageRequest,
+    PageRoute,
+    Redirect,
+    ShownPage,
+    linked,
+    local,
+    to,
+    together,
+)
 
 if TYPE_CHECKING:
     from slowwave.journal import Entry
@@ -99,7 +109,8 @@ def untrust_source(request: PageRequest) -> Redirect:
     source = request.form.get("source", "")
     new = untrust(request.memory.tenant, source)
     message = f"{in_words(source)} are judged by the save gate again."
-    return Redirect("/quarantine", message if new else "No such rule; nothing changed.")
+    back = local(request.form.get("back", ""), "/quarantine")
+    return Redirect(back, message if new else "No such rule; nothing changed.")
 
 
 def in_words(source: str) -> str:
@@ -245,7 +256,11 @@ def _pair(row: dict[str, Any]) -> str:
 def undo(request: PageRequest) -> Redirect:
     """Undo a decision."""
     done = request.memory.undo(request.path["decision"], viewer=request.viewer)
-    message = mcp_text.undone(done["outcome"], done["memory_id"], done["other_memory"])
+    pair = [done["memory_id"], done["other_memory"]]
+    texts = _texts(request, pair)
+    message = Markup("Undone: {} of {} and {}. Both have their previous state, and stay separate.").format(
+        done["outcome"], *(linked(name, _title(texts, name)) for name in pair)
+    )
     return Redirect(local(request.form.get("back", ""), "/decisions" if request.person else "/"), message)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup
 
 from slowwave.common.arguments import parsed_day
 from slowwave.errors import NotFoundError
@@ -14,7 +16,7 @@ from slowwave.search.filters import Filters
 from slowwave.views import mcp_text
 from slowwave.views.scores import MEANING, by_source
 from slowwave.web.browsing import overview
-from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, to
+from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, linked, to
 from slowwave.web.sessions import KeptSearch
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 RESULTS: Final = 10  # of a search (count)
 WIDTH: Final = 100  # units of a bar for a score of 1
+FITS: Final = ("strong", "fair", "weak")
+"""Words for how well a result fits the question, the best first."""
 RATINGS: Final = {"helpful": "it helped", "neutral": "beside the point", "unhelpful": "wrong"}
 """Labels of the rating buttons."""
 
@@ -48,6 +52,7 @@ def again(request: PageRequest, kept: KeptSearch) -> ShownPage:
         "response": response,
         "rated": kept.ratings,
         "legend": _legend(response),
+        "fits_apart": _is_apart([result.fit for result in response.results]),
         "nothing": _nothing(request, response),
         "floor": request.memory.policy.abstention_floor,
     })  # fmt: skip
@@ -90,7 +95,11 @@ def rate(request: PageRequest) -> Redirect:
     search_id = kept.response.search_id
     done = request.memory.feedback(search_id, memory_id, rating, viewer=request.viewer)
     kept.ratings[done.memory_id] = done.rating
-    message = mcp_text.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
+    titles = {result.memory_id: result.title for result in kept.response.results}
+    again = "" if done.new else " It was recorded before; it counts once."
+    message = Markup("Recorded: {} for {}.{}").format(
+        RATINGS.get(done.rating, done.rating), linked(done.memory_id, titles.get(done.memory_id, "")), again
+    )
     return Redirect(f"{to('found', search_id)}#m-{done.memory_id}", message)
 
 
@@ -143,6 +152,12 @@ def _legend(response: SearchResponse) -> list[tuple[str, str]]:
         if result.explanation is not None:
             seen |= dict.fromkeys(by_source(result.explanation.contributions))
     return [(source, MEANING.get(source, source)) for source in seen]
+
+
+def _is_apart(fits: Sequence[str]) -> bool:
+    """Whether a result fits the question better than one above it: the order follows the whole score."""
+    places = [FITS.index(fit) for fit in fits]
+    return places != sorted(places)
 
 
 def _nothing(request: PageRequest, response: SearchResponse) -> str:

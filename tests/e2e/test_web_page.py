@@ -165,6 +165,7 @@ def every_page(served: Served) -> list[str]:
         "/learning/words/approve",
         "/learning/roll-back",
         "/timeline",
+        "/settings",
         "/nowhere",
     ]
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import pytest
 from page_home import words
 
-from slowwave.web.markdown import markdown, plain
+from slowwave.views.gate_text import words_of
+from slowwave.web.markdown import body, markdown, plain
 
 WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
 LAMP = "The lamp on the pier is red since the storm."
 KETTLE = "The kettle in the kitchen whistles at noon."
+LIMIT = "The limit of the API is 60 requests a minute, and the gateway enforces it."
+RAISED = "We raised the limit of the API to 100 requests a minute for every plan."
 SECRET = "The code of the safe in the cellar is 4711ZK since Tuesday."
 
 
@@ -105,7 +109,7 @@ def test_a_history_says_in_words_what_changed(person, memory, saved):
         ("cut in **the mid …", "", "cut in the mid …"),
         ("```py\nx = 1\n```", "", "x = 1"),
         ("2 * 3 * 4 < 25 & <b>", "", "2 * 3 * 4 < 25 & <b>"),
-        ("Lamp", "Lamp", "Lamp"),
+        ("Lamp", "Lamp", ""),
     ],
 )
 def test_a_preview_has_no_marks_of_markdown(text, title, preview):
@@ -116,8 +120,47 @@ def test_an_unknown_memory_ends_the_action_before_it_begins(person, memory, save
     one = saved(LAMP, title="Lamp")
     assert person.refused("/memories/act", 404, action="forget", **marks(one, "nobody"))
     assert memory.get(one).status == "live"
-    assert "No memory is marked" in person.refused("/memories/act", 400, action="forget")
+    told = person.done("/memories/act", action="forget", back="/memories?state=forgotten")
+    assert "No memory is marked. Nothing was done." in told
     assert "use one of forget" in person.refused("/memories/act", 400, action="eat", **marks(one))
+
+
+def test_a_refused_note_in_the_list_says_why_and_since_when(person, memory):
+    memory.save("ok", title="Too short")
+    page = person.words("/memories?state=quarantined")
+    assert "refused just now" in page
+    (refused,) = memory.quarantine()
+    for reason in refused["reasons"]:
+        assert words_of(reason).why in page
+    memory.save("4711 4711", title="Safe code", sensitivity="secret")
+    page = person.text("/memories?state=quarantined")
+    assert "4711" not in page
+    assert "Safe code" not in page
+
+
+def test_an_outdated_memory_is_marked_in_the_list_and_on_its_page(person, assistant, memory, saved):
+    old = saved(
+        "The limit of the API is 60 requests a minute, and the gateway enforces it.", title="API limit"
+    )
+    new = saved(
+        "We raised the limit of the API to 100 requests a minute for every plan.", title="API limit raised"
+    )
+    for visitor in (person, assistant):
+        for path in ("/memories", f"/memory/{old}"):
+            page = visitor.text(path)
+            assert re.search(
+                rf"outdated, until [^<]+</span> see <a href=\"/memory/{new}\">API limit raised", page
+            )
+            assert page.count("outdated, until") == 1
+    assert "outdated, until" not in person.text(f"/memory/{new}")
+    memory.forget(new)
+    assert "outdated" not in person.text("/memories").partition("<ol")[2]
+
+
+def test_a_secret_memory_outdates_none(person, saved):
+    saved(LIMIT, title="API limit")
+    saved(RAISED, title="API limit raised", sensitivity="secret")
+    assert "outdated" not in person.text("/memories").partition("<ol")[2]
 
 
 def test_refused_notes_are_discarded_with_undo_and_released(person, memory):
@@ -152,7 +195,14 @@ def test_the_first_page_says_what_there_is_and_offers_questions(person, memory, 
     saved(SECRET, title="Safe", sensitivity="secret")
     memory.save("ok", title="Too short")
     page = person.text("/")
-    for part in ("2 memories", "1 note held back", "learning", "What do I know about Lamp?", "fact", "pier"):
+    for part in (
+        "2 memories",
+        "1 note in quarantine",
+        "learning",
+        "What do I know about Lamp?",
+        "fact",
+        "pier",
+    ):
         assert part in words(page)
     assert "4711ZK" not in page
     assert "Safe" not in page
@@ -236,3 +286,41 @@ def test_cells_of_a_table_have_no_inline_style():
     html = str(markdown("| a | b |\n|:-:|--:|\n| 1 | 2 |"))
     assert "<td>1</td>" in html
     assert "style" not in html
+
+
+LONG = (
+    "The harbour office of Stromness opens at eight on weekdays and at ten on Saturdays, but in January "
+    "it is shut."
+)
+
+
+def test_a_title_of_first_words_stands_once(person, saved):
+    one = saved(LONG)
+    other = saved(LAMP)
+    pages = {}
+    for path in ("/memories", "/?q=when+does+the+harbour+office+open", f"/memory/{one}"):
+        page = person.text(path)
+        shown = re.sub(r"<(details|title|svg)\b.*?</\1>", "", page, flags=re.DOTALL)
+        shown = re.sub(r'<(\w+) class="unseen".*?</\1>', "", shown, flags=re.DOTALL)
+        pages[path] = words(shown.partition("<main")[2])
+        assert pages[path].count("The harbour office of Stromness") == 1, path
+    assert "… Saturdays, but in January it is shut." in pages["/memories"]
+    assert pages["/memories"].count(LAMP) == 1
+    assert 'class="unseen">The lamp' in person.text(f"/memory/{other}")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "rest"),
+    [
+        ("# Lamp\n\nIt is red.", "Lamp", "It is red."),
+        ("The lamp is red.", "Lamp", "The lamp is red."),
+        ("Lamp\nIt is red.", "Lamp", "It is red."),
+        ("Lamp on the pier", "Lamp", "Lamp on the pier"),
+        ("The lamp on the pier\nis red.", "The lamp on …", "… the pier\nis red."),
+        ("The **lamp on** the pier", "The **lamp …", "The **lamp on** the pier"),
+        ("", "Lamp", ""),
+        ("It is red.", "", "It is red."),
+    ],
+)
+def test_a_body_leaves_out_what_its_title_repeats(text, title, rest):
+    assert body(text, title) == rest

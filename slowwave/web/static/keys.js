@@ -28,7 +28,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+const marks = () => [...document.querySelectorAll('input[form="bulk"]')];
+
+function offer() {
+  const none = !marks().some((box) => box.checked);
+  for (const button of document.querySelectorAll("#bulk button")) button.disabled = none;
+}
+
 document.addEventListener("change", (event) => {
-  if (!event.target.matches("[data-mark-all]")) return;
-  for (const box of document.querySelectorAll('input[form="bulk"]')) box.checked = event.target.checked;
+  if (event.target.matches("[data-mark-all]")) for (const box of marks()) box.checked = event.target.checked;
+  offer();
 });
+addEventListener("pageshow", offer);
