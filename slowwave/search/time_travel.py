@@ -33,7 +33,6 @@ from slowwave.search.stored_pairs import StoredPairs, pairs_as_of
 from slowwave.store.frames import to_schema
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
-from slowwave.store.text import IndexTokenizer
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -125,7 +124,7 @@ def rebuild_as_of(space: Workspace, day: date) -> Searcher:
         rows = to_schema(
             _chunks(space, namespace, _present(memories(namespace))), space.store.specs["chunks"].schema
         )
-        return snapshot_of(rows, vocabulary, IndexTokenizer())
+        return snapshot_of(rows, vocabulary, space.store.table("chunks"))
 
     return Searcher(channels, space.embedder, PastSignals(space, memories, day), learned_boost(space))
 

@@ -96,10 +96,6 @@ class TableReader(TableConnection, ABC):
         with self.explaining(name):
             return super()._open(name)
 
-    def _open_dataset(self, name: str, session: Any) -> Any:  # noqa: ANN401 - Lance has no types
-        with self.explaining(name):
-            return super()._open_dataset(name, session)
-
     @contextmanager
     def explaining(self, name: str) -> Iterator[None]:
         """Raise an error that names the rebuild command if the table is damaged.
