@@ -27,7 +27,8 @@ from slowwave.home.workspace import Workspace
 from slowwave.store import Store, one_of
 from slowwave.store.append_only import fill_or_replace
 from slowwave.store.database import Written
-from slowwave.store.reading import compact, matching, parts
+from slowwave.store.fragments import rows_in
+from slowwave.store.reading import TableReader, compact, matching, parts
 
 DAILY_FRESH = dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=26), fail_window=timedelta(hours=50))
 """Freshness of nightly assets: warn after one missed night, fail after two."""
@@ -292,6 +293,8 @@ def rows_of(
     store: Store, name: str, days: Sequence[str], columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
     """Read the rows of some days of a table, in no order."""
+    if len(days) >= SCANNED_FROM and isinstance(store, TableReader):
+        return rows_in(store, name, days, columns=columns)
     read = partial(matching, store) if len(days) >= SCANNED_FROM else store.read
     return read(name, one_of("day", days), columns=columns)
 

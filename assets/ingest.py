@@ -27,6 +27,7 @@ from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.common.progress import task
 from slowwave.home.fault_isolation import rows_in_scope
 from slowwave.home.processing_watermarks import NOTES, faulty_days
+from slowwave.home.visibility import open_rows
 from slowwave.home.workspace import Workspace
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.entry import ERASURE, WORDS
@@ -37,6 +38,7 @@ from slowwave.lifecycle.echo_window import served_passages
 from slowwave.lifecycle.pending_decisions import COMMAND, waiting
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
+from slowwave.lifecycle.write_path import close_refused
 from slowwave.maintenance.stale_partitions import ACTS
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
@@ -222,6 +224,7 @@ def memories(
     space = slowwave.space
     judged = _judged(context, space.store)
     acts = pl.concat([passed(*judged, name) for name in ("pass", "retire", *WORDS)])
+    secret = judged[0].filter((pl.col("act") == "save") & ~open_rows())
 
     def embedded(notes: pl.DataFrame) -> pl.DataFrame:
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
@@ -238,6 +241,7 @@ def memories(
                 retried = own.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
                 retried = retried.join(lost, on=["memory_id", "revision"], how="semi")
                 done[str(day)] += admit_batch(own, retried, embedded, again=True)
+        close_refused(own, rows_in_scope(own, secret))
         return done
 
     by_namespace, faults = run_per_namespace(space, ingest_days)

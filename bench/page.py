@@ -106,7 +106,11 @@ def _measure(memory: slowwave.Memory, home: Path, size: int, times: int, named: 
     pages = {
         "/": "/", "/?q=": "", "/memories": "/memories", "/memory/ID": f"/memory/{named}",
         "/memory/ID/erase": f"/memory/{named}/erase", "/quarantine": "/quarantine",
-        "/timeline": "/timeline", "/settings": "/settings",
+        "/memories?filters": "/memories?type=note&by=vault&from=2026-01-01&date=created&sort=title",
+        "/memories?skip": f"/memories?skip={size // CHUNKS_PER_MEMORY // 2}",
+        "/timeline": "/timeline", "/timeline?month": "/timeline?month=2026-01",
+        "/timeline?kind": "/timeline?kind=changed",
+        "/settings": "/settings",
         "/decisions": "/decisions", "/learning": "/learning", "/trend": "/trend", "/judge": "/judge",
     }  # fmt: skip
     for name, path in pages.items():

@@ -262,7 +262,11 @@ def _in_columns(lines: list[str]) -> list[int]:
 
     Two spaces after a stop and justified lines are no columns: their cells are clauses and small words.
     """
-    rows = [(at, cells) for at, line in enumerate(lines) if len(cells := _cells(line)) >= CELLS]
+    rows = [
+        (at, cells)
+        for at, line in enumerate(lines)
+        if "  " in line and len(cells := _cells(line)) >= CELLS  # no row of columns is without it
+    ]
     in_table: set[int] = set()
     for (above, first), (below, second) in pairwise(rows):
         headed = above in in_table and lines[rows[0][0]].isupper()

@@ -132,7 +132,7 @@ def _words(text: str, wanted: int, letters: int) -> int:
 
 def _letters(text: str) -> int:
     """Count the items among letters of scripts without spaces."""
-    if text.isascii():
+    if text.isascii() or _ALONE.search(text) is None:
         return 0
     letters = "".join(_ALONE.findall(_PHRASES.sub(" ", text)))
     if not letters:

@@ -139,10 +139,10 @@ class Memories:
         parts = self.parts(record)
         return unite(record.labels, (part.labels for part in parts)) if parts else record.labels
 
-    def change(self, record: AdmissionRecord) -> MemoryChange:
+    def change(self, record: AdmissionRecord, vector: Vector | None = None) -> MemoryChange:
         """Return the new state of a memory with all that it absorbed."""
         parts = tuple((part.memory_id, part.revision) for part in self.parts(record))
-        return MemoryChange(record, self.content(record), None, parts, self.labels(record))
+        return MemoryChange(record, self.content(record), vector, parts, self.labels(record))
 
 
 def merge_lines(content: str, addition: str) -> tuple[str, tuple[str, ...]]:
@@ -332,6 +332,8 @@ class BatchMemories(Memories):
         self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
     ) -> list[AdmissionRecord]:
         """See `Memories`."""
+        if not record.absorbed:
+            return []
         self.recall_missing(record.absorbed)
         return super().parts(record, among)
 
@@ -346,6 +348,8 @@ class BatchMemories(Memories):
 
     def content(self, record: AdmissionRecord) -> str:
         """Return the content of a memory with all absorbed texts."""
+        if not record.absorbed and record.memory_id not in self.before:
+            return record.content
         if (before := self._unchanged(record)) is not None:
             return _content_before(before)
         key = (record.memory_id, record.revision, *(p.memory_id + p.revision for p in self.parts(record)))
@@ -384,7 +388,7 @@ class BatchMemories(Memories):
         changes: dict[str, MemoryChange] = {}
         for name in sorted(self._touched):
             record, before = self.records[name], self.before.get(name)
-            change = replace(self.change(record), vector=self.vector(record))
+            change = self.change(record, self.vector(record))
             if name in self.entered:
                 entered[name] = change
             elif before is not None and (

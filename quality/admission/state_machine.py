@@ -66,7 +66,9 @@ class MemoryStateMachine:
         old = memories.records.get(name)
         restore, lapses = (memories.snapshot(), dict(self._lapses)) if old is not None else (None, {})
         absorbed = () if old is None else self._make_way(old, note)
-        entered = replace(note, absorbed=absorbed, status=LIVE, replaced_by=None)
+        entered = note
+        if (note.absorbed, note.status, note.replaced_by) != (absorbed, LIVE, None):
+            entered = replace(note, absorbed=absorbed, status=LIVE, replaced_by=None)
         verdict = self._verdicts.about(entered, old)
         if verdict.decision.refused:
             if restore is not None:
@@ -76,9 +78,9 @@ class MemoryStateMachine:
         for actor, other in verdict.back:
             memories.take_back(actor, other)
         parted = {actor for actor, other in verdict.back if other == name}
-        memories.enter(
-            replace(entered, absorbed=tuple(part_id for part_id in absorbed if part_id not in parted))
-        )
+        if parted:
+            entered = replace(entered, absorbed=tuple(name for name in absorbed if name not in parted))
+        memories.enter(entered)
         for decision in (verdict.decision, *verdict.looks):
             memories.carry_out(decision)
         for record in verdict.lapsed:

@@ -9,7 +9,7 @@ INSPECTED = 6_000
 """Characters that are inspected; of a longer text its beginning, middle and end, a third each."""
 
 
-_STOPS = str.maketrans(dict.fromkeys(".!?\u061f\u06d4\u0964\u3002\uff01\uff1f", "\n"))
+_STOPS = ".!?\u061f\u06d4\u0964\u3002\uff01\uff1f"
 
 
 IDEOGRAPHS = (0x3400, 0x9FFF)
@@ -18,13 +18,17 @@ IDEOGRAPHS = (0x3400, 0x9FFF)
 HANGUL = (0xAC00, 0xD7A3)
 
 
+_LAST_ASCII = 127
+
+
 _KANA = (0x3041, 0x30FF)
 
 
 _SOUTH_EAST_ASIA = (0x0E00, 0x0EFF)
 
 
-Array = npt.NDArray[np.int64]
+Array = npt.NDArray[np.int64] | npt.NDArray[np.uint8]
+"""Code points of a text; one byte each if it is ASCII."""
 
 
 def inspected(text: str) -> str:
@@ -39,8 +43,13 @@ def inspected(text: str) -> str:
 def codes_of(text: str) -> Array:
     """Return the code points of a text; lone surrogates are allowed."""
     if text.isascii():
-        return np.frombuffer(text.encode(), np.uint8).astype(np.int64)
+        return np.frombuffer(text.encode(), np.uint8)
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+
+
+def is_ascii(codes: Array) -> bool:
+    """Whether code points are of an ASCII text, as `codes_of` returns them."""
+    return codes.dtype == np.uint8
 
 
 def rising(value: float, low: float, high: float) -> float:
@@ -57,8 +66,8 @@ def share_between(codes: Array, *ranges: tuple[int, int]) -> float:
     """Return the share of the characters in any of some ranges."""
     if len(codes) == 0:
         return 0.0
-    highest = int(codes.max())
-    between = ((codes >= low) & (codes <= high) for low, high in ranges if low <= highest)
+    highest = _LAST_ASCII if is_ascii(codes) else int(codes.max())
+    between = ((codes >= low) & (codes <= min(high, highest)) for low, high in ranges if low <= highest)
     return sum(int(np.count_nonzero(inside)) for inside in between) / len(codes)
 
 
@@ -74,9 +83,10 @@ def novelty_of(folded: str, tokens: list[str]) -> float:
     """
     shingles = shingles_of(" ".join(tokens))
     distinct = count_distinct(shingles) / len(shingles)
-    sentences = [
-        part for sentence in folded.translate(_STOPS).split("\n") if len(part := sentence.strip()) >= 8
-    ]
+    cut = folded
+    for stop in _STOPS:
+        cut = cut.replace(stop, "\n")  # of one that is not there, next to nothing
+    sentences = [part for sentence in cut.split("\n") if len(part := sentence.strip()) >= 8]
     sentence_length = sum(map(len, sentences))
     new = sum(map(len, set(sentences))) / sentence_length if sentence_length else 1.0
     return rising(distinct, 0.42, 0.62) * rising(new, 0.45, 0.65)

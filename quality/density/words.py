@@ -22,12 +22,14 @@ from slowwave.quality._lexicons import (
     SOFT_WORDS,
     VOWELS,
 )
+from slowwave.quality.density.remembered import RememberedWords
 from slowwave.quality.density.statistics import (
     HANGUL,
     IDEOGRAPHS,
     Array,
     count_distinct,
     falling,
+    is_ascii,
     rising,
     share_between,
     shingles_of,
@@ -55,34 +57,18 @@ class Kinds:
 _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
 
 
-_REMEMBERED = 1 << 15
-
-
-_LONGEST_REMEMBERED = 32
-
-
 def kinds_of(words: list[str]) -> Kinds:
     """Count the words of each kind."""
-    tally = np.bincount(np.fromiter(map(_KIND_OF, words), np.int64, len(words)), minlength=len(_BITS))
-    return Kinds(len(words), *(tally @ _BITS).tolist())
+    kinds = bytes(map(_KIND_OF, words))
+    counts = [0] * 8
+    for kind in set(kinds):
+        count = kinds.count(kind)
+        for bit in _BITS[kind]:
+            counts[bit] += count
+    return Kinds(len(words), *counts)
 
 
-_BITS = np.array([[kinds >> bit & 1 for bit in range(8)] for kinds in range(1 << 8)])
-
-
-class _RememberedKinds(dict[str, int]):
-    """Kinds of words: they repeat within and between texts."""
-
-    def __missing__(self, word: str) -> int:
-        kinds = _find_kinds(word)
-        if len(word) <= _LONGEST_REMEMBERED:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[word] = kinds
-        return kinds
-
-
-_KIND_OF = _RememberedKinds().__getitem__
+_BITS = [[bit for bit in range(8) if kinds >> bit & 1] for kinds in range(1 << 8)]
 
 
 def _find_kinds(word: str) -> int:
@@ -97,6 +83,9 @@ def _find_kinds(word: str) -> int:
     if word in LOREM_WORDS:
         kinds |= _LOREM
     return kinds | _LEGAL if word in LICENCE_WORDS else kinds
+
+
+_KIND_OF = RememberedWords(_find_kinds).__getitem__
 
 
 def _shape(word: str) -> int:
@@ -187,7 +176,7 @@ def _frequencies(letters: Array, solid: Array) -> float:
 
     Those of two alphabets together are as even as in random letters.
     """
-    if letters.max(initial=0) < _BEYOND_LATIN:
+    if is_ascii(letters) or letters.max(initial=0) < _BEYOND_LATIN:
         return min(_natural(letters), _natural(solid))
     alphabets = _ALPHABETS[np.minimum(letters >> 8, _SYLLABLES)]
     present = np.flatnonzero(np.bincount(alphabets))
@@ -233,7 +222,7 @@ def _keys(letters: Array) -> float:
     It is the share of neighbouring letters that are neighbouring keys.
     """
     table = _key_table()
-    places = table[np.minimum(letters, len(table) - 1)]
+    places = table[letters if is_ascii(letters) else np.minimum(letters, len(table) - 1)]
     is_key = places > 0
     pairs = is_key[:-1] & is_key[1:]
     steps = np.abs(places[1:] - places[:-1])[pairs]

@@ -10,13 +10,17 @@ from functools import lru_cache
 
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.longer import words_of
+from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.divergence.sentences import statements
 from slowwave.quality.divergence.statements import contradicted
 from slowwave.quality.divergence.subject import VALUES, Subject, different_places, same_subject
-from slowwave.quality.divergence.tokens import traits
+from slowwave.quality.divergence.tokens import Traits, traits
 
 MAX_STATEMENTS = 16  # compared statements of each passage (count)
+MIN_COMMON = 2  # equal words of two statements of equal form (count)
+_LASTING = frozenset({"number", "unit", "time", "version"})  # kinds of values that hold until they change
+_WEEKDAY, _PAST = "wd:", "tense:past"
 _COMMON = 0.6  # minimum share of the words of the shorter statement in the other
 
 
@@ -57,8 +61,35 @@ def _is_opposed(one: str, other: str, left: ComparedNote, right: ComparedNote) -
         return True  # one says what the other denies, word for word
     if any(difference.kind not in VALUES for difference in changed):
         return False
+    if _have_equal_form(*sides):
+        return True
     title = left.title if left.title.casefold() == right.title.casefold() else ""
     return same_subject(Subject(title, "", sides[0]), Subject(title, "", sides[1]), differences)
+
+
+def _have_equal_form(one: Traits, other: Traits) -> bool:
+    """Whether two statements differ in one value alone: `the ferry leaves at nine`, `… at ten`.
+
+    A value that names something (flat 8) and a calendar date make two statements, and so does what happened
+    once. They need no title to be about one thing, as all their other words are equal.
+    """
+    if len(one.tokens) != len(other.tokens) or len(one.tokens) <= MIN_COMMON:
+        return False
+    changed = [pair for pair in zip(one.tokens, other.tokens, strict=True) if pair[0].key != pair[1].key]
+    if len(changed) != 1 or len({token.kind for token in changed[0]}) > 1:
+        return False
+    by_weekday = all(token.key.startswith(_WEEKDAY) for token in changed[0])
+    lasting = changed[0][0].kind in _LASTING or by_weekday
+    return (
+        lasting and not any(map(_tells_what_happened, (one, other))) and not name_different_things(one, other)
+    )
+
+
+def _tells_what_happened(side: Traits) -> bool:
+    """Whether a statement is in the past tense: such events may both have happened."""
+    return any(token.key == _PAST for token in side.light) or any(
+        token.kind == "word" and token.form.casefold().endswith("ed") for token in side.tokens
+    )
 
 
 def _pairs(left: str, right: str) -> Iterator[tuple[str, str]]:

@@ -72,7 +72,28 @@ def outdated_memories(
         passages: Passages that the search found.
         further: More of them that rank lower; they count if they say that something changed.
     """
-    following = _replaced_values(question, passages, further)
+    following = _following(question, passages, further)
+    return {
+        memory: Outdated(_last(memory, following).memory_id, _moment(after), after.memory_id)
+        for memory, after in following.items()
+    }
+
+
+def update_of(memory_id: str, question: Question, passages: Sequence[DatedPassage]) -> Outdated | None:
+    """Return what `outdated_memories` returns for one memory.
+
+    Few memories are outdated: the other ones are compared with each other only if this one is.
+    """
+    if memory_id not in _following(question, passages, (), of=memory_id):
+        return None
+    return outdated_memories(question, passages).get(memory_id)
+
+
+def _following(
+    question: Question, passages: Sequence[DatedPassage], further: Sequence[DatedPassage], of: str = ""
+) -> dict[str, DatedPassage]:
+    """Return the first passage that replaces something, by the older memory; `of` is one of these, or all."""
+    following = _replaced_values(question, passages, further, of)
     short, lower = ([passage for passage in found if is_note(passage.text)] for found in (passages, further))
     texts = {passage.memory_id: passage.text for passage in short}
     following = {
@@ -80,17 +101,14 @@ def outdated_memories(
         for memory, newer in following.items()
         if not (memory in texts and _are_apart(question, texts[memory], newer.text))
     }
-    for memory, newer in _announced_changes(question, short, lower).items():
+    for memory, newer in _announced_changes(question, short, lower, of).items():
         if memory not in following or _order(newer) < _order(following[memory]):
             following[memory] = newer
-    return {
-        memory: Outdated(_last(memory, following).memory_id, _moment(after), after.memory_id)
-        for memory, after in following.items()
-    }
+    return following
 
 
 def _announced_changes(
-    question: Question, short: Sequence[DatedPassage], lower: Sequence[DatedPassage]
+    question: Question, short: Sequence[DatedPassage], lower: Sequence[DatedPassage], of: str
 ) -> dict[str, DatedPassage]:
     """Return the first short note that announces a change, by the older note."""
     following: dict[str, DatedPassage] = {}
@@ -103,7 +121,7 @@ def _announced_changes(
     dated = sorted(((_order(passage), at) for at, passage in enumerate((*short, *lower))))
     passages = [(moment, (*short, *lower)[at]) for moment, at in dated]
     for moment, older in passages:
-        if all(older is not one for one in short):
+        if (of and older.memory_id != of) or all(older is not one for one in short):
             continue
         is_about = says_of(question.asked, older.text) or says_of(question.asked, older.title)
         for later, newer in passages:
@@ -143,7 +161,7 @@ def _titles(*passages: DatedPassage) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _replaced_values(
-    question: Question, passages: Sequence[DatedPassage], further: Sequence[DatedPassage]
+    question: Question, passages: Sequence[DatedPassage], further: Sequence[DatedPassage], of: str
 ) -> dict[str, DatedPassage]:
     """Return the first passage with a newer value, by the older passage."""
     following: dict[str, DatedPassage] = {}
@@ -160,16 +178,18 @@ def _replaced_values(
                 groups[passage.sensitivity].append(one)
     for group in groups.values():
         if any(one.news for one in group):
-            _compare(group, question, following)
+            _compare(group, question, following, of)
     return following
 
 
-def _compare(group: Sequence[_Compared], question: Question, following: dict[str, DatedPassage]) -> None:
+def _compare(
+    group: Sequence[_Compared], question: Question, following: dict[str, DatedPassage], of: str
+) -> None:
     """Note the first newer passage of each memory with an outdated value."""
     dated = sorted(((_order(one.passage), at) for at, one in enumerate(group)))
     for place, (moment, at) in enumerate(dated):
         older = group[at]
-        if not older.about:
+        if not older.about or (of and older.passage.memory_id != of):
             continue
         for later, other in dated[place + 1 :]:
             newer = group[other]
@@ -194,8 +214,10 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
+    if not pairs or not _one_subject(older.passage, newer.passage):
+        return False
     hits = [pair for pair in pairs if replaces(*pair, older.found, newer.found, question)]
-    if not hits or not _one_subject(older.passage, newer.passage):
+    if not hits:
         return False
     if newer.about:
         return True

@@ -21,7 +21,7 @@ from slowwave.scoring.arrays import Floats, Integers
 from slowwave.scoring.days import DAY_US
 from slowwave.scoring.feedback.columns import codes, day_ends, day_names, day_number, in_step
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.votes import WHO, with_displaced
+from slowwave.scoring.feedback.votes import VOICE, WHO, with_displaced
 
 FIXED_MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
 SUMS = ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")
@@ -149,8 +149,12 @@ _VOTE = (
 def _explicit(signals: pl.DataFrame, votes_before: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
     """Return the additions of each vote, less the votes that they displace."""
     new = signals.lazy().filter(pl.col("tier") != IMPLICIT).select(_VOTE).collect()
+    # Votes of others displace nothing. They are most of a long history, and sorting them its greatest cost.
+    pairs = new.select("memory_id", user=VOICE).unique()
+    old = votes_before.select(_VOTE).with_columns(user=VOICE)
+    old = old.join(pairs, on=["memory_id", "user"], how="semi").drop("user")
     new = new.with_columns(new=pl.lit(value=True))
-    old = votes_before.select(_VOTE).with_columns(new=pl.lit(value=False))
+    old = old.with_columns(new=pl.lit(value=False))
     votes = with_displaced(pl.concat([old, new]), policy.principal_votes)
     added_votes = votes.filter("new").with_columns(number=day_number())
     displaced_votes = votes.join(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
 
 from slowwave.scoring.ranking.breakdown import Contribution
 from slowwave.scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
@@ -39,41 +42,48 @@ class ScoreExplainer:
         self._candidates, self._names, self._policy = candidates, names, policy
         say = candidates.vector_say
         self._meaning = "meaning" if say == 1.0 else f"meaning, the model knows the language by {say:.0%}"
-        self._first, self._position = columns.first.tolist(), columns.position.tolist()
-        self._parts = {source: part.tolist() for source, part in scored.parts.items()}
-        self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
+        self._first, self._position, self._scored = columns.first, columns.position, scored
 
     def results(self, memories: Sequence[int], injections: Sequence[Injection]) -> tuple[RankedMemory, ...]:
         """Return the results of some memories, ranked from 1."""
-        served, counts = self._terms["served"], self._terms["data_points"]
+        explained = np.array(memories, dtype=np.int64)
+        terms = {name: getattr(self._scored, name)[explained].tolist() for name in _TERMS}
+        parts = {source: part[explained].tolist() for source, part in self._scored.parts.items()}
         effective = are_highly_effective(
-            [served[at] for at in memories], [int(counts[at]) for at in memories],
+            terms["served"], list(map(int, terms["data_points"])),
             bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
         )  # fmt: skip
         recalled = {injection.memory_id for injection in injections}
         return tuple(
-            self._result(at, place, flagged, recalled)
-            for place, (at, flagged) in enumerate(zip(memories, effective, strict=True), start=1)
-        )
+            self._result(
+                at, row + 1, flagged, recalled,
+                {source: part[row] for source, part in parts.items()},
+                {name: values[row] for name, values in terms.items()},
+            )
+            for row, (at, flagged) in enumerate(zip(memories, effective, strict=True))
+        )  # fmt: skip
 
-    def _result(self, at: int, place: int, flagged: bool, recalled: Set[str]) -> RankedMemory:
-        name, term = self._names[at], {name: values[at] for name, values in self._terms.items()}
+    def _result(
+        self, at: int, rank: int, flagged: bool, recalled: Set[str], parts: Mapping[str, float],
+        term: Mapping[str, Any],
+    ) -> RankedMemory:  # fmt: skip
+        name = self._names[at]
         state = self._candidates.states.get(name, NEUTRAL)
-        chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
+        chunks = tuple(self._position[self._first[at] : self._first[at + 1]].tolist())
         flags = []
         if flagged:
             flags.append(HIGHLY_EFFECTIVE)
         if name in recalled:
             flags.append(RECALL_INJECTED)
         return RankedMemory(
-            rank=place,
+            rank=rank,
             memory_id=name,
             score=term["score"],
-            best=self._position[term["best"]],
+            best=int(self._position[term["best"]]),
             chunks=chunks,
             confidence=self._candidates.confidence.get(name, MEDIUM),
             flags=tuple(flags),
-            contributions=self._breakdown(at, term, len(chunks)),
+            contributions=self._breakdown(name, parts, term, len(chunks)),
             semantic=term["semantic"],
             effectiveness=term["served"],
             combined=term["combined"],
@@ -82,8 +92,15 @@ class ScoreExplainer:
             fit=term["fit"],
         )
 
-    def _breakdown(self, at: int, term: Mapping[str, float], chunks: int) -> tuple[Contribution, ...]:
-        name = self._names[at]
+    def _field_of(self, phrase: str, alias: str) -> str:
+        """Return what a phrase of the question named: an alias, the days asked for, or a trigger phrase."""
+        if alias and phrase == alias:
+            return "alias"
+        return "dates" if phrase and phrase == self._candidates.time_words else "trigger_phrases"
+
+    def _breakdown(
+        self, name: str, parts: Mapping[str, float], term: Mapping[str, Any], chunks: int
+    ) -> tuple[Contribution, ...]:
         state = self._candidates.states.get(name, NEUTRAL)
         trusted = self._candidates.confidence.get(name, MEDIUM)
         weight = self._policy.effectiveness_weight
@@ -93,16 +110,16 @@ class ScoreExplainer:
             VECTOR: ("text", self._meaning),
             BM25: ("text", "words"),
             TITLE: ("alias", alias) if alias else ("title", "words of the query"),
-            TRIGGER: ("alias" if alias and phrase == alias else "trigger_phrases", phrase),
+            TRIGGER: (self._field_of(phrase, alias), phrase),
             "mpab": ("chunks", f"{chunks - 1} more"),
             "neighbour": ("follows", "before or after"),
             "rerank": ("text", "cross-encoder"),
             "time": ("dates", self._candidates.time_words or "time of the query"),
         }
         rows = [
-            Contribution(source, *labels[source], (1 - weight) * part[at])
-            for source, part in self._parts.items()
-            if part[at] != 0 or source in (VECTOR, BM25)
+            Contribution(source, *labels[source], (1 - weight) * part)
+            for source, part in parts.items()
+            if part != 0 or source in (VECTOR, BM25)
         ]
         rows.append(Contribution("effectiveness", "feedback", self._ratings(name), weight * term["served"]))
         if term["learned"]:

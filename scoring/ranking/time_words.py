@@ -27,7 +27,7 @@ _KINDS = (
 _DATED = ("date", "month", "year")
 _DAYS_OF_WEEK = 7
 _FIRST, _LAST = date.min, date.max
-_WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،]+")
+WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،]+")
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
@@ -49,8 +49,8 @@ class TimeWords(NamedTuple):
     order: str = ""
 
 
-class _Language:
-    """Forms of one language; patterns are compiled when a text first needs them."""
+class Language:
+    """Words of time in one language; patterns are compiled when a text first needs them."""
 
     def __init__(self, name: str) -> None:
         table = dict(line.split(" = ", 1) for line in lines("slowwave.scoring", f"time_{name}"))
@@ -67,8 +67,21 @@ class _Language:
             self.weekdays["天"] = self.weekdays["日"]
         self._bound = _any(dict.fromkeys(self.before | self.after, ""))
         plain = [table.get(kind, "") for kind in _KINDS if kind not in _DATED]
-        words = {word for form in (*plain, table["ahead"]) for word in _WORD.findall(form)}
+        words = {word for form in (*plain, table["ahead"]) for word in WORD.findall(form)}
         self.keys = {word for word in words if len(word) > 2 and "{" not in word} | set(self.months)
+
+    def listed(self, kind: str) -> tuple[str, ...]:
+        """Return the forms of a kind as they stand in the list."""
+        return tuple(form for form in self._table.get(kind, "").split(";") if form)
+
+    def every_form(self) -> Iterator[str]:
+        """Yield every word and form of the list."""
+        yield from self._table.values()
+        yield from (*self.months, *self.numbers, *self.units, *self.weekdays)
+
+    def patterns(self, kind: str) -> tuple[re.Pattern[str], ...]:
+        """Return the patterns of a kind."""
+        return tuple(self._whole(form) for form in self.listed(kind))
 
     @cached_property
     def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -121,14 +134,15 @@ def _forms(listed: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _languages() -> tuple[_Language, ...]:
-    return tuple(_Language(name) for name in LANGUAGES)
+def languages_known() -> tuple[Language, ...]:
+    """Return the languages, each with its forms."""
+    return tuple(Language(name) for name in LANGUAGES)
 
 
 @lru_cache(maxsize=1)
-def _keys() -> dict[str, tuple[_Language, ...]]:
-    keys: dict[str, tuple[_Language, ...]] = {}
-    for language in _languages():
+def _keys() -> dict[str, tuple[Language, ...]]:
+    keys: dict[str, tuple[Language, ...]] = {}
+    for language in languages_known():
         for word in language.keys:
             keys[word] = (*keys.get(word, ()), language)
     return keys
@@ -152,11 +166,11 @@ def _time_words(question: str, today: date) -> TimeWords | None:
         if day is not None:
             words = text[: iso.start()].split()
             bound = words[-1] if words else ""
-            return _bounded(iso[0], day, day, bound, _languages())
+            return _bounded(iso[0], day, day, bound, languages_known())
     keys, year = _keys(), _YEAR.search(text) is not None
-    spoken = {id(one) for word in _WORD.findall(text) for one in keys.get(word, ())}
+    spoken = {id(one) for word in WORD.findall(text) for one in keys.get(word, ())}
     wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
-    languages = [one for one in _languages() if (wide if one.unspaced else year or id(one) in spoken)]
+    languages = [one for one in languages_known() if (wide if one.unspaced else year or id(one) in spoken)]
     for language in languages:
         for kind, forms in language.forms:
             matches = [match for form in forms if (match := form.search(text))]
@@ -166,14 +180,14 @@ def _time_words(question: str, today: date) -> TimeWords | None:
     return None
 
 
-def _looks_ahead(text: str, languages: Sequence[_Language]) -> bool:
+def _looks_ahead(text: str, languages: Sequence[Language]) -> bool:
     """Whether a question is about what is to come: it has a word for that, and none for the past."""
     tenses = [language.tenses for language in languages]
     return any(ahead.search(text) for ahead, _ in tenses) and not any(past.search(text) for _, past in tenses)
 
 
 def _asked(
-    kind: str, match: re.Match[str], language: _Language, today: date, *, ahead: bool
+    kind: str, match: re.Match[str], language: Language, today: date, *, ahead: bool
 ) -> TimeWords | None:
     part = match.groupdict()
     words = match[0].strip()
@@ -215,7 +229,7 @@ def _asked(
     return TimeWords(words, *spans[kind])
 
 
-def _bounded(words: str, first: date, last: date, bound: str, languages: Sequence[_Language]) -> TimeWords:
+def _bounded(words: str, first: date, last: date, bound: str, languages: Sequence[Language]) -> TimeWords:
     """Return the days themselves, or those before or after them."""
     if any(bound in one.before for one in languages):
         return TimeWords(words, _FIRST, first - timedelta(days=1))
@@ -225,7 +239,7 @@ def _bounded(words: str, first: date, last: date, bound: str, languages: Sequenc
 
 
 def _range(
-    part: dict[str, str | None], language: _Language, today: date, *, ahead: bool = False
+    part: dict[str, str | None], language: Language, today: date, *, ahead: bool = False
 ) -> tuple[date, date] | None:
     """Return the days of a date, month or year.
 
@@ -285,7 +299,7 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
         if (day := _day(int(iso[1]), int(iso[2]), int(iso[3]))) is not None:
             yield day, day
     plain = text.casefold()
-    for language in _languages():
+    for language in languages_known():
         if not any(month in plain for month in language.months):
             continue
         days = [match for form in language.in_text for match in form.finditer(plain)]

@@ -194,9 +194,8 @@ def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
 
 def title_share(query: frozenset[str], titles: Sequence[str]) -> Floats:
     """Return the share of each title's stems that the query has, (n,); 0 without content words."""
-    shares = np.zeros(len(titles))
-    for at, title in enumerate(titles):
-        own_stems = title_stems(title)
-        if own_stems and not own_stems.isdisjoint(query):
-            shares[at] = len(own_stems & query) / len(own_stems)
-    return shares
+    shares = [
+        len(own & query) / len(own) if own and not own.isdisjoint(query) else 0.0
+        for own in map(title_stems, titles)
+    ]
+    return np.array(shares, dtype=np.float64)

@@ -130,12 +130,12 @@ def _unchanged(space: Workspace, name: str) -> HomeSnapshot | None:
 
 
 def _versions(store: Store) -> dict[str, int]:
-    return {name: int(dataset(store, name).version) for name in sorted(store.bare_db.list_tables().tables)}
+    return {name: int(dataset(store, name).version) for name in store.table_names()}
 
 
 def forget_tags(store: Store) -> None:
     """Delete the tags of backups, so that clean-up may remove the versions."""
-    for name in store.bare_db.list_tables().tables:
+    for name in store.table_names():
         tags = dataset(store, name).tags
         for tag in tags.list():
             if tag.startswith(TAG):

@@ -193,12 +193,13 @@ def within(name: str, value: object, label: str = "") -> None:
         ArgumentError: It is longer.
     """
     limit = limit_of(name)
-    if isinstance(value, str) and len(value) > limit.characters:
-        raise ArgumentError(
-            f"{label or name} = {shown(value)} has {len(value):,} characters: give at most "
-            f"{limit.characters:,}."
-        )
-    if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
+    if isinstance(value, str):
+        if len(value) > limit.characters:
+            raise ArgumentError(
+                f"{label or name} = {shown(value)} has {len(value):,} characters: give at most "
+                f"{limit.characters:,}."
+            )
+    elif isinstance(value, Sequence | Set) and not isinstance(value, bytes):
         if len(value) > limit.values:
             raise ArgumentError(f"{label or name} has {len(value):,} values: give at most {limit.values:,}.")
         for part in value if not isinstance(value, range) else ():

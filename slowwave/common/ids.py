@@ -19,12 +19,9 @@ _MOMENT_DIGITS = 16
 
 def digest(*parts: str) -> str:
     """Return BLAKE2b-128 of the parts as 32 hex digits; length prefixes keep parts apart."""
-    state = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode()
-        state.update(len(data).to_bytes(8, "big"))
-        state.update(data)
-    return state.hexdigest()
+    every = [part.encode() for part in parts]
+    framed = b"".join([piece for data in every for piece in (len(data).to_bytes(8, "big"), data)])
+    return hashlib.blake2b(framed, digest_size=16).hexdigest()
 
 
 def memory_id(namespace: str, source: str) -> str:
@@ -80,6 +77,11 @@ def revision(ordered_at: datetime, event_id: str) -> str:
         event_id: Of the event.
     """
     return f"{to_microseconds(ordered_at):0{_MOMENT_DIGITS}x}-{event_id}"
+
+
+def closing_event(revision: str) -> str:
+    """Return the id of the event by which a refused version closes the text before it."""
+    return digest("closed by", revision)
 
 
 def revision_moment(revision: str) -> int:

@@ -35,18 +35,30 @@ Writing to a table uses some of them, and loads these."""
 _LOCK = threading.Lock()
 
 
-def load_tables() -> None:
-    """Import LanceDB with only what our commands need, at half the cost.
+_ours = False
+"""Whether this process is of our own: no application shares it, and imports by itself."""
 
-    For processes of our own only. In an application's process, LanceDB must have all its names from the
-    start, and PyArrow its pandas.
+
+def load_tables() -> None:
+    """Let this process, which has to be our own, load Lance without pandas, and LanceDB in parts.
+
+    In an application's process, LanceDB must have all its names from the start, and PyArrow its pandas.
     """
-    if "lancedb" not in sys.modules:
-        pandas_when_used()
-        with ExitStack() as until_loaded:
-            for context in (when_used(*TABLES), *map(classes_when_used, UNUSED), unchecked_overrides()):
-                until_loaded.enter_context(context)
-            import lancedb  # noqa: F401 - for those who come later
+    global _ours
+    _ours = True
+    pandas_when_used()
+
+
+def import_lancedb() -> ModuleType:
+    """Import LanceDB, in a process of our own with only what our commands need, at half the cost."""
+    if "lancedb" in sys.modules:
+        return sys.modules["lancedb"]
+    with ExitStack() as until_loaded:
+        for package in UNUSED if _ours else ():
+            until_loaded.enter_context(classes_when_used(package))
+        if not _ours:
+            until_loaded.enter_context(when_used(*TABLES))
+        return import_module("lancedb")
 
 
 @contextmanager
@@ -226,26 +238,6 @@ def _class_alone(package: str, name: str) -> Any:  # noqa: ANN401 - any class
                 if sys.modules.get(parent) is module:
                     del sys.modules[parent]
     return getattr(import_module(package), name)
-
-
-@contextmanager
-def unchecked_overrides() -> Iterator[None]:
-    """Replace the package `overrides` by one without checks inside this block.
-
-    Where Python has no `typing.override` (3.11), LanceDB compares the signature of each overriding method at
-    import; later Pythons leave that to type checkers.
-    """
-    if "overrides" in sys.modules:
-        yield
-        return
-    module = ModuleType("overrides")
-    vars(module).update(EnforceOverrides=type("EnforceOverrides", (), {}), override=lambda method: method)
-    sys.modules["overrides"] = module
-    try:
-        yield
-    finally:
-        if sys.modules.get("overrides") is module:
-            del sys.modules["overrides"]
 
 
 def pandas_when_used() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from slowwave.common.slim_imports import TABLES, when_used
+from slowwave.common.slim_imports import import_lancedb
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
 from slowwave.errors import ModelError
 
@@ -25,8 +25,8 @@ class RegistryEmbedder:
 
     @cached_property
     def _function(self) -> Any:  # noqa: ANN401 - lancedb EmbeddingFunction
-        with when_used(*TABLES):
-            from lancedb.embeddings import get_registry
+        import_lancedb()
+        from lancedb.embeddings import get_registry
 
         try:
             return get_registry().get(self._provider).create(name=self._model_name)

@@ -35,6 +35,7 @@ from slowwave.scoring.feedback.signals import covered_searches, outcome_signals,
 from slowwave.scoring.feedback.strength import STATE, fold_strength
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store import one_of, quote
+from slowwave.store.fragments import any_before
 from slowwave.store.reading import distinct
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def signals(
     """
     own = [rating_signals(events), usage_signals(events, policy, used_ratio=used_ratio)]
     outcomes = events.filter(pl.col("kind") == "outcome")
-    rows = pl.concat([*own, _credited(store, outcomes, pl.concat(own))])
+    judged = pl.concat(own)
+    rows = pl.concat([judged, _credited(store, outcomes, judged)])
     return rows.with_columns(text=_texts_shown(store, rows, texts), query_id=_questions(store, rows))
 
 
@@ -124,6 +126,8 @@ def _texts_shown(store: Store, rows: pl.DataFrame, texts: Texts | None) -> pl.Se
 
 def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.DataFrame:
     """Build the signals of outcomes, from the tables and from the events of this run."""
+    if outcomes.is_empty():
+        return today.clear()
     projects, last = outcomes["project"].unique().to_list(), outcomes["day"].max()
     until = f"day <= {quote(str(last))}"
     searches = store.read_by(
@@ -194,12 +198,10 @@ def effectiveness(
         return newest_of(rows, "memory_id", "chunk_id", "text")
 
     def states(names: Sequence[str], day: str) -> pl.DataFrame:
-        return newest(
-            _with_first_text(rows_about(store, "effectiveness", names, f"day < {quote(day)}", _STATE))
-        )
+        return newest(_with_first_text(_rows_before(store, "effectiveness", names, day, _STATE)))
 
     def votes(names: Sequence[str], day: str) -> pl.DataFrame:
-        return rows_about(store, "usage_signals", names, f"{EXPLICIT} AND day < {quote(day)}", _VOTES)
+        return _rows_before(store, "usage_signals", names, day, _VOTES, f"{EXPLICIT} AND ")
 
     previous, earlier_votes = carried.rows("states", touched, states), carried.rows("votes", touched, votes)
     rows = texts_together(
@@ -230,9 +232,7 @@ def strength(
         return newest_of(rows, "memory_id", "text")
 
     def states(names: Sequence[str], day: str) -> pl.DataFrame:
-        return newest(
-            _with_first_text(rows_about(store, "strength", names, f"day < {quote(day)}", _STANDING))
-        )
+        return newest(_with_first_text(_rows_before(store, "strength", names, day, _STANDING)))
 
     previous = carried.rows("states", ids_in(signals), states)
     rows = texts_together(
@@ -240,6 +240,15 @@ def strength(
     )
     carried.add("states", rows, newest)
     return rows
+
+
+def _rows_before(
+    store: Store, table: str, names: Sequence[str], day: str, columns: Sequence[str], also: str = ""
+) -> pl.DataFrame:
+    """Return rows about memories of earlier days than one."""
+    if not any_before(store, table, day):  # a first run: its own rows need not be searched
+        return store.empty(table, columns)
+    return rows_about(store, table, names, f"{also}day < {quote(day)}", columns)
 
 
 def _with_first_text(rows: pl.DataFrame) -> pl.DataFrame:

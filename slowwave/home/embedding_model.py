@@ -57,7 +57,7 @@ def stored_model(settings: Settings) -> str:
         return ""  # connecting would create the folder
     store = bare_store(settings)
     try:
-        identity = store.get_meta("embedding") if "meta" in store.db.list_tables().tables else None
+        identity = store.get_meta("embedding") if "meta" in store.table_names() else None
     except (DamageError, *ERRORS):  # opening the tables reports what is wrong with them, and what to do
         return ""
     return "" if identity is None else str(identity["model"])

@@ -70,7 +70,7 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
 
 def _never_replace(bare: Store, journal: Journal) -> None:
     """Refuse to create empty tables where tables were: their content would seem lost."""
-    existing = bare.bare_db.list_tables().tables
+    existing = bare.table_names()
     if "meta" in existing:  # it is created first
         for damage in missing_files(bare, {"meta"}) if len(existing) > 1 else ():
             raise damage.error()
@@ -101,7 +101,7 @@ def journal_problem(store: Store, journal: Journal, *, thoroughly: bool = False)
     """
     name = "memories"
     with store.explaining(name):
-        dataset = store.table(name).to_lance()
+        dataset = store.dataset(name)
         columns = ["memory_id", "revision"]
         if thoroughly:
             table = dataset.to_table(columns=columns)

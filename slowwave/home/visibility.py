@@ -20,6 +20,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal.kinds.search import shown_rows
+from slowwave.quality.admission.types import RETIRED
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.store.frames import one_of
 from slowwave.store.tenancy import within
@@ -44,7 +45,7 @@ class Viewer(StrEnum):
             all of it.
         REPORT: Output that lists, counts or is passed on: tables, reports, pages, exported logs, charts.
         ASSISTANT: Remote readers: assistants over MCP, judges on another machine. Notes that were never
-            let in are closed to them too: their labels are not trusted yet.
+            let in are closed to them too: their labels are not trusted yet. So are forgotten memories.
         RECORD: Output kept where no erasure reaches: Dagster's storage, logs, webhook messages. It has
             ids and labels of every memory, and never a title or text.
     """
@@ -77,6 +78,11 @@ def may_see(viewer: Viewer, sensitivity: str | None, *, let_in: bool = True) -> 
 def open_rows(column: str = "sensitivity") -> pl.Expr:
     """Return `is_open` of a column, as an expression."""
     return pl.col(column).fill_null("").is_in(["", *_OPEN])
+
+
+def assistant_rows() -> pl.Expr:
+    """Return which memories an assistant may read: open ones that nobody forgot."""
+    return open_rows() & (pl.col("status").fill_null("") != RETIRED)
 
 
 def label(name: str) -> pl.Expr:
@@ -113,7 +119,7 @@ class AccessView:
         return redact(rows, closed, *columns)
 
     def require(self, memory_id: str, namespace: str) -> None:
-        """Raise if a memory is secret or missing; the answer is the same for both.
+        """Raise if a memory is hidden or missing; the answer is the same for both.
 
         Raises:
             NotFoundError: The memory may not be seen.
@@ -127,7 +133,7 @@ class AccessView:
 
 def access_view(
     store: Store, namespace: str, memory_ids: Iterable[str | None], viewer: Viewer,
-    *, named: Collection[str] = (),
+    *, named: Collection[str] = (), forgotten: bool = False,
 ) -> AccessView:  # fmt: skip
     """Return the view of a viewer on these memories.
 
@@ -135,15 +141,17 @@ def access_view(
         namespace: Namespace of the viewer; memories of another one are never read, and hidden from
             assistants.
         named: Memories that a user named by their ids.
+        forgotten: Whether an assistant sees forgotten memories, to report that they are.
     """
     wanted = {name for name in memory_ids if name} - set(named)
     if viewer in (Viewer.OWNER, Viewer.RECORD) or not wanted:
         return AccessView(frozenset(wanted if viewer is Viewer.RECORD else ()))
     rows = store.read_by(
-        "memories", "memory_id", sorted(wanted), columns=["memory_id", "sensitivity"],
+        "memories", "memory_id", sorted(wanted), columns=["memory_id", "sensitivity", "status"],
         also=within(namespace),
     )  # fmt: skip
-    seen = set(rows.filter(open_rows())["memory_id"])
+    can_read = assistant_rows() if viewer is Viewer.ASSISTANT and not forgotten else open_rows()
+    seen = set(rows.filter(can_read)["memory_id"])
     # An id without a memory has no title or text to hide; an assistant does not learn even that.
     closed = wanted if viewer is Viewer.ASSISTANT else set(rows["memory_id"])
     return AccessView(frozenset(closed - seen))

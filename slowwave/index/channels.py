@@ -73,6 +73,10 @@ class Channels(Protocol[H]):
     def merged(self, nearest: H, text: H, others: Sequence[H], vector: Vector) -> Merged:
         """Merge the chunks of nearest, full text and others."""
 
+    @property
+    def derived_titles(self) -> dict[str, bool]:
+        """Return of each known memory whether its title is only its text's first words; callers add to it."""
+
     def first_texts(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
         """Return the first chunk's text of some memories."""
 

@@ -70,6 +70,14 @@ class ChunkedColumns:
         pairs = zip(self._pieces, starts, strict=True)
         return np.concatenate([_matching(piece[column], part) + start for piece, start in pairs])
 
+    def texts(self, column: str, rows: npt.ArrayLike) -> list[str]:
+        """Return a text column of rows by their numbers, in that order."""
+        if len(self._pieces) > 1:
+            return list(self.select([column]).take(rows).column(0).to_pylist())
+        return list(
+            self._pieces[0].column(column).take(pa.array(np.asarray(rows, dtype=np.int64))).to_pylist()
+        )
+
     def take(self, rows: npt.ArrayLike) -> pa.Table:
         """Return rows by their numbers, in that order."""
         wanted = np.asarray(rows, dtype=np.int64)

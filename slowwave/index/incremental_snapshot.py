@@ -24,6 +24,7 @@ from slowwave.index.vocabulary import Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.store import Store
 from slowwave.store.frames import frame_of
+from slowwave.store.text import IndexTokenizer
 
 if TYPE_CHECKING:
     import lance
@@ -155,7 +156,7 @@ class IncrementalSnapshot(IncrementalTableCache):
                     ),
                     words=Bm25(self._words, self.alive), alive=self.alive,
                     rows_of=self._rows_of, vocabulary=self._vocabulary,
-                    table=self._store.handle("chunks"), passed={} if old is None else dict(old.passed),
+                    table=IndexTokenizer(), passed={} if old is None else dict(old.passed),
                 )  # fmt: skip
             return self._snapshot
 
@@ -168,7 +169,7 @@ class IncrementalSnapshot(IncrementalTableCache):
             condition_rows.rechunk() if condition_rows.n_chunks() > MAX_PIECES else condition_rows
         )
         self._rows_of.add(rows.column("memory_id").to_pylist(), len(self))
-        self._words = _extended(self._words, rows, self._vocabulary, self._store.handle("chunks"))
+        self._words = _extended(self._words, rows, self._vocabulary, IndexTokenizer())
 
 
 @dataclass(frozen=True, slots=True)

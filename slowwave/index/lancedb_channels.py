@@ -144,6 +144,11 @@ class TableChannels:
         }
         return Merged(channels, pa.concat_tables([rows.select(SHOWN) for rows in (nearest.table, *extra)]))
 
+    @property
+    def derived_titles(self) -> dict[str, bool]:
+        """Return nothing: the table changes; see `Channels`."""
+        return {}
+
     def first_texts(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
         """See `Channels`."""
         wanted = one_of("chunk_id", [ids.chunk_id(memory, 0) for memory in memory_ids])

@@ -26,7 +26,7 @@ from slowwave.index.snapshot import ASKED, Matrix, MemoryRows
 from slowwave.index.vocabulary import WORD, Lexicon, Vocabulary
 from slowwave.scoring.ranking.bm25 import Postings, WordIndex
 from slowwave.store.frames import frame_of
-from slowwave.store.text import full_text_config
+from slowwave.store.text import TOKENIZATION
 
 if TYPE_CHECKING:
     import lance
@@ -265,7 +265,7 @@ def _identity(store: Store, namespace: str, columns: Sequence[str]) -> Facts:
         "model": store.identity.model,
         "dimension": store.identity.dimension,
         "columns": digest(*kinds),
-        "words": digest(WORD, repr(full_text_config())),
+        "words": digest(WORD, repr(sorted(TOKENIZATION.items()))),
         "lance": lance.__version__,
     }
 

@@ -178,6 +178,7 @@ class Snapshot:
         vocabulary: Numbers of terms.
         table: Table whose full-text index turns words into terms.
         passed: Cached outcomes of conditions on rows of this or an earlier snapshot.
+        derived_titles: Memories of which it was asked, in this snapshot alone; see `Channels`.
     """
 
     columns: ChunkedColumns
@@ -189,6 +190,7 @@ class Snapshot:
     vocabulary: Vocabulary
     table: Tokenizer
     passed: dict[str, Flags] = field(default_factory=dict)
+    derived_titles: dict[str, bool] = field(default_factory=dict)
 
     waits = False
 
@@ -198,8 +200,7 @@ class Snapshot:
 
     def named(self, column: str, rows: npt.ArrayLike) -> list[str]:
         """Return a text column of some rows."""
-        texts: list[str] = self.columns.select([column]).take(rows).column(0).to_pylist()
-        return texts
+        return self.columns.texts(column, rows)
 
     # -- channels --------------------------------------------------------------------------------
 

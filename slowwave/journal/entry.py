@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from slowwave.journal.errors import JournalEntryError
@@ -127,8 +127,25 @@ class Entry:
                 f"entry {self.event_id!r} has occurred_at {self.occurred_at.isoformat()}; "
                 f"give a moment before the end of the year {LAST_YEAR}"
             )
-        for name in ("event_id", "namespace", "subject", "principal", "digest", "content_hash", "origin"):
-            _require_text(self.event_id, name, getattr(self, name))
+        for name in _TEXTS:
+            text = getattr(self, name)
+            if len(text) > _SHORT or not text.isascii() or "\0" in text:  # hardly any: a fast check
+                _require_text(self.event_id, name, text)
+
+    def placed(self, seq: int, ordered_at: datetime) -> Entry:
+        """Return the entry with its place, in UTC; what was checked is not checked again."""
+        entry = object.__new__(Entry)
+        for name in _COPIED:
+            object.__setattr__(entry, name, getattr(self, name))
+        object.__setattr__(entry, "occurred_at", self.occurred_at.astimezone(UTC))
+        object.__setattr__(entry, "seq", seq)
+        object.__setattr__(entry, "ordered_at", ordered_at)
+        return entry
+
+
+_TEXTS = ("event_id", "namespace", "subject", "principal", "digest", "content_hash", "origin")
+_COPIED = (*_TEXTS, "kind", "payload")
+_SHORT = min(MAX_TEXT_BYTES.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,19 +168,19 @@ def closing_entry(
     last = next((entry for entry in reversed(entries) if entry.kind != "unreadable"), None)
     if last is None or last.kind != "save" or text_in(last.payload) is None:
         return None
-    secret = SENSITIVITIES[-1]
-    if most_closed([last.payload.get(SENSITIVITY)]) == secret:
+    if most_closed([last.payload.get(SENSITIVITY)]) == SENSITIVITIES[-1]:
         return None
     digest = ids.digest("closed", last.digest)
-    return Entry(
-        event_id,
-        "save",
-        subject=source,
-        digest=MOVED + digest if last.digest.startswith(MOVED) else digest,
-        content_hash=last.content_hash,
-        payload=released({**last.payload, SENSITIVITY: secret}),
-        **circumstances,
-    )
+    digest = MOVED + digest if last.digest.startswith(MOVED) else digest
+    return replace(closed_copy(last), event_id=event_id, digest=digest, **circumstances)
+
+
+def closed_copy(entry: Entry) -> Entry:
+    """Build a save of the same text as secret; whoever uses it sets event id, moment and digest."""
+    from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY
+
+    payload = released({**entry.payload, SENSITIVITY: SENSITIVITIES[-1]})
+    return replace(entry, payload=payload, seq=None, ordered_at=None)
 
 
 def forget_entry(

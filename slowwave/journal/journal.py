@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -103,12 +102,9 @@ class Journal(Reader):
         """
         first = {entry.event_id: entry for entry in reversed(entries)}
         stored = {
-            event: replace(
-                first[event], occurred_at=first[event].occurred_at.astimezone(UTC), seq=seq,
-                ordered_at=from_microseconds(ordered_at),
-            )
+            event: first[event].placed(seq, from_microseconds(ordered_at))
             for event, seq, ordered_at in self._append([row_of(entry) for entry in entries], after)
-        }  # fmt: skip
+        }
         if len(stored) < len(first):
             stored |= self.entries(first.keys() - stored)
         return [stored[entry.event_id] for entry in entries]

@@ -12,7 +12,7 @@ import polars as pl
 
 from slowwave.common.arguments import parsed_day
 from slowwave.errors import ArgumentError
-from slowwave.home.visibility import Viewer, open_rows, redact
+from slowwave.home.visibility import Viewer, assistant_rows, open_rows, redact
 from slowwave.scoring.days import day_start
 from slowwave.store.tenancy import within
 
@@ -27,6 +27,8 @@ STATES: Final = {
     "quarantined": "held",
 }  # fmt: skip
 """States of a memory in words, with its status in the tables."""
+PERSONS_ONLY: Final = ("forgotten", "quarantined")
+"""States whose rows no assistant sees."""
 WORDS: Final = {"superseded": "outdated"}
 """Words for states in lists, where it is another one; it is understood as a filter, too."""
 DATES: Final = {"changed": "updated_at", "created": "created_at"}
@@ -87,7 +89,8 @@ def browse(
         space: Home.
         namespace: Of the memories.
         options: Filter, order and page.
-        viewer: A report shows no word of secret memories; an assistant does not see that they exist.
+        viewer: A report shows no word of secret memories; an assistant sees neither
+            them nor forgotten ones.
 
     Returns:
         memory_id, title, beginning (of the text), memory_type, tags, source, origin, state, sensitivity,
@@ -115,7 +118,7 @@ def browse(
         parts.append(held)
     rows = pl.concat(parts, how="diagonal").filter(_wanted(options))
     if viewer is Viewer.ASSISTANT:
-        rows = rows.filter(open_rows())
+        rows = rows.filter(assistant_rows())
     by = _BY[options.sort]
     newest_first = options.sort in ("updated", "created")
     shown = redact(rows, ~open_rows(), *_WORDS)
@@ -173,7 +176,7 @@ def facets(
     columns = ("memory_type", "source_kind", "principal", "tags", "status", "sensitivity")
     rows = _memories(space, namespace, columns).filter(pl.col("status") == STATES["current"])
     if viewer is Viewer.ASSISTANT:
-        rows = rows.filter(open_rows())
+        rows = rows.filter(assistant_rows())
     tags = rows.filter(open_rows()).select(pl.col("tags").explode())
     values = {name: rows[name] for name in columns[:3]} | {"tags": tags["tags"]}
     return {name: _counts(column.alias(name)) for name, column in values.items()}

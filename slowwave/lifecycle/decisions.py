@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -157,8 +157,8 @@ def history(
     """Return the history of a memory, the oldest event first.
 
     Args:
-        viewer: Texts are hidden from viewers who may not see that version, and evidence from those who
-            may not see the other memory.
+        viewer: Texts are hidden from viewers who may not see that version or a later one, and evidence
+            from those who may not see the other memory. A text that was saved as open later is shown again.
 
     Returns:
         Mappings with ``at``, ``event`` (saved, forgotten, unreadable, refused, or a decision's outcome, or
@@ -180,8 +180,9 @@ def history(
     acts = space.journal.about(namespace, sources[0])
     events: list[dict[str, Any]] = []
     saved: Entry | None = None
+    seen = _seen_texts(acts, viewer)
     for before, entry in zip([None, *acts], acts, strict=False):
-        events.append(_act(entry, before, viewer, saved))
+        events.append(_act(entry, before, saved, seen))
         saved = entry if entry.kind == "save" else saved
     for row in refused.iter_rows(named=True):
         why = ", ".join(row["reasons"])
@@ -213,16 +214,32 @@ def _about(memory_id: str) -> str:
     return f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})"
 
 
-def _act(entry: Entry, before: Entry | None, viewer: Viewer, saved: Entry | None) -> dict[str, Any]:
+def _seen_texts(acts: Sequence[Entry], viewer: Viewer) -> set[str]:
+    """Return the events whose texts a viewer may see: closing a note closes its earlier texts, too."""
+    if viewer is Viewer.OWNER:
+        return {entry.event_id for entry in acts}
+    seen, opened, closes = set(), set(), False
+    for entry in reversed(acts):
+        if entry.kind != "save":
+            continue
+        content = entry.payload.get("content")
+        if not may_see(viewer, entry.payload.get("sensitivity")):
+            closes = True
+        elif not closes or content in opened:
+            seen.add(entry.event_id)
+            opened.add(content)
+    return seen
+
+
+def _act(entry: Entry, before: Entry | None, saved: Entry | None, seen: Collection[str]) -> dict[str, Any]:
     """Return an event of a source, with the changed labels of a save."""
     let_in = "remembered" if before is not None and before.kind == "forget" else "released"
     names = {"save": let_in if is_released(entry.payload) else "saved", "forget": "forgotten"}
     text = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
-    sensitivity = entry.payload.get("sensitivity") if entry.kind == "save" else UNKNOWN
     details = ""
-    if not may_see(viewer, sensitivity):
+    if entry.event_id not in seen:
         text = {name: HIDDEN if value else "" for name, value in text.items()}
-    elif entry.kind == "save" and saved is not None and may_see(viewer, saved.payload.get("sensitivity")):
+    elif entry.kind == "save" and saved is not None and saved.event_id in seen:
         details = "; ".join(label_changes(saved.payload, entry.payload))
     return _event(
         entry.occurred_at, 0, names.get(entry.kind, entry.kind), by=entry.principal, **text, details=details,

@@ -55,9 +55,9 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
     except SlowwaveError:
         return  # no such memory, or an invalid key: the save reports it
     why = _protected(tenant, record)
-    if not why and not access_view(tenant.store, record.namespace, [record.memory_id], Viewer.ASSISTANT).sees(
-        record.memory_id
-    ):
+    name = record.memory_id
+    view = access_view(tenant.store, record.namespace, [name], Viewer.ASSISTANT, forgotten=True)
+    if not why and not view.sees(name):
         why = "not for assistants to read"
     if not why and record.status == RETIRED:
         why = "forgotten"

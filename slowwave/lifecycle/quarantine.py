@@ -85,6 +85,8 @@ def _settle_moved(store: Store, rows: pl.DataFrame) -> None:
 def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> None:
     """Resolve quarantined notes whose memory has a newer event that was not refused.
 
+    A refused version stays if that event only closed the text before it.
+
     Args:
         acts: memory_id, revision of events that passed the gate.
         refused: Of them those that were refused after all.
@@ -97,6 +99,8 @@ def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> N
         .join(settled, on="memory_id", how="inner")
         .filter(pl.col("revision") <= pl.col("by"))
     )
+    own = [ids.event_of(by) == ids.closing_event(name) for name, by in held.select("revision", "by").rows()]
+    held = held.filter(~pl.Series(own, dtype=pl.Boolean))
     if not held.is_empty():
         store.upsert("quarantine", held.drop("by").with_columns(status=pl.lit(RESOLVED)))
 

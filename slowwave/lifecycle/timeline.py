@@ -12,7 +12,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.common.arguments import parsed_day, shown
 from slowwave.errors import ArgumentError
-from slowwave.home.visibility import Viewer, open_rows, redact
+from slowwave.home.visibility import Viewer, assistant_rows, open_rows, redact
 from slowwave.journal.kinds.note import is_released
 from slowwave.quality.admission.types import LIVE, RETIRED
 from slowwave.quality.outdated.related import outdated_among
@@ -60,7 +60,8 @@ def timeline(
 
     Args:
         tenant: Namespace of the memories.
-        viewer: A report shows no word of secret memories; an assistant does not see that they exist.
+        viewer: A report shows no word of secret memories; an assistant sees neither
+            them nor forgotten ones.
         month: Only of this month (YYYY-MM, UTC).
         kind: Only of this kind.
         limit: Events of the page (count).
@@ -76,7 +77,7 @@ def timeline(
         columns=["memory_id", "status", "sensitivity", "created_at", "retired_at", "principal"],
     )  # fmt: skip
     if viewer is Viewer.ASSISTANT:
-        memories = memories.filter(open_rows())
+        memories = memories.filter(assistant_rows())
     events = pl.concat([_new(memories), _forgotten(memories), _superseded(tenant), _resaved(tenant)])
     events = events.filter(pl.col("at").is_not_null()).join(
         memories.select("memory_id", "sensitivity"), on="memory_id"

@@ -26,10 +26,11 @@ from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import AdmissionReport, admit_batch
 from slowwave.lifecycle.admission.apply import current_entries
 from slowwave.lifecycle.admission.new_note import admit_new_note
+from slowwave.lifecycle.closing import EARLIER_CLOSED, close_earlier_texts
 from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.echo_window import served_passages
 from slowwave.lifecycle.outcomes import Outcome, decided, mark_superseded, outcomes_of
-from slowwave.lifecycle.quarantine import hold
+from slowwave.lifecycle.quarantine import REFUSED, hold
 from slowwave.lifecycle.recovery import lacking
 from slowwave.lifecycle.source_state import SourceState, entries_after, read_source_state
 from slowwave.quality.gate import PASS, judge
@@ -302,7 +303,27 @@ def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Outcome
         settled = _admit_one(space, staged, note, rows[0])
     else:
         settled = _admit_notes(space, staged, verdicts.with_columns(staged["revision"]))
-    return outcomes_of(entries, rows, settled, decided(space, passed, settled)), settled
+    outcomes = outcomes_of(entries, rows, settled, decided(space, passed, settled))
+    refused = [entry for entry in entries if outcomes[entry.event_id]["status"] == "quarantined"]
+    for closing in close_earlier_texts(space, refused):
+        _apply_entries(space, [[closing]])
+        for entry in refused:
+            if entry.subject == closing.subject:
+                outcomes[entry.event_id]["warnings"] += (EARLIER_CLOSED,)
+    return outcomes, settled
+
+
+def close_refused(space: Workspace, notes: pl.DataFrame) -> None:
+    """Close the earlier texts of those secret notes that were refused.
+
+    Args:
+        notes: Columns memory_id and revision of notes that say that they are secret.
+    """
+    names = notes["memory_id"].to_list()
+    held = space.store.read_by("quarantine", "memory_id", names, columns=["revision"], also=REFUSED)
+    refused = notes.join(held, on="revision", how="semi")["revision"].to_list()
+    entries = space.journal.entries([ids.event_of(revision) for revision in refused]) if refused else {}
+    apply(space, close_earlier_texts(space, entries.values()))
 
 
 def _admit_one(

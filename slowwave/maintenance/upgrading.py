@@ -74,7 +74,7 @@ def look(settings: Settings) -> Upgrade:
         StoreError: There is no home, or it is of a newer version.
     """
     store = _bare(settings)
-    existing = store.bare_db.list_tables().tables
+    existing = store.table_names()
     if "meta" not in existing:
         raise StoreError(f"There are no tables at {settings.store_uri}; there is nothing to upgrade.")
     fact = store.get_meta("schema")

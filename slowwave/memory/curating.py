@@ -72,7 +72,8 @@ class Memory(SearchingMemory):
         from slowwave.lifecycle.write_path import append, apply, locked_write
 
         if viewer is not None:
-            access_view(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
+            view = access_view(self.store, self.namespace, [memory_id], viewer, forgotten=True)
+            view.require(memory_id, self.namespace)
         source = self.get(memory_id).source
 
         def forget(last: Mapping[str, int] | None) -> bool:

@@ -17,7 +17,7 @@ from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.notes.conversation_context import first_words
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
-from slowwave.notes.reading import plain_note
+from slowwave.notes.reading import plain_fields
 from slowwave.notes.sensitivity import CLOSING_TAGS, SENSITIVITIES, SENSITIVITY, closing_words
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.quality.titles import from_first_words
@@ -69,7 +69,10 @@ def as_they_stand(
     """
     done = []
     for note, given in zip(notes, labels, strict=True):
-        had = stands.get(note.source, {})
+        had = stands.get(note.source)
+        if not had:
+            done.append(note)
+            continue
         kept = {name: had[name] for name in names if _is_open(given, name) and _is_sound(name, had.get(name))}
         if note.sensitivity == SENSITIVITIES[-1]:  # its own text, metadata or tags close it
             kept.pop(SENSITIVITY, None)
@@ -119,16 +122,16 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
             f"Say in a sentence what is to be remembered."
         )
     key = _text(labels.get("key") or fallback_key, "key", number)
-    note = plain_note(content, source=key)
+    read = plain_fields(content)
     given = {name: value for name, value in labels.items() if name not in ("content", "key") and value}
-    title = _text(given.pop("title", ""), "title", number) or note.title
-    if not title or title == note.source:
+    title = _text(given.pop("title", ""), "title", number) or read["title"]
+    if not title or title == key:
         title = from_first_words(content)
     typed = _typed(given, number)
     stated = closing_words(typed.get("metadata", {}), typed.get("tags", ()), content)
     if not CLOSING_TAGS.isdisjoint(stated):  # other words, such as that of a microphone, close no save
         typed[SENSITIVITY] = SENSITIVITIES[-1]
-    return replace(note, title=title, **{"source_kind": "generated", **typed})
+    return Note(**{**read, "source_kind": "generated", **typed, "source": key, "title": title})
 
 
 def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:

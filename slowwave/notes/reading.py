@@ -97,15 +97,19 @@ def plain_note(content: str, *, source: str) -> Note:
         content: The text; front matter is not looked for.
         source: Key of the note.
     """
+    return Note(source=source, **plain_fields(content))
+
+
+def plain_fields(content: str) -> dict[str, Any]:
+    """Return the fields of `plain_note` that are in the text: title, content, tags, links."""
     body = normal_breaks(content)
     structure = outline(body)
-    return Note(
-        source=source,
-        title=_first_title(structure),
-        content=body,
-        tags=tuple(dict.fromkeys(inline_tags(body, structure.fences))),
-        links=tuple(dict.fromkeys(inline_links(body, structure.fences))),
-    )
+    return {
+        "title": _first_title(structure),
+        "content": body,
+        "tags": tuple(dict.fromkeys(inline_tags(body, structure.fences))),
+        "links": tuple(dict.fromkeys(inline_links(body, structure.fences))),
+    }
 
 
 def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:

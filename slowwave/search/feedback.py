@@ -169,7 +169,8 @@ def _search(space: Workspace, namespace: str, search_id: str, viewer: Viewer | N
         )
     results = results_in(entry.payload)
     if viewer is not None:
-        view = access_view(space.store, namespace, [row["memory_id"] for row in results], viewer)
+        names = [row["memory_id"] for row in results]
+        view = access_view(space.store, namespace, names, viewer, forgotten=True)
         results = [row for row in results if view.sees(row["memory_id"])]
     return {**entry.payload, "shown": results}
 

@@ -16,6 +16,7 @@ from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
 from slowwave.search.stored_pairs import ComparedPassage, contradictions
+from slowwave.store.frames import column_values
 
 SUPERSEDED = "superseded"
 _RETURNED = (
@@ -230,7 +231,7 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
     """
     wanted = positions(ranking.results)
     shown = retrieved.shown.select(_RETURNED).take(pa.array(wanted))
-    columns = [shown.column(name).to_pylist() for name in _RETURNED]
+    columns = [column_values(shown.column(name)) for name in _RETURNED]
     values = (dict(zip(_RETURNED, row, strict=True)) for row in zip(*columns, strict=True))
     rows = dict(zip(wanted.tolist(), values, strict=True))
     labels = teams or [""] * len(ranking.results)

@@ -32,6 +32,7 @@ from slowwave.search.interleaving import InterleavedRanking, interleave
 from slowwave.search.log import logged
 from slowwave.search.results import LeftOut, NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
+from slowwave.search.time_only import days_asked, newest_of_days, of_days, with_confidence
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
@@ -70,19 +71,27 @@ def search(
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
-    policy = space.policy.uncut if include_weak else space.policy
+    asked = days_asked(query, moment, past=as_of is not None)
+    policy = space.policy.uncut if include_weak or asked else space.policy
+    policy = replace(policy, rerank_weight=0.0) if asked else policy
     start = time.perf_counter()
+    searched = of_days(filters, asked) if asked else filters
     with space.store.explaining("chunks"), space.store.one_look():
-        candidates = searcher.find(namespace, query, depth(space, limit), filters, moment)
+        candidates = (
+            newest_of_days(space, namespace, searched, asked, limit)
+            if asked
+            else searcher.find(namespace, query, depth(space, limit), filters, moment)
+        )
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
-    other = _other(space, candidates, search_id) if log and as_of is None else None
+    other = _other(space, candidates, search_id) if log and as_of is None and not asked else None
     if other is not None and include_weak:
         other = other.uncut
     candidates = read_by_cross_encoder(space, candidates, _reader(policy, other), query, moment)
     candidates = _with_questions(space, namespace, candidates) if explain else candidates
     with span("slowwave.search.rank", candidates=len(candidates.candidates)):
         ranking = rank(candidates.candidates, policy, as_of=moment, limit=limit)
+    ranking = with_confidence(ranking, candidates) if asked else ranking
     turns = None
     if other is not None:
         second = rank(candidates.candidates, other, as_of=moment, limit=limit)
@@ -93,7 +102,7 @@ def search(
         best = [candidates.candidates.chunk_ids[result.best] for result in ranking.results]
         words = asked_words(query)[:WORDS_EXPLAINED]
         terms = {}
-        if policy.fusion == "convex":
+        if policy.fusion == "convex" and not asked:
             cut = needs_pieces(query)
             terms = searcher.term_scores(namespace, words, best, filters, in_pieces=cut)
         result_ids = [result.memory_id for result in ranking.results]
@@ -118,8 +127,14 @@ def search(
     nothing = None
     if not results:
         nothing = explain_no_results(
-            space, namespace, filters, limit=limit, abstained=ranking.abstained, as_of=as_of, given=len(given)
-        )
+            space,
+            namespace,
+            searched,
+            limit=limit,
+            abstained=ranking.abstained,
+            as_of=as_of,
+            given=len(given),
+        )  # fmt: skip
     end = time.perf_counter()
     timings = Timings(
         embedding=candidates.embedding_ms,

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from slowwave.common.arguments import limit_of
 from slowwave.common.ids import normalised_query
@@ -33,7 +32,6 @@ from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
 from slowwave.quality.admission.types import SUPERSEDED
 from slowwave.quality.outdated.updates import Outdated
-from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
@@ -41,11 +39,13 @@ from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.time_words import TimeWords, time_shares, time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
+from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
 from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.search.stored_pairs import StoredPairs, whole_memories, with_near_duplicates
+from slowwave.store.frames import column_values
 from slowwave.telemetry import carried, span
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Searcher:
         merged = chunks.merged(nearest, text.result(), others, vector)
         channels, shown = merged.channels, merged.shown
         channels |= _words(query, channels, shown)
-        channels["title"] = self._without_derived_titles(channels["title"], shown, chunks)
+        channels["title"] = without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
         candidate_ids = set(ids)
@@ -222,26 +222,6 @@ class Searcher:
         if plain == query or not profile(self._embedder.name).cased:
             return vector
         return self._embedder.embed_query(plain).astype(np.float32, copy=False)
-
-    def _without_derived_titles(
-        self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]
-    ) -> np.ndarray:
-        """Set the title share to 0 where the title is only the text's first words."""
-        if not share.any():
-            return share
-        titled = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
-        # A vault note always has a title or file name.
-        rows = [row for row in titled.to_pylist() if not row["origin"]]
-        title = {row["memory_id"]: row["title"] for row in rows}
-        first = {row["memory_id"]: row["text"] for row in rows if row["ordinal"] == 0}
-        derived = {
-            memory for memory, title_text in title.items() if memory not in first and is_cut(title_text)
-        }
-        if unread := sorted(title.keys() - first.keys() - derived):
-            first |= chunks.first_texts(unread)
-        derived |= {memory for memory, text in first.items() if is_from_first_words(title[memory], text)}
-        is_derived = pc.is_in(shown.column("memory_id"), pa.array(sorted(derived), pa.string()))
-        return np.where(is_derived.to_numpy(), 0.0, share)
 
     def term_scores(
         self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None,
@@ -370,7 +350,7 @@ def _times(asked: TimeWords, rows: pa.Table, read: np.ndarray) -> dict[str, floa
         rows: Candidates.
         read: Rows whose texts are read for dates; of the others only their own day counts.
     """
-    days = [moment.date() for moment in rows.column("created_at").to_pylist()]
+    days = [moment.date() for moment in column_values(rows.column("created_at"))]
     best: dict[str, float] = {}
     texts = [""] * len(days)
     for at, text in zip(read.tolist(), rows.column("text").take(pa.array(read)).to_pylist(), strict=True):

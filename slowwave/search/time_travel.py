@@ -33,6 +33,7 @@ from slowwave.search.stored_pairs import StoredPairs, pairs_as_of
 from slowwave.store.frames import to_schema
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
+from slowwave.store.text import IndexTokenizer
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -124,7 +125,7 @@ def rebuild_as_of(space: Workspace, day: date) -> Searcher:
         rows = to_schema(
             _chunks(space, namespace, _present(memories(namespace))), space.store.specs["chunks"].schema
         )
-        return snapshot_of(rows, vocabulary, space.store.table("chunks"))
+        return snapshot_of(rows, vocabulary, IndexTokenizer())
 
     return Searcher(channels, space.embedder, PastSignals(space, memories, day), learned_boost(space))
 

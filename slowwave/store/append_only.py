@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from slowwave.store.database import Written
+from slowwave.store.fragments import has_rows
 from slowwave.store.frames import one_of, to_schema
 from slowwave.store.instrumentation import observe_query
 
@@ -28,7 +29,7 @@ def fill_or_replace(store: Store, name: str, rows: pl.DataFrame, partitions: Seq
     assert spec.partition is not None
     where = one_of(spec.partition, partitions)
     belongs = rows[spec.partition].is_in(list(partitions)).fill_null(value=False)
-    if rows.is_empty() or not belongs.all() or store.count(name, where):
+    if rows.is_empty() or not belongs.all() or has_rows(store, name, partitions):
         return store.replace_partition(name, rows, partitions)
     return append(store, name, rows, where)
 

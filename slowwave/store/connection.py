@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from slowwave.common.slim_imports import TABLES, when_used
+from slowwave.common.slim_imports import import_lancedb
 from slowwave.store.tables import TableSpec
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
@@ -22,6 +22,9 @@ os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does 
 METADATA_CACHE_BYTES = 64 * 2**20
 INDEX_CACHE_BYTES = 2**30
 """Index cache of a connection (bytes); the library's default is six times as much."""
+
+_FOLDER = ".lance"
+"""End of the folder of a table."""
 
 NO_VERSION = 2**64 - 1
 """Manifests are named by this minus their version, so that the newest comes first."""
@@ -81,6 +84,8 @@ class TableConnection:
     identity: Identity
     specs: dict[str, TableSpec]
 
+    _db: Any = None
+
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         self.uri = uri
         self.in_memory, self.elsewhere = uri.startswith("memory:"), "://" in uri
@@ -88,29 +93,47 @@ class TableConnection:
         self.connect()
 
     def connect(self) -> None:
-        """Open a new connection; the old one's files are closed when its last query ends.
+        """Start over with a new connection; the old one's files are closed when its last query ends.
 
         A connection caches what it has read of tables and indexes. Limits of the caches bound their memory,
         not the number of files: every version of a full-text index keeps its files open while the cache has
         room. So a connection is replaced after `VERSIONS_PER_SESSION` versions, and earlier if handles
         become few.
         """
-        with when_used(*TABLES):
-            import lancedb
-
-        self.bare_db = lancedb.connect(
-            self.uri,
-            storage_options=self.storage_options or None,
-            read_consistency_interval=timedelta(0),
-            session=lancedb.Session(
-                index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
-            ),
-        )
+        self._db = None
         self._handles: dict[str, Any] = {}
         self._datasets: dict[str, tuple[Any, tuple[int, int, int] | None]] = {}
         self._first_version: int | None = None
         self._next_check = 0.0
         self._commits: dict[str, tuple[int, int]] = {}
+
+    @property
+    def bare_db(self) -> Any:  # noqa: ANN401 - lancedb.DBConnection
+        """LanceDB's connection, made on first use.
+
+        Reading tables of a folder does not need it, and importing LanceDB takes longer than a search.
+        """
+        if self._db is None:
+            lancedb = import_lancedb()
+            self._db = lancedb.connect(
+                self.uri,
+                storage_options=self.storage_options or None,
+                read_consistency_interval=timedelta(0),
+                session=lancedb.Session(
+                    index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+                ),
+            )
+        return self._db
+
+    def table_names(self) -> list[str]:
+        """Return the physical names of all tables, sorted; waiting rows are not committed first."""
+        if self.elsewhere:
+            return sorted(self.bare_db.list_tables().tables)
+        try:
+            entries = os.listdir(self.uri)  # noqa: PTH208 - a Path takes longer than the file system
+        except FileNotFoundError:
+            return []
+        return sorted(name.removesuffix(_FOLDER) for name in entries if name.endswith(_FOLDER))
 
     def physical(self, name: str) -> str:
         """Return the physical name of a table; it changes with a re-embedding."""
@@ -128,6 +151,14 @@ class TableConnection:
         """Open a new handle."""
         return self.bare_db.open_table(self.physical(name))
 
+    def _open_dataset(self, name: str, session: Any) -> Any:  # noqa: ANN401 - Lance has no types
+        """Open a table's latest version with Lance; a folder needs no LanceDB for that."""
+        if self.elsewhere:
+            return self._opened(name).to_lance(session=session)
+        import lance
+
+        return lance.dataset(f"{self.uri}/{self.physical(name)}{_FOLDER}", session=session)
+
     def committed(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
         """Return a table's latest version as a Lance dataset.
 
@@ -136,7 +167,8 @@ class TableConnection:
         its name and the journal's maintenance markers do (`Workspace.refresh_if_changed`). One request shows
         whether there is a newer version.
         """
-        table, datasets = self._opened(name), self._datasets
+        self._end_long_session()
+        datasets = self._datasets
         cached, previous = datasets.get(name, (None, None))
         latest = None if cached is None else cached.latest_version
         now = None if latest is None else self.file_of(name, latest)
@@ -146,7 +178,7 @@ class TableConnection:
             session = lance.Session(  # type: ignore[attr-defined]
                 index_cache_size_bytes=METADATA_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
             )
-            cached = table.to_lance(session=session)
+            cached = self._open_dataset(name, session)
             now = self.file_of(name, cached.version)
         elif latest != cached.version:
             cached = cached.checkout_version(latest)
@@ -170,7 +202,8 @@ class TableConnection:
 
     def _end_long_session(self) -> None:
         """Reconnect after many versions of the searched table, or if handles become few."""
-        now, searched = time.monotonic(), self._handles.get("chunks")
+        now, (searched, _) = time.monotonic(), self._datasets.get("chunks", (None, None))
+        searched = self._handles.get("chunks", searched)
         if searched is None or now < self._next_check:
             return
         self._next_check = now + CHECK_EVERY_SECONDS

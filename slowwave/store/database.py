@@ -127,7 +127,7 @@ class Store(TableReader):
     def _identify(self, model: str, dimension: int, create: bool) -> Identity:
         self.specs = table_specs(dimension)
         stored, version = None, None
-        if "meta" in self.db.list_tables().tables:
+        if "meta" in self.table_names():
             with suppress(ValueError):  # another process is creating the table
                 stored, version = self._stored_facts()
         elif not create:

@@ -61,7 +61,7 @@ def missing_files(store: TableConnection, among: Set[str] | None = None) -> list
         store: Has the tables.
         among: Tables to check; None is all.
     """
-    existing = set(store.bare_db.list_tables().tables)
+    existing = set(store.table_names())
     damages = []
     for name in store.specs if among is None else store.specs.keys() & among:
         physical = store.physical(name)

@@ -91,7 +91,7 @@ def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[
 
 def _additions(store: Store) -> Migration:
     """Return the step that adds every declared table and column that is missing."""
-    existing = set(store.bare_db.list_tables().tables)
+    existing = set(store.table_names())
     tables = [name for name in store.specs if store.physical(name) not in existing]
     columns = {name: _missing(store, name) for name in store.specs if name not in tables}
     names = [*tables, *(f"{name}.{field.name}" for name, fields in columns.items() for field in fields)]
@@ -107,7 +107,7 @@ def _missing(store: Store, name: str) -> list[pa.Field]:
 
 def _add_declared(store: Store, names: Sequence[str]) -> None:
     """Create every missing declared table, and add the missing columns of these tables."""
-    existing = set(store.bare_db.list_tables().tables)
+    existing = set(store.table_names())
     for name, spec in store.specs.items():
         if store.physical(name) not in existing or spec.full_text:  # an index may still be missing
             store.create_table(spec, store.physical(name))

@@ -50,6 +50,7 @@ class TableReader(TableConnection, ABC):
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         super().__init__(uri, storage_options)
         self._writing = threading.local()
+        self.partitions_of_fragments: dict[str, dict[tuple[str, ...], frozenset[Any]]] = {}
         self._no_rows: dict[tuple[str, tuple[str, ...] | None], tuple[pa.Schema, pl.DataFrame]] = {}
 
     @abstractmethod
@@ -94,6 +95,10 @@ class TableReader(TableConnection, ABC):
     def _open(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
         with self.explaining(name):
             return super()._open(name)
+
+    def _open_dataset(self, name: str, session: Any) -> Any:  # noqa: ANN401 - Lance has no types
+        with self.explaining(name):
+            return super()._open_dataset(name, session)
 
     @contextmanager
     def explaining(self, name: str) -> Iterator[None]:

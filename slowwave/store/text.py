@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from slowwave.common.slim_imports import import_lancedb
 from slowwave.errors import StoreError
 from slowwave.scoring.ranking.words import as_asked
 
@@ -32,6 +33,23 @@ then there these they this those through to too under until up ve was wasn were 
 which while who whom will with won wouldn y
 """
 STOP_WORDS = tuple(_STEMS.split())
+
+TOKENIZATION: Mapping[str, Any] = {
+    "language": "English", "stem": True, "remove_stop_words": True, "custom_stop_words": list(STOP_WORDS),
+    "ascii_folding": True,
+}  # fmt: skip
+"""Options of every full-text index; the stop words replace LanceDB's own."""
+
+
+class IndexTokenizer:
+    """Tokenizer of every full-text index, without a table."""
+
+    def tokenize(self, query: str, *, column: str) -> list[Any]:
+        """Return terms with their word positions; stop words have a position and no term."""
+        import lance
+
+        del column  # all indexes are alike
+        return list(lance.tokenize(query, **TOKENIZATION))
 
 
 class Tables(Protocol):
@@ -71,15 +89,10 @@ def full_text(store: Tables, name: str, column: str, query: str, *, every_word: 
 
 def full_text_config() -> FTS:
     """Return the configuration of a full-text index."""
+    import_lancedb()
     from lancedb.index import FTS
 
-    return FTS(
-        language="English",
-        stem=True,
-        remove_stop_words=True,
-        custom_stop_words=list(STOP_WORDS),  # instead of LanceDB's own
-        ascii_folding=True,
-    )
+    return FTS(**TOKENIZATION)
 
 
 ATTEMPTS = 5  # to create an index while other processes do so (count)

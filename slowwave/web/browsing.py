@@ -11,6 +11,7 @@ from slowwave.errors import ArgumentError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
 from slowwave.lifecycle.browse import (
+    PERSONS_ONLY,
     SORTS,
     STATES,
     STORED,
@@ -76,7 +77,7 @@ def listed(request: PageRequest) -> ShownPage:
         "state_words": WORDS | {STORED: "all"}, "total": total, "skip": skip, "page": PAGE, "hooks": hooks,
         "typed": typed,
         "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
-        "states": [*(name for name in STATES if request.person or name != "quarantined"), STORED],
+        "states": [*(name for name in STATES if request.person or name not in PERSONS_ONLY), STORED],
         "narrowed": bool(set(typed) - {"sort"}), "reversal": reversal, "max_tags": MAX_TAGS,
         "state": options.state, "more": f"&{urlencode(typed)}" if typed else "",
         "here": f"{ADDRESS}?{urlencode({'skip': skip, **typed})}",

@@ -11,7 +11,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.home.visibility import HIDDEN, is_open, open_rows, redact
+from slowwave.home.visibility import HIDDEN, Viewer, assistant_rows, is_open, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
 from slowwave.lifecycle.newer_values import NewerValue
 from slowwave.search.subject_line import NEIGHBOURS, LineEntry, has_neighbours, neighbour_query, subject_line
@@ -49,11 +49,19 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         lambda: request.memory.history(name, viewer=request.viewer),
         lambda: _labels(request, name),
         lambda: _neighbours(request, record),
+        # The line in time quotes texts beside others, so one that was secret is not in it.
+        lambda: request.memory.history(name, viewer=Viewer.REPORT) if is_open(record.sensitivity) else None,
     ]
     if request.person:
-        calls.append(lambda: stats_of(request.memory.home, record, as_of=request.now))
-    events, labels, neighbours, *stats = together(*calls)
-    line = subject_line(request.memory.tenant, record, events, neighbours)
+        calls += [
+            lambda: _taught(request, name),
+            lambda: stats_of(request.memory.home, record, as_of=request.now),
+        ]
+    events, labels, neighbours, open_events, *personal = together(*calls)
+    line, links = together(
+        lambda: subject_line(request.memory.tenant, record, open_events or events, neighbours),
+        lambda: _links(request, record, events),
+    )
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
@@ -63,16 +71,17 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "events": _events(events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
         "line": line,
-        "links": _links(request, record, events),
+        "links": links,
         "file": record.source if labels["origin"] else "",
         "hidden": HIDDEN,
         "labels": labels,
     }
-    for usage_stats in stats:
+    if personal:
+        taught, usage_stats = personal
         data |= {
             "used": usage.usage_text(usage_stats, request.now),
             "recent": usage_stats.recent,
-            **_taught(request, name),
+            **taught,
         }
     return ShownPage("memory", record.title or name, data, place="/memories")
 
@@ -167,11 +176,11 @@ def _links(
         "memories",
         "memory_id",
         names,
-        columns=["memory_id", "title", "sensitivity"],
+        columns=["memory_id", "title", "sensitivity", "status"],
         also=tenant.mine("true"),
     )
     if not request.person:
-        titles = titles.filter(open_rows())
+        titles = titles.filter(assistant_rows())
     titles_by_id = dict(redact(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
     return [(how, name, titles_by_id[name]) for how, name in links if name in titles_by_id]
 
@@ -270,7 +279,8 @@ def _about(request: PageRequest, name: str, begins: str, *then: str) -> Markup:
 
 def _back(request: PageRequest, name: str, message: str, undo: str) -> Redirect:
     """Return to the form's page; the list offers to take the action back."""
-    goal = local(request.form.get("back", ""), to("memory", name))
+    page = to("memory", name) if request.person else "/memories"  # a forgotten one is for persons
+    goal = local(request.form.get("back", ""), page)
     if undo and goal.startswith("/memories"):
         request.session.reversal = reversal_of(undo, [name])
     return Redirect(goal, message)

@@ -135,6 +135,18 @@ def test_what_is_secret_only_a_person_sees_who_names_it(api):
     assert "quuxzyx" not in api.ask("POST", "/v1/search", {"query": "the code of the gate"}, by="person").text
 
 
+def test_what_was_forgotten_only_a_person_reads_and_lists(api):
+    name = api.ids["battery"]
+    api.of("DELETE", f"/v1/memories/{name}")
+    for by in ("reader", "assistant"):
+        for path in (f"/v1/memories/{name}", f"/v1/memories/{name}/history"):
+            problem(api.ask("GET", path, by=by), 404)
+        page = api.of("GET", "/v1/memories", by=by)
+        assert (name not in str(page), page["total"]) == (True, len(page["memories"]))
+    assert api.of("GET", f"/v1/memories/{name}", by="person")["status"] == "retired"
+    assert name in str(api.of("GET", "/v1/memories", by="person"))
+
+
 def test_an_assistant_gives_no_labels_and_replaces_nothing_that_a_person_keeps(api):
     body = {"content": f"{DEPLOY} So it is.", "labels": {"importance_tier": "critical"}, "key": "rule"}
     assert "importance_tier" in problem(api.ask("POST", "/v1/memories", body), 403)

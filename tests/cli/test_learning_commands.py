@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from click.testing import Result
 from learning_rows import night, put_effect, put_proposals, put_ready
+from prepared import kept
 
 from slowwave.learning.events import learning_events
 from slowwave.learning.log import append
@@ -22,24 +24,37 @@ pytestmark = pytest.mark.usefixtures("learning_on")
 
 
 @pytest.fixture
-def memory(open_memory: Callable[..., Memory]) -> Memory:
-    """The namespace that commands mean when none is given."""
+def memory(request: pytest.FixtureRequest, open_memory: Callable[..., Memory], home: Path) -> Memory:
+    """The namespace that commands mean when none is given; its home has what the test asks for."""
+
+    def make_ready() -> Memory:
+        memory = open_memory("default", path=home)
+        put_ready(memory.store, memory._space.now(), "default")
+        return memory
+
+    def make_learned() -> Memory:
+        memory = make_ready()
+        memory.learning.approve(who="ann")
+        night(memory._space, "default")
+        return memory
+
+    for name, make in (("learned", make_learned), ("ready", make_ready)):
+        if name in request.fixturenames:
+            kept(f"words that are {name}", home, lambda make=make: make().close())
+            break
     return open_memory("default")
 
 
 @pytest.fixture
 def ready(memory: Memory) -> Memory:
     """Only a person's word is missing."""
-    put_ready(memory.store, memory._space.now(), "default")
     return memory
 
 
 @pytest.fixture
-def learned(ready: Memory) -> Memory:
+def learned(memory: Memory) -> Memory:
     """Approved and applied."""
-    ready.learning.approve(who="ann")
-    night(ready._space, "default")
-    return ready
+    return memory
 
 
 @pytest.fixture

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
 from key_rows import asked, night_of_keys, put_key_effect, put_keys_ready
 from learning_rows import night, put_ready
+from prepared import kept
 
 from slowwave.learning.events import learning_events
 from slowwave.memory import Memory
@@ -18,27 +20,40 @@ pytestmark = pytest.mark.usefixtures("learning_on")
 
 
 @pytest.fixture
-def memory(open_memory: Callable[..., Memory]) -> Memory:
-    """The namespace that commands mean when none is given."""
+def memory(request: pytest.FixtureRequest, open_memory: Callable[..., Memory], home: Path) -> Memory:
+    """The namespace that commands mean when none is given; its home has what the test asks for."""
+
+    def make_ready() -> Memory:
+        memory = open_memory("default", path=home)
+        put_keys_ready(memory._space, memory._space.now(), "default")
+        return memory
+
+    def make_learned() -> Memory:
+        memory = make_ready()
+        put_ready(memory.store, memory._space.now(), "default")
+        for kind in ("words", "keys"):
+            memory.learning.approve(who="ann", kind=kind)
+        night(memory._space, "default")
+        night_of_keys(memory._space, "default")
+        return memory
+
+    for name, make in (("learned", make_learned), ("ready", make_ready)):
+        if name in request.fixturenames:
+            kept(f"keys that are {name}", home, lambda make=make: make().close())
+            break
     return open_memory("default")
 
 
 @pytest.fixture
 def ready(memory: Memory) -> Memory:
     """Of search keys only a person's word is missing; of words nothing is known."""
-    put_keys_ready(memory._space, memory._space.now(), "default")
     return memory
 
 
 @pytest.fixture
-def learned(ready: Memory) -> Memory:
+def learned(memory: Memory) -> Memory:
     """Words and keys, each approved and applied."""
-    put_ready(ready.store, ready._space.now(), "default")
-    for kind in ("words", "keys"):
-        ready.learning.approve(who="ann", kind=kind)
-    night(ready._space, "default")
-    night_of_keys(ready._space, "default")
-    return ready
+    return memory
 
 
 @pytest.fixture

@@ -89,11 +89,14 @@ class Home:
         self.memory_ids: dict[str, str] = {}
         self.process: subprocess.Popen[str] | None = None
 
-    def start(self, *options: str) -> dict[str, Any]:
-        """Run it until it says where everything is."""
-        where = ("--page-port", free_port())
+    def start(self, *options: str, cold: bool = False) -> dict[str, Any]:
+        """Run it until it says where everything is; one that is not killed may begin loaded.
+
+        What the SDK of MCP writes into its log is only that of a cold one.
+        """
+        words = ("-m", "slowwave", "up", "--no-night", "--json", "--page-port", free_port(), *options)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "slowwave", "up", "--no-night", "--json", *where, *options],
+            [sys.executable, *words] if cold else warm.python(*words),
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
@@ -103,7 +106,7 @@ class Home:
             if line == "}\n":
                 break
         told: dict[str, Any] = json.loads(said)
-        assert told["pid"] == self.process.pid
+        assert not cold or told["pid"] == self.process.pid
         return told
 
     def stop(self, ending: int = signal.SIGTERM) -> tuple[int, str]:
@@ -193,7 +196,7 @@ def new_home(path: Path) -> Home:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """A home whose memory is running; no test stops it."""
     made = new_home(tmp_path_factory.mktemp("up") / "home")
-    made.start()
+    made.start(cold=True)
     yield made
     made.stop()
 
@@ -449,22 +452,22 @@ def test_another_model_is_used_at_once(own):
 
 
 def test_a_second_one_is_refused_and_an_end_leaves_nothing(own):
-    own.start()
+    own.start(cold=True)
     running = pidfile.read(own.path)
     assert running is not None
     second = subprocess.run(
-        [sys.executable, "-m", "slowwave", "up", "--no-night", "--page-port", free_port()],
+        warm.python("-m", "slowwave", "up", "--no-night", "--page-port", free_port()),
         env=own.environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert second.returncode == 1
     assert f"running already (process {running.pid}" in second.stderr
-    told = json.loads(own.run("doctor", "--json").out)["findings"][-1]
+    told = json.loads(own.run("doctor", "--json", ask=False).out)["findings"][-1]
     assert (told["subject"], told["ok"]) == ("running", True)
     assert f"process {running.pid}" in told["message"]
     assert own.stop(signal.SIGTERM) == (0, "")
     assert pidfile.read(own.path) is None
     assert not Path(running.socket).parent.exists()
-    assert json.loads(own.run("doctor", "--json").out)["findings"][-1]["message"].startswith(
+    assert json.loads(own.run("doctor", "--json", ask=False).out)["findings"][-1]["message"].startswith(
         "no server (slowwave up)"
     )
     own.start()
@@ -472,7 +475,7 @@ def test_a_second_one_is_refused_and_an_end_leaves_nothing(own):
 
 
 def test_one_that_is_killed_is_in_nobodys_way(own):
-    own.start()
+    own.start(cold=True)
     running = pidfile.read(own.path)
     assert running is not None
     own.stop(signal.SIGKILL)
@@ -480,7 +483,7 @@ def test_one_that_is_killed_is_in_nobodys_way(own):
     done = own.run("search", "deploy")
     assert (done.asked, done.code) == (False, 0)
     assert "1. Deploy" in done.out
-    told = json.loads(own.run("doctor", "--json").out)["findings"][-1]
+    told = json.loads(own.run("doctor", "--json", ask=False).out)["findings"][-1]
     assert (told["ok"], told["message"][:23]) == (True, "no server (slowwave up)")
     own.start()
     assert not Path(running.socket).parent.exists()
@@ -508,9 +511,9 @@ def test_without_a_home_there_is_nothing_to_run(tmp_path):
 
 
 def test_assistants_are_served_by_the_same_process(own):
-    token = own.run("mcp", "token", "-n", "default", "--principal", "ada").out.strip()
+    token = own.run("mcp", "token", "-n", "default", "--principal", "ada", ask=False).out.strip()
     port = free_port()
-    own.start("--port", port)
+    own.start("--port", port, cold=True)
 
     def call(tool: str, **arguments: str) -> dict[str, Any]:
         params = {"name": tool, "arguments": arguments}
@@ -537,8 +540,8 @@ def test_assistants_are_served_by_the_same_process(own):
 
 
 def test_the_http_api_is_served_by_the_same_process(own):
-    token = own.run("mcp", "token", "-n", "default", "--principal", "ada").out.strip()
-    where = own.start("--port", free_port(), "--api-port", free_port())["api"]
+    token = own.run("mcp", "token", "-n", "default", "--principal", "ada", ask=False).out.strip()
+    where = own.start("--port", free_port(), "--api-port", free_port(), cold=True)["api"]
 
     def ask(path: str, **body: str) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -559,8 +562,8 @@ def test_the_http_api_is_served_by_the_same_process(own):
 
 def test_the_page_is_served_by_the_same_process(own):
     """A link opens one session, `slowwave page` makes as many as are wanted; all see what others do."""
-    own.run("mcp", "token", "-n", "default", "--principal", "ada")
-    where = own.start("--port", free_port())["page"]
+    own.run("mcp", "token", "-n", "default", "--principal", "ada", ask=False)
+    where = own.start("--port", free_port(), cold=True)["page"]
     asked = [own.run("page", "--json") for _ in range(2)]
     assert all(one.asked for one in asked)
     links = [json.loads(one.out)["link"] for one in asked]
@@ -654,7 +657,7 @@ def test_with_logs_as_json_every_line_of_standard_error_is_an_object(own):
     told = [line.get("event") or line["message"] for line in lines]
     assert told == ["search", "Invalid HTTP request received."]
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = own.run("up", "--no-night", "--page-port", str(taken.getsockname()[1]))
+        done = own.run("up", "--no-night", "--page-port", str(taken.getsockname()[1]), ask=False)
     assert (done.code, json.loads(done.err)["level"]) == (1, "error")
 
 
@@ -672,7 +675,7 @@ def test_logs_as_json_that_are_asked_for_while_it_runs_count_after_a_restart(own
 @pytest.mark.skipif(find_spec("dagster") is None, reason="the night is not installed")
 def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = own.run("up", "--ui-port", str(taken.getsockname()[1]), "--page-port", free_port())
+        done = own.run("up", "--ui-port", str(taken.getsockname()[1]), "--page-port", free_port(), ask=False)
     assert (done.code, done.out) == (1, "")
     assert "Set another port with --ui-port" in done.err
     assert pidfile.read(own.path) is None
@@ -680,7 +683,7 @@ def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
 
 def test_a_half_restored_home_is_refused_with_the_words_of_restoring(own):
     (own.path / RESTORING).write_text(json.dumps({"backup": "one"}))
-    done = own.run("up", "--no-night", "--page-port", free_port())
+    done = own.run("up", "--no-night", "--page-port", free_port(), ask=False)
     assert (done.code, done.out) == (1, "")
     assert "run the same `slowwave restore` again" in done.err
     assert "Traceback" not in done.err
@@ -711,11 +714,11 @@ def test_without_a_token_it_says_a_command_that_makes_one(home, monkeypatch):
     ("option", "other"), [("--port", "--page-port"), ("--page-port", "--port"), ("--api-port", "--port")]
 )
 def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other):
-    own.run("mcp", "token", "-n", "default", "--principal", "ada")
+    own.run("mcp", "token", "-n", "default", "--principal", "ada", ask=False)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = own.run("up", "--no-night", option, str(taken.getsockname()[1]), other, free_port())
+        done = own.run("up", "--no-night", option, str(taken.getsockname()[1]), other, free_port(), ask=False)
     assert done.code == 1
     assert f"Set another port with {option}" in done.err
     assert pidfile.read(own.path) is None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm
 from faults_helpers import MODEL, ROOT, chunk_faults, environment
 
 import slowwave as package
@@ -59,7 +59,7 @@ DURING_EXPORT = [
 def killed(home: Path, place: str, at: int, *words: object) -> None:
     """Run a command that kills itself at a call of a function."""
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, place, str(at), *map(str, words)],
+        warm.python("-c", KILLED, place, at, *words),
         env=environment(SLOWWAVE_HOME=str(home), SLOWWAVE_EMBEDDING__MODEL=MODEL), cwd=ROOT,
         capture_output=True, check=False,
     )  # fmt: skip

@@ -182,6 +182,22 @@ def test_the_nights_of_a_vault(settings, folder):
 
 
 @pytest.mark.slow
+def test_a_refused_version_of_a_file_that_says_secret_closes_the_text_before_it(settings, folder):
+    put(folder, "rota.md", FACTS[2])
+    watch(settings, folder)
+    assert run_night(settings, TODAY, TODAY)["live"] == 1
+    put(folder, "rota.md", "---\nsensitivity: secret\n---\nok")
+    for _ in range(2):  # the second run reads the closing event, too
+        assert run_night(settings, TODAY, TODAY)["success"]
+        space = Workspace(settings)
+        rows = space.store.read("memories", columns=["content", "sensitivity", "status"])
+        assert rows.rows() == [(FACTS[2], "secret", "live")]
+        held = space.store.read("quarantine", columns=["content", "status"])
+        assert [(text.strip(), status) for text, status in held.rows()] == [("ok", "held")]
+        assert space.journal.count("ada", "save") == 3
+
+
+@pytest.mark.slow
 def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatch):
     monkeypatch.setitem(leave_files.__kwdefaults__, "fewest", 1)
     put(folder, "rota.md", FACTS[2])

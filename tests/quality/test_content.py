@@ -226,10 +226,20 @@ def test_no_notes_have_no_scores():
     assert set(empty.dtypes) == {pl.Float64}
 
 
+SAID = (
+    "The deploy day is Thursday since the second of March.", "ladder", "violet",
+    "Kündigung bis 30. Juni, schriftlich",
+    "Ключи у Марины на даче.", "gravel spoon cloud mustard", "key: value", "asdfghjkl",
+    "12:30:05 INFO started",
+    "第一章 会议改到周二下午三点", "Home | About us | Login", "dGhlIHF1aWNrIGJyb3duIGZveA==", "\n- item",
+)  # fmt: skip
 NOTES = st.fixed_dictionaries(
     {
         "title": st.sampled_from([None, "", "note 3", "Van insurance", "2026-03-14", "x" * 60]),
-        "content": st.none() | st.text(st.sampled_from("#`~ \nab<é波"), max_size=40) | st.just("word " * 210),
+        "content": st.none()
+        | st.text(st.sampled_from("#`~ \nab<é波"), max_size=40)
+        | st.just("word " * 210)
+        | st.lists(st.sampled_from(SAID), min_size=5, max_size=40).map(" ".join),
         "tags": st.none() | st.lists(st.sampled_from(["a", "A", "b", "c", "", None]), max_size=4),
         "links": st.none() | st.lists(st.sampled_from("abc"), max_size=4),
         "front_matter": st.sampled_from([None, "none", "ok"]),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, written_date
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, update_of, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -253,3 +253,65 @@ def test_the_order_of_the_passages_does_not_matter_and_newest_memories_are_not_o
     for name, update in found.items():
         assert update.newest not in found
         assert int(name[1:]) < int(update.newest[1:])
+
+
+TEXTS = st.sampled_from(
+    [
+        "The API limit is {} requests a minute.",
+        "The API limit is now {} requests a minute.",
+        "The API limit is no longer {} requests a minute.",
+        "We moved the office from {0} Market Street to {1} Market Street.",
+        "The office is at {} Market Street.",
+        "Anna replaced Bert; she leads {} people.",
+    ]
+)
+TITLES = st.sampled_from(["", "API limit", "Office of Anna", "Office of Bert"])
+QUESTIONS = st.sampled_from(
+    [LIMIT, "API limit", "Where is the office?", "Who leads?", "The API limit is 60 requests a minute."]
+)
+
+
+@given(
+    st.lists(
+        st.tuples(TEXTS, TITLES, st.integers(60, 63), st.integers(0, 5), st.sampled_from(["", "secret"])),
+        max_size=6,
+    ),
+    QUESTIONS,
+    st.booleans(),
+)
+def test_one_memory_is_asked_for_with_the_same_result_as_all(drawn, words, by_itself):
+    passages = [
+        passage(f"m{at}", text.format(value, value + 1), JANUARY + timedelta(days=day), title, label)
+        for at, (text, title, value, day, label) in enumerate(drawn)
+    ]
+    question = Question.answered_by(words) if by_itself else Question.of(words)
+    found = outdated_memories(question, passages)
+    asked = {one.memory_id: update_of(one.memory_id, question, passages) for one in passages}
+    assert {name: update for name, update in asked.items() if update} == found
+
+
+def test_one_memory_of_a_chain_points_to_its_newest():
+    texts = [OLD, NEW, "The API limit was raised to 700 requests a minute."]
+    chain = [passage(str(at), text, JANUARY + timedelta(days=at)) for at, text in enumerate(texts)]
+    question = Question.of(LIMIT)
+    assert [update_of(str(at), question, chain) for at in range(3)] == [
+        outdated_memories(question, chain).get(str(at)) for at in range(3)
+    ]
+    assert update_of("0", question, chain).newest == "2"
+    assert update_of("2", question, chain) is None
+
+
+def test_memories_that_nothing_replaces_are_compared_once_each(monkeypatch):
+    """The work grows with the pairs of an asked memory, and not with all pairs for each question."""
+    from slowwave.quality.outdated import related, updates
+
+    compared = []
+    counted = updates._is_update
+    monkeypatch.setattr(updates, "_is_update", lambda *pair: compared.append(pair) or counted(*pair))
+    places = ("Skerry", "Ness", "Voe", "Holm", "Geo", "Wick", "Sound", "Firth", "Brae", "Croft")
+    gauges = [
+        passage(place, f"The battery of its gauge lasts {at + 5} weeks.", JANUARY + timedelta(days=at), place)
+        for at, place in enumerate(places)
+    ]
+    assert related.outdated_among(gauges) == {}
+    assert 0 < len(compared) <= 2 * 10 * 9 / 2  # two questions of each: its title and its sentence

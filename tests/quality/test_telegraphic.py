@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from telegraphic import FACTS
 
+from slowwave.quality._lexicons import FUNCTION_WORDS, LINKING_WORDS
 from slowwave.quality.density import density_parts, signal_density
 from slowwave.quality.density.telegraphic import linked_share
 from slowwave.quality.gate import GatePolicy
@@ -115,6 +117,51 @@ def test_names_link_sentences_only_beside_other_links() -> None:
     assert linked_share(named) == 1.0
     assert linked_share("\n".join(["gravel Spoon cloud mustard", "ladder violet Pebble"] * 4)) == 0.0
     assert linked_share("\n".join(["retention 7 days", *["gravel Spoon cloud"] * 9])) < 0.2
+
+
+PIECES = re.compile(r"(?<=[.!?;\u061f\u0964])\s+|\s*\n\s*")
+TOKEN = re.compile(r"\w+(?:[.'\u2019:/-]\w+)*")
+LINKS = FUNCTION_WORDS | LINKING_WORDS
+
+
+def read_slowly(text: str) -> float:
+    """Return the linked share, piece by piece and token by token, without anything remembered."""
+    total = linked = named = 0
+    for piece in PIECES.split(text):
+        tokens = TOKEN.findall(piece)
+        links = names = runs = 0
+        in_name = True
+        for place, token in enumerate(tokens):
+            is_link = token.casefold() in LINKS or any(map(str.isdecimal, token))
+            begins = re.search(r"[A-Z]{2}|[a-z][A-Z]", token) is not None
+            is_name = not is_link and (token[0].isupper() if place else begins)
+            links += is_link
+            names += is_name
+            runs += is_name and (not in_name or place == 0)
+            in_name = is_name or place == 0
+        links += re.search(r"\w ?: +\S", piece) is not None
+        total += len(tokens)
+        if links * 8 >= max(len(tokens), 2):
+            linked += len(tokens)
+        elif (links + (names <= 0.4 * len(tokens) and runs == 1)) * 8 >= max(len(tokens), 2):
+            named += len(tokens)
+    return (linked + min(named, linked * 0.5)) / total if total else 0.0
+
+
+PARTS = st.sampled_from(
+    [*TERSE, *WORDS[:9], "the", "7", "AB", "iOS", "Ada", "Ottilie", "x.y", "don't", "a:", ":", "key : value", "?",
+     ".", ";", "؟", "।", "!?", "…", "_", "²", "٣", "é\u0301", "漢字", "\u2028", "\x85", "\x1c", "İı", "ß"]
+)  # fmt: skip
+SPACES = st.sampled_from(
+    ["", " ", "  ", "\n", " \n ", "\r\n", "\t", "\u3000", "\xa0", ". ", "; ", ": ", ".\n\n"]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(PARTS, SPACES), max_size=30))
+def test_the_fast_reading_finds_what_the_slow_one_finds(parts: list[tuple[str, str]]) -> None:
+    text = "".join(part + space for part, space in parts)
+    assert linked_share(text) == read_slowly(text)
 
 
 def test_a_text_without_words_has_no_links() -> None:

@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,7 @@ from slowwave.journal import (
     engines,
     payload_of,
 )
+from slowwave.journal.entry import MAX_TEXT_BYTES
 from slowwave.journal.schema import FEEDBACK_INDEXES, SOURCE_INDEX
 
 ROOT = Path(__file__).parents[2]
@@ -183,6 +185,24 @@ def test_what_was_written_is_as_the_journal_has_it(
         assert written == [journal.get(one.event_id) for one in batch]
         assert written[1].occurred_at == NOON
         assert journal.append([entry("e4"), entry("e1")]) == (1, 1)
+
+
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=9))])
+def test_a_placed_entry_is_a_copy_with_its_place_in_utc(zone: timezone) -> None:
+    bare = entry("a", occurred_at=NOON.astimezone(zone))
+    later = NOON + timedelta(microseconds=1)
+    assert bare.placed(7, later) == replace(bare, occurred_at=NOON, seq=7, ordered_at=later)
+    assert bare.placed(7, later).occurred_at.tzinfo is UTC
+    assert bare.seq is None
+
+
+@pytest.mark.parametrize("name", ["event_id", "namespace", "subject", "origin"])
+def test_a_text_of_an_entry_is_as_long_as_an_index_allows(name: str) -> None:
+    longest = MAX_TEXT_BYTES[name]
+    assert getattr(replace(entry("a"), **{name: "é" * (longest // 2)}), name)
+    for text in ("x" * (longest + 1), "é" * (longest // 2 + 1), "\0", "\ud800"):
+        with pytest.raises(JournalEntryError):
+            replace(entry("a"), **{name: text})
 
 
 def test_a_repetition_within_a_batch_counts_as_already_there(journal: Journal) -> None:

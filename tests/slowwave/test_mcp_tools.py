@@ -278,6 +278,9 @@ def test_what_an_assistant_forgets_is_not_found_and_a_person_brings_it_back(assi
     assert f"slowwave unforget {name}" in said
     assert assistant.call("memory_search", query="when is the deploy day?")["results"] == []
     assert assistant.call("memory_forget", memory_id=name)["new"] is False
+    for told in (assistant.fail("memory_history", memory_id=name), assistant.missing(f"memory://{name}")):
+        assert "that may be shown here" in told
+        assert "Thursday" not in told
     memory = open_memory()
     assert memory.unforget(name) is True
     assert memory.unforget(name) is False

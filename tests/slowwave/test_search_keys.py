@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from feedback_days import DAY, HOUR, at
 from key_life import TTL, keys, lead_to
 from learned_rows import decide, lessons, teach
 from logged_bytes import payload
+from prepared import kept
 from warehouse_rows import put
 
 from slowwave.common import ids
@@ -46,16 +48,33 @@ def notes() -> list[dict[str, str]]:
 
 
 @pytest.fixture
-def learning(open_memory: Callable[..., Memory]) -> Callable[..., Memory]:
+def learning(open_memory: Callable[..., Memory], home: Path) -> Callable[..., Memory]:
     """A memory of 31 notes whose searches consider few of them; it is noon of the tenth of March."""
 
     def made(
-        namespace: str = "ada", *, interleave: float = 0.0, ranking: Any = None, **groups: Any
+        namespace: str = "ada",
+        *,
+        path: Path | None = None,
+        interleave: float = 0.0,
+        ranking: Any = None,
+        **groups: Any,
     ) -> Memory:
+        folder = path or home
+
+        def make() -> None:
+            memory = open_memory(namespace, path=folder)
+            with_clock(memory, 10)
+            assert all(one.status == "live" for one in memory.save_many(notes()))
+            memory.close()
+
+        if folder.exists():
+            make()
+        else:
+            kept(f"31 notes of {namespace}", folder, make)
         groups.setdefault("learning", {"interleave": interleave})
-        memory = open_memory(namespace, ranking={"candidates": 1, **(ranking or {})}, **groups)
+        ranked = {"candidates": 1, **(ranking or {})}
+        memory = open_memory(namespace, path=folder, ranking=ranked, **groups)
         with_clock(memory, 10)
-        assert all(one.status == "live" for one in memory.save_many(notes()))
         return memory
 
     return made

@@ -218,3 +218,18 @@ def test_conditions_that_differ_each_time_are_not_kept_for_ever(open_memory):
             "boat", f"{within(memory.namespace)} AND memory_id != '{number}'", 3
         ).memory_ids
     assert len(snapshot.passed) <= MAX_CONDITIONS
+
+
+@pytest.mark.slow
+def test_titles_of_first_words_are_known_anew_after_a_change(open_memory):
+    memory = open_memory(gate={"mode": "off"})
+
+    def title_share(**named):
+        memory.save("The old rowing boat lies upside down behind the shed.", key="boat", **named)
+        explained = memory.search("rowing boat", explain=True).results[0].explanation
+        assert memory.search("rowing boat", explain=True).results[0].explanation == explained  # known by now
+        return sum(row.value for row in explained.contributions if row.source == "title")
+
+    assert title_share() == 0
+    assert title_share(title="Rowing boat") > 0
+    assert title_share(title="The old rowing boat …") == 0

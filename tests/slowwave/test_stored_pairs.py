@@ -82,6 +82,14 @@ def test_a_past_day_has_the_marks_of_that_day(guarded):
     assert any(one.contradicts for one in response if one.memory_id == old.memory_id)
 
 
+def test_two_notes_of_equal_form_need_no_title(guarded):
+    first, second = guarded.save(TUESDAY), guarded.save(THURSDAY)
+    assert second.outcome == "related"
+    assert dict(contradicting(guarded, "When do we deploy?")) == {
+        first.memory_id: [second.memory_id], second.memory_id: [first.memory_id],
+    }  # fmt: skip
+
+
 @pytest.fixture
 def warned(open_memory):
     memory = open_memory(gate={"mode": "warn"})
@@ -128,6 +136,12 @@ def test_groups_join_over_shared_members_and_never_over_sensitivities_or_values(
             True,
         ),
         ("The museum is open on Sunday.", "The museum is not open on Sunday.", True),
+        (TUESDAY, THURSDAY, True),
+        ("The ferry to the island leaves at nine.", "The ferry to the island leaves at ten.", True),
+        ("The ferry of line 9 leaves early.", "The ferry of line 10 leaves early.", False),
+        ("The crew mended nine nets on the pier.", "The crew mended ten nets on the pier.", False),
+        ("We were on the pier on Tuesday.", "We were on the pier on Thursday.", False),
+        ("The ferry leaves the island at nine.", "The ferry leaves the pier at ten.", False),
         ("Flat 8 has a balcony and 3 rooms.", "Flat 1 has a balcony and 2 rooms.", False),
         ("Ticket #4821 was closed by Ada.", "Ticket #4822 was closed by Ada.", False),
         ("The review is on 3 May 2026.", "The review is on 10 May 2026.", False),

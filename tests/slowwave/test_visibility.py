@@ -85,3 +85,31 @@ def test_a_version_is_as_secret_as_it_was(memory):
     assert [event["text"] for event in told if event["event"] == "saved"] == [HIDDEN, FERRY]
     assert "quuxzyx" not in str(told)
     assert "quuxzyx" in str(memory.history(name))
+
+
+def test_closing_a_note_closes_its_earlier_texts_until_one_is_opened_again(memory):
+    word = f"{FERRY} Its word is quuxzyx."
+    name = memory.save(word, key="a", sensitivity="internal").memory_id
+    memory.save(f"{word} It is secret now.", key="a", sensitivity="secret")
+    memory.save(FERRY, key="a", sensitivity="internal")
+
+    def texts() -> list[str]:
+        events = memory.history(name, viewer=Viewer.ASSISTANT)
+        return [event["text"] for event in events if event["event"] == "saved"]
+
+    assert texts() == [HIDDEN, HIDDEN, FERRY]
+    memory.save(word, key="a", sensitivity="internal")
+    assert texts() == [word, HIDDEN, FERRY, word]
+
+
+def test_a_forgotten_memory_is_hidden_from_assistants_and_not_from_reports(memory):
+    one, other = (memory.save(f"{FERRY} {more}", key=more).memory_id for more in ("Always.", "Never."))
+    memory.forget(one)
+
+    def hidden(viewer: Viewer, *, forgotten: bool = False) -> frozenset[str]:
+        return access_view(memory.store, "ada", [one, other], viewer, forgotten=forgotten).hidden
+
+    assert hidden(Viewer.ASSISTANT) == {one}
+    assert hidden(Viewer.REPORT) == hidden(Viewer.ASSISTANT, forgotten=True) == set()
+    memory.unforget(one)
+    assert hidden(Viewer.ASSISTANT) == set()

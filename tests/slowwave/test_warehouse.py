@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from warehouse_rows import FIRST, SECRET_TITLE, TEXT, day_of, fill_day, put
 
 from slowwave.errors import NotFoundError, SlowwaveError, StoreError
@@ -326,7 +327,7 @@ module.build(Store(sys.argv[1], model="hash-8", dimension=8), Path(sys.argv[2]))
 def started(code: str, *arguments: object) -> subprocess.Popen[str]:
     clean = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], env=clean, text=True,
+        warm.python("-c", code, *arguments), env=clean, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ import pytest
 
 from slowwave.store import Store, reading
 from slowwave.store.append_only import fill_or_replace
+from slowwave.store.fragments import has_rows, rows_in
 from slowwave.store.reading import distinct, matching, parts
 
 
@@ -58,3 +59,45 @@ def test_parts_and_distinct_rows_are_those_of_a_read(store, monkeypatch, where):
         if where:
             assert matching(reader, "usage_signals", where, columns=columns).sort(columns).equals(wanted)
     assert pl.concat(parts(store.of("bob"), "usage_signals", where, columns=columns)).is_empty()
+
+
+def test_rows_of_partitions_are_those_of_a_read_whatever_the_fragments(store):
+    name, columns = "usage_signals", ["signal_id", "day", "verdict"]
+    asked = [["d1"], ["d2", "d3"], ["d1", "d4"], ["d9"], ["d1", "d2", "d3", "d4", "d5"]]
+
+    def compare() -> None:
+        for days in asked:
+            listed = ", ".join(f"'{day}'" for day in days)
+            wanted = store.read(name, f"day IN ({listed})", columns=columns).sort("signal_id")
+            assert rows_in(store, name, days, columns=columns).sort("signal_id").equals(wanted)
+            assert has_rows(store, name, days) == (wanted.height > 0)
+        every = store.read(name).sort("signal_id")
+        assert rows_in(store, name, asked[-1]).sort("signal_id").equals(every)
+
+    compare()  # of no rows
+    for days in (["d1", "d2"], ["d3"], ["d4"]):
+        rows = signals(*((f"{day}{n}", day) for day in days for n in range(4)))
+        fill_or_replace(store, name, rows, days)
+        compare()
+    fill_or_replace(store, name, signals(("d2x", "d2"), verdict="ignored"), ["d2"])
+    compare()
+    store.delete(name, "day = 'd3'")
+    compare()
+    fill_or_replace(store, name, signals(("d3y", "d3"), ("d5y", "d5")), ["d3", "d5"])
+    compare()
+    store.table(name).optimize()
+    compare()
+
+
+def test_batches_of_days_are_read_without_the_rest_of_the_table(store):
+    """A run over a year would else read the year for each batch."""
+    name = "usage_signals"
+    for day in ("d1", "d2", "d3"):
+        fill_or_replace(store, name, signals((f"{day}a", day)), [day])
+    rows_in(store, name, ["d1"])
+    before = dict(store.partitions_of_fragments[name])
+    assert sorted(before.values(), key=sorted) == [{"d1"}, {"d2"}, {"d3"}]
+    fill_or_replace(store, name, signals(("d4a", "d4")), ["d4"])
+    assert rows_in(store, name, ["d4"])["signal_id"].to_list() == ["d4a"]
+    added = store.partitions_of_fragments[name].keys() - before.keys()
+    assert [store.partitions_of_fragments[name][files] for files in added] == [{"d4"}]

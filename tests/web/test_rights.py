@@ -125,6 +125,30 @@ def test_an_assistant_cannot_undo_what_waits_for_a_person(make_site, open_memory
     assert len(memory.decisions(waiting=True)) == 1
 
 
+def test_what_was_forgotten_only_a_person_sees(assistant, person, memory, saved):
+    one = saved(LAMP, title="Lamp")
+    assistant.done(f"/memory/{one}/forget")
+    for path in ("/memories?state=stored", "/memories?state=forgotten", "/timeline"):
+        assert one not in assistant.text(path)
+        assert one in person.text(path)
+    assert "pier" not in assistant.refused(f"/memory/{one}", 404)
+    assert LAMP in person.words(f"/memory/{one}")
+
+
+def test_a_text_that_was_secret_is_on_no_line_in_time_of_an_open_memory(assistant, person, memory):
+    one = memory.save(SECRET, title="Safe", key="safe", sensitivity="secret").memory_id
+    memory.save(
+        "The code of the safe in the cellar is 1234AB.", title="Safe", key="safe", sensitivity="internal"
+    )
+    memory.save("The code of the safe in the cellar is 5678CD.", title="Safe", key="safe")
+    line = person.text(f"/memory/{one}").partition('id="line"')[2].partition("</section>")[0]
+    assert "1234AB" in line
+    assert "4711ZK" not in line
+    page = assistant.text(f"/memory/{one}")
+    assert "1234AB" in page
+    assert "4711ZK" not in page
+
+
 # -- readers -----------------------------------------------------------------------------------------
 
 

@@ -246,7 +246,7 @@ def _has_entries(settings: Settings) -> bool:
 
 
 def _counts(store: Store) -> dict[str, int]:
-    names = sorted(store.bare_db.list_tables().tables)
+    names = store.table_names()
     return {name: int(store.bare_db.open_table(name).count_rows()) for name in names}
 
 

@@ -1,0 +1,87 @@
+"""Questions that hold only a time, in the languages of the time rules."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.scoring.ranking.time_only import MAX_CHARACTERS, time_only
+
+FRIDAY = datetime(2026, 3, 13, 9, tzinfo=UTC)
+TODAY, YESTERDAY, MONDAY = date(2026, 3, 13), date(2026, 3, 12), date(2026, 3, 9)
+LAST_WEEK = (date(2026, 3, 2), date(2026, 3, 8))
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("What did I note last week?", LAST_WEEK),
+        ("what's new since Monday?", (MONDAY, TODAY)),
+        ("What did we write down on Monday?", (MONDAY, MONDAY)),
+        ("What did I save last Friday?", (date(2026, 3, 6),) * 2),
+        ("show me my notes from today", (TODAY, TODAY)),
+        ("What have I noted since yesterday?", (YESTERDAY, TODAY)),
+        ("What did I record in February?", (date(2026, 2, 1), date(2026, 2, 28))),
+        ("notes of 2026-03-05", (date(2026, 3, 5),) * 2),
+        ("What is new since 5 March 2026?", (date(2026, 3, 5), TODAY)),
+        ("What did I note two days ago?", (date(2026, 3, 11),) * 2),
+        ("Was habe ich gestern notiert?", (YESTERDAY, YESTERDAY)),
+        ("Was gibt es Neues seit Montag?", (MONDAY, TODAY)),
+        ("Zeig mir die Notizen von letzter Woche", LAST_WEEK),
+        ("¿Qué anoté ayer?", (YESTERDAY, YESTERDAY)),
+        ("¿Qué hay de nuevo desde el lunes?", (MONDAY, TODAY)),
+        ("Qu’ai-je noté hier ?", (YESTERDAY, YESTERDAY)),
+        ("Quoi de neuf depuis lundi ?", (MONDAY, TODAY)),
+        ("O que anotei ontem?", (YESTERDAY, YESTERDAY)),
+        ("O que há de novo desde segunda-feira?", (MONDAY, TODAY)),
+        ("我昨天记了什么？", (YESTERDAY, YESTERDAY)),
+        ("上周的笔记", LAST_WEEK),
+        ("मैंने कल क्या लिखा?", (YESTERDAY, YESTERDAY)),
+        ("सोमवार से क्या नया है?", (MONDAY, TODAY)),
+        ("ماذا كتبت أمس؟", (YESTERDAY, YESTERDAY)),
+        ("ما الجديد منذ الاثنين؟", (MONDAY, TODAY)),
+        ("昨日メモしたことは？", (YESTERDAY, YESTERDAY)),
+        ("先週のメモを見せて", LAST_WEEK),
+    ],
+)
+def test_only_a_time_and_a_word_of_noting(question, days):
+    asked = time_only(question, FRIDAY)
+    assert asked is not None
+    assert (asked.since, asked.until) == days
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did I note about the harbour last week?",
+        "What did we decide last week?",
+        "What is new in the deploy script since Monday?",
+        "meeting notes from last week",
+        "What did I note?",
+        "yesterday",
+        "last week",
+        "What did I note next week?",
+        "my newest notes",
+        "note 17 of last week",
+        "Was habe ich gestern über den Hafen notiert?",
+        "我昨天在港口记了什么？",
+        "昨日港で書いたこと",
+        "what's new since monday? " + "what's new " * 20,
+    ],
+)
+def test_a_subject_or_no_time_is_an_ordinary_question(question):
+    assert time_only(question, FRIDAY) is None
+
+
+def test_on_a_monday_since_monday_is_the_week_before():
+    asked = time_only("what's new since Monday?", datetime(2026, 3, 9, tzinfo=UTC))
+    assert (asked.since, asked.until) == (date(2026, 3, 2), MONDAY)
+
+
+@given(st.text(max_size=MAX_CHARACTERS + 5))
+def test_any_text_is_read(text):
+    asked = time_only(text, FRIDAY)
+    assert asked is None or asked.since <= asked.until

@@ -1,0 +1,72 @@
+"""A refused new version that says that it is secret makes the text before it secret."""
+
+from __future__ import annotations
+
+import pytest
+
+from slowwave.home.visibility import HIDDEN, Viewer
+from slowwave.lifecycle.closing import EARLIER_CLOSED
+from slowwave.memory import Memory
+
+TEXT = "Henrike keeps the spare key of the pump house under the third flower pot."
+OTHER = "The sluice at the northern gauge opens every April after the spring tide."
+
+
+def found(memory: Memory) -> list[str]:
+    return [one.memory_id for one in memory.search("where is the spare key of the pump house?")]
+
+
+def test_the_earlier_text_is_closed_and_the_refused_one_stays_in_quarantine(memory):
+    name = memory.save(TEXT, key="key", tags=["keys"]).memory_id
+    assert found(memory) == [name]
+    refused = memory.save("ok", key="key", sensitivity="secret")
+    assert (refused.status, refused.warnings[-1]) == ("quarantined", EARLIER_CLOSED)
+    now = memory.get(name)
+    assert (now.content, now.sensitivity, now.tags) == (TEXT, "secret", ("keys",))
+    assert found(memory) == []
+    events = memory.history(name, viewer=Viewer.ASSISTANT)
+    assert {event["text"] for event in events if event["text"]} == {HIDDEN}
+    (row,) = memory.quarantine()
+    assert memory.release(row["quarantine_id"]).status == "live"
+    assert memory.get(name).content == "ok"
+
+
+def test_a_closing_tag_of_the_refused_text_counts_too(memory):
+    name = memory.save(TEXT, key="key").memory_id
+    assert memory.save("ok", key="key", tags=["sensitivity/secret"]).status == "quarantined"
+    assert memory.get(name).sensitivity == "secret"
+
+
+def test_a_duplicate_that_says_that_it_is_secret_closes_too(memory):
+    memory.save(OTHER, key="other", sensitivity="secret")
+    name = memory.save(TEXT, key="key").memory_id
+    assert memory.save(OTHER, key="key", sensitivity="secret").status == "quarantined"
+    assert (memory.get(name).content, memory.get(name).sensitivity) == (TEXT, "secret")
+
+
+@pytest.mark.parametrize("labels", [{}, {"sensitivity": "internal"}])
+def test_an_open_refused_version_closes_nothing(memory, labels):
+    name = memory.save(TEXT, key="key").memory_id
+    refused = memory.save("ok", key="key", **labels)
+    assert (refused.status, refused.warnings) == ("quarantined", ())
+    assert memory.get(name).sensitivity == "internal"
+    assert found(memory) == [name]
+
+
+def test_a_forgotten_or_closed_memory_gets_no_event(memory):
+    memory.save(TEXT, key="key")
+    closed = memory.save(OTHER, key="other", sensitivity="secret").memory_id
+    memory.forget(memory.save("A third note about the lamp on the pier.", key="gone").memory_id)
+    before = memory.journal.count("ada", "save")
+    for key in ("other", "gone", "new"):
+        memory.save("ok", key=key, sensitivity="secret")
+    assert memory.journal.count("ada", "save") == before + 3
+    assert memory.get(closed).content == OTHER
+
+
+def test_a_closed_text_is_opened_by_a_person_again(memory):
+    name = memory.save(TEXT, key="key").memory_id
+    memory.save("ok", key="key", sensitivity="secret")
+    assert memory.save(TEXT, key="key", sensitivity="internal").memory_id == name
+    assert found(memory) == [name]
+    assert memory.quarantine() == []

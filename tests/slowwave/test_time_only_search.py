@@ -1,0 +1,92 @@
+"""A question that holds only a time hands over the memories of its days, newest first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slowwave.search.log import replay
+
+QUESTION = "What did I note since yesterday?"
+TEXTS = {
+    "lamp": "The lamp on the pier is red since the storm.",
+    "kettle": "The kettle in the kitchen whistles at noon.",
+    "sluice": "The sluice at the northern gauge opens every April.",
+}
+
+
+@pytest.fixture
+def dated(memory):
+    """Three notes: of today, of yesterday, of last month; their ids by key."""
+    now = datetime.now(UTC)
+    days = {"lamp": 0, "kettle": 1, "sluice": 40}
+    return {
+        key: memory.save(text, key=key, tags=[key], created_at=now - timedelta(days=days[key])).memory_id
+        for key, text in TEXTS.items()
+    }
+
+
+def found(memory, question: str = QUESTION, **more):
+    return [one.memory_id for one in memory.search(question, **more)]
+
+
+def test_the_notes_of_the_days_are_handed_over_newest_first(memory, dated):
+    response = memory.search(QUESTION, explain=True)
+    assert [one.memory_id for one in response] == [dated["lamp"], dated["kettle"]]
+    assert not response.abstained
+    for one in response:
+        assert one.text == TEXTS[one.tags[0]]
+        rows = one.explanation.contributions
+        assert sum(row.value for row in rows) == pytest.approx(one.score)
+        assert ("dates", "yesterday") in {(row.field, row.term) for row in rows}
+    ordinary = memory.search(TEXTS["lamp"])
+    assert response.results[0].confidence == ordinary.results[0].confidence
+    assert found(memory, limit=1) == [dated["lamp"]]
+    assert found(memory, limit=0) == []
+
+
+def test_with_a_subject_it_is_searched_as_any_other(memory, dated):
+    assert found(memory, "What did I note about the sluice since yesterday?")[:1] == [dated["sluice"]]
+
+
+def test_filters_hold_and_nothing_hidden_is_handed_over(memory, dated, open_memory):
+    assert found(memory, tags=["kettle"]) == [dated["kettle"]]
+    memory.forget(dated["lamp"])
+    memory.save("The code of the safe is 4711.", key="safe", sensitivity="secret")
+    open_memory("bob").save("The ferry leaves at nine from the western pier.")
+    assert found(memory) == [dated["kettle"]]
+
+
+def test_days_without_notes_are_said_to_have_none(memory, dated):
+    response = memory.search("What did I note in 2001?")
+    assert response.results == ()
+    assert response.nothing.kind == "filtered"
+
+
+def test_a_replay_gives_the_same_and_feedback_counts(memory, dated):
+    response = memory.search(QUESTION)
+    payload = memory.journal.get(response.search_id).payload
+    again = replay(payload)
+    assert [(one.memory_id, one.score) for one in again.results] == [
+        (one.memory_id, one.score) for one in response
+    ]
+    assert memory.feedback(response.search_id, 1, "helpful").new
+
+
+def test_good_and_bad_ratings_do_not_change_the_order(memory, dated):
+    first = memory.search(QUESTION)
+    memory.feedback(first.search_id, dated["lamp"], "unhelpful")
+    memory.feedback(first.search_id, dated["kettle"], "helpful")
+    assert found(memory) == [dated["lamp"], dated["kettle"]]
+
+
+def test_many_notes_of_a_day_are_all_given_up_to_the_limit(memory):
+    now = datetime.now(UTC)
+    notes = [
+        {"content": f"Boat {number} of the harbour got berth {900 - number} for the winter.",
+         "created_at": now - timedelta(seconds=number)}
+        for number in range(60)
+    ]  # fmt: skip
+    names = [saved.memory_id for saved in memory.save_many(notes)]
+    assert found(memory, "what's new since yesterday?", limit=50) == names[:50]
