@@ -35,7 +35,7 @@ def markdown(text: str) -> Markup:
 
 
 def heading(title: str, text: str) -> str:
-    """Return the title of a memory, or a short text as a whole that its title would cut."""
+    """Return the title of a memory, or a short text that its title would cut."""
     whole = text.strip()
     is_short = len(whole) <= _HEADING and "\n" not in whole and not _MARKUP.search(whole)
     return whole if is_short and is_cut(title) and is_from_first_words(title, whole) else title
