@@ -95,7 +95,7 @@ def _print_report(report: dict[str, Any]) -> None:
         current, next_step = counted(report["live"], "current memory", "current memories"), "search"
         if not report["live"]:
             next_step = "save"
-        out.print(f'{current}. Next: [bold]slowwave {next_step} "…"[/]')
+        out.print(f'{escape(current)}. Next: [bold]slowwave {next_step} "…"[/]')
     if report["gate"] and report["gate"] not in report["warnings"]:
         say(report["gate"])
     for line in report["warnings"]:

@@ -35,6 +35,8 @@ OF_A_MONTH = ("learning", "trend")
 MOST = {"wide": 1200, "narrow": 1100}
 """Height at which a picture for the documentation ends (pixels)."""
 COLOURS = 48
+WITHOUT_PATH = "document.querySelectorAll('#home').forEach((one) => { one.textContent = '~/memory'; })"
+"""Replaces the folder of the home: a picture tells nothing of the machine that it was drawn on."""
 
 
 def main() -> None:
@@ -95,6 +97,7 @@ def draw(link: str, only: Collection[str] = (), *, docs: bool) -> Iterator[tuple
                 page.context.clear_cookies()
             page.goto(url + path)
             page.wait_for_load_state("networkidle")
+            page.evaluate(WITHOUT_PATH)
             for width, (across, down) in WIDTHS.items():
                 page.set_viewport_size({"width": across, "height": down})
                 for scheme in SCHEMES:

@@ -53,8 +53,10 @@ def newer_values(tenant: Tenant, memory_ids: Sequence[str]) -> dict[str, NewerVa
         columns=["from_memory", "to_memory", "kind", "created_at"],
     ).sort("created_at", "from_memory")  # fmt: skip
     pairs = edges.select("from_memory", "to_memory").rows()
-    ahead = dict.fromkeys(name for pair in pairs for name in pair)
-    linked = [name for name in ahead if name not in set(memory_ids)][-MAX_LINKED:]
+    on_page = set(memory_ids)
+    related = [(a, b) for pair in pairs for a, b in (pair, pair[::-1]) if a in on_page and b not in on_page]
+    related = related[-MAX_LINKED:]
+    linked = [other for _, other in related]
     rows = tenant.store.read_by(
         "memories", "memory_id", [*memory_ids, *linked], columns=_PASSAGE,
         also=tenant.mine("content_hash IS NOT NULL"),
@@ -68,14 +70,17 @@ def newer_values(tenant: Tenant, memory_ids: Sequence[str]) -> dict[str, NewerVa
         if {newer, older} <= titles.keys()
     }
     now = tenant.space.now()
-    passages = [
-        DatedPassage(
+    passages = {
+        row["memory_id"]: DatedPassage(
             row["memory_id"], row["title"] or "", row["content"] or "", row["sensitivity"] or "",
             row["created_at"], row["updated_at"],
         )
         for row in rows.filter(pl.col("status") == LIVE).sort("memory_id").iter_rows(named=True)
         if (written_date(row["content"] or "") or now) <= now
-    ]  # fmt: skip
-    for name, end in outdated_among(passages).items() if len(passages) > 1 else ():
-        found[name] = NewerValue(end.newest, titles[end.newest] or "", end.until)
-    return {name: newer for name, newer in found.items() if name in set(memory_ids)}
+    }  # fmt: skip
+    groups = [[name for name in memory_ids if name in passages]]
+    groups += [[name, other] for name, other in related if passages.keys() >= {name, other}]
+    for group in groups:
+        for name, end in outdated_among([passages[one] for one in group]).items():
+            found[name] = NewerValue(end.newest, titles[end.newest] or "", end.until)
+    return {name: newer for name, newer in found.items() if name in on_page}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from slowwave.common.quoting import printable
-from slowwave.quality.titles import is_from_first_words
+from slowwave.quality.titles import is_cut, is_from_first_words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -25,12 +25,20 @@ _LEFT: Final = re.compile(r"\*\*|~~|`+")  # marks that a cut text leaves open
 _EDGES: Final = " #\t"
 _MARKUP: Final = re.compile(r"[*_`~\[<]")
 """Marks that a cut within them would leave open."""
+_HEADING: Final = 160  # maximum characters of a text that is its own heading (count)
 _TOP: Final = 3  # level of a note's first heading, below those of the page
 
 
 def markdown(text: str) -> Markup:
     """Return the HTML of a Markdown text."""
     return Markup(_renderer().render(printable(text, keep="\n\t")))  # noqa: S704 - raw HTML is escaped
+
+
+def heading(title: str, text: str) -> str:
+    """Return the title of a memory, or a short text that its title would cut."""
+    whole = text.strip()
+    is_short = len(whole) <= _HEADING and "\n" not in whole and not _MARKUP.search(whole)
+    return whole if is_short and is_cut(title) and is_from_first_words(title, whole) else title
 
 
 def body(text: str, title: str) -> str:

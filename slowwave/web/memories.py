@@ -106,7 +106,7 @@ def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, s
 
 
 def _newer(line: list[LineEntry], memory_id: str) -> NewerValue | None:
-    """Return the memory whose value replaces that of a memory, according to its line in time."""
+    """Return the memory that outdates one, according to its line in time."""
     titles = {entry.memory_id: entry.title for entry in line}
     for entry in line:
         if entry.memory_id == memory_id and not entry.event and entry.until and entry.newer:
@@ -271,7 +271,7 @@ def forget(request: PageRequest) -> Redirect:
 
 
 def _about(request: PageRequest, name: str, begins: str, *then: str) -> Markup:
-    """Return a notice about a memory with its linked title, which is hidden if it is secret."""
+    """Return a notice with the linked title of a memory; a secret one's is hidden."""
     record = request.memory.get(name)
     title = record.title if is_open(record.sensitivity) else HIDDEN
     return Markup("{}: {}. {}").format(begins, linked(name, title), " ".join(filter(None, then)))

@@ -15,7 +15,7 @@ from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
 from slowwave.views.moments import day, since
 from slowwave.views.scores import MEANING, by_source, others_say_it
-from slowwave.web.markdown import body, markdown, plain
+from slowwave.web.markdown import body, heading, markdown, plain
 from slowwave.web.request import local, to
 from slowwave.web.review_queue import in_words
 from slowwave.web.search import RATINGS, bar
@@ -44,8 +44,9 @@ def templates() -> Environment:
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
     environment.globals.update(others_say_it=others_say_it, in_words=in_words, state_of=state_of)
     environment.filters.update(
-        raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body, became=outcome_of,
-        by_source=by_source, bar=bar, date=day, lcfirst=lambda text: text[:1].lower() + text[1:],
+        raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body,
+        heading=heading, became=outcome_of, by_source=by_source, bar=bar, date=day,
+        lcfirst=lambda text: text[:1].lower() + text[1:],
         ucfirst=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip
     return environment

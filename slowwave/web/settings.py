@@ -61,7 +61,7 @@ def _group(row: InForce) -> str:
 
 
 def _resolved(request: PageRequest, row: InForce) -> InForce:
-    """Return a ranking parameter that is not set with its value of the policy in force."""
+    """Return a ranking parameter; if it is unset, with the value in force."""
     group, _, name = row.name.rpartition(".")
     if group != "ranking" or row.value is not None or not hasattr(request.memory.policy, name):
         return row

@@ -39,7 +39,5 @@ def test_a_known_type_of_another_state_has_no_hint(listed):
 def test_the_states_that_help_and_error_name(listed):
     assert json.loads(listed("--state", "stored", "--json").stdout)["total"] == 3
     done = listed("--state", "store")
-    assert "current, merged, superseded, forgotten, quarantined, stored or all" in " ".join(
-        done.output.split()
-    )
+    assert "current, merged, outdated, forgotten, quarantined, stored or all" in " ".join(done.output.split())
     assert "stored (all" in listed("--help").output

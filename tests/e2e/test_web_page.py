@@ -498,7 +498,7 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     page.get_by_role("button", name="Search").click()
     page.get_by_role("button", name="beside the point").first.click()
     assert "Recorded: beside the point" in page.get_by_role("status").inner_text()
-    page.get_by_role("link", name="Kiln", exact=True).click()
+    page.get_by_role("status").get_by_role("link", name="Kiln", exact=True).click()
     page.get_by_role("button", name="Forget").click()
     page.get_by_role("button", name="Unforget").click()
     assert "No longer forgotten" in page.get_by_role("status").inner_text()

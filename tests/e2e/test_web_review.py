@@ -119,7 +119,7 @@ def test_the_line_in_time_leads_from_an_old_value_to_the_one_that_holds(visitor,
     line = page.locator("#line").get_by_role("listitem")
     assert line.count() == 3
     assert [line.nth(at).locator(".flag").inner_text() for at in range(3)] == [
-        "holds", "until 2 May 2026", "until 2 Apr 2026"
+        "current", "until 2 May 2026", "until 2 Apr 2026"
     ]  # fmt: skip
     looked_at(page, "line")
     line.nth(2).get_by_role("link", name="newer").click()
