@@ -135,7 +135,7 @@ class Identifier:
         return all(part in lower for part in (self.part, *self._parts)) or bool(_WIDE.search(text))
 
     def _has(self, starts: Iterable[int], plain: str) -> bool:
-        """Whether a text has a number at one of these places, after what makes it this one."""
+        """Whether what stands before one of these places makes it this number."""
         return any(self._counts(plain[max(0, start - _LOOKED_BACK) : start]) for start in starts)
 
     def _counts(self, before: str) -> bool:

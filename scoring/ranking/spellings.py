@@ -44,7 +44,7 @@ def begins_longer(number: str, plain: str) -> bool:
 
 
 def _occurrences(number: str, plain: str) -> Iterator[tuple[int, int]]:
-    """Yield each place of a number in a text, and where the zeros before it begin."""
+    """Yield each place of a number, and that of the zeros before it."""
     at = plain.find(number)
     while at >= 0:
         start = at
