@@ -83,7 +83,7 @@ gate preview
 gate would-refuse
 gate enforce
 gate postpone
-gate trust user:nobody
+gate trust user:nobody --yes
 gate untrust user:nobody
 gate docs {folder}/docs
 report feedback -k 50 --html {folder}/feedback.html

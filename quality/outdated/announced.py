@@ -21,6 +21,8 @@ _ASKS: Final = {
     "time": re.compile(r"\b(?:when|what time|which day|wann|cuándo|quand|quando)\b", re.IGNORECASE),
     "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
 }
+_NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
+_NO_SUBJECT: Final = GENERIC | CHANGING
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 
 
@@ -86,16 +88,20 @@ def announces_change(
     """
     if older.speaker or newer.speaker:  # a turn of a chat is no note
         return False
-    if are_apart(question, older, newer):
+    pairs = [
+        (old, new)
+        for new in newer.sentences
+        if _may_replace(new)
+        for old in older.sentences
+        if _may_be_replaced(old) and (new.cues or old.is_provisional)
+    ]
+    if not pairs or are_apart(question, older, newer):
         return False
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
     return any(
         _ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
-        for new in newer.sentences
-        if _may_replace(new)
-        for old in older.sentences
-        if _may_be_replaced(old) and (new.cues or old.is_provisional)
+        for old, new in pairs
     )
 
 
@@ -136,7 +142,7 @@ def _own_qualifiers(
     if question.asks != "name":
         found |= {second for first, second in one.apposed if covered([first], other.keys)}
         found |= frozenset() if new.verbs else one.subject
-    found -= (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
+    found -= _NO_QUALIFIERS
     return found - covered(found, other.keys)
 
 
@@ -170,13 +176,13 @@ class _ComparedSentences:
         self.added = covered(asked, new.keys) - self.topic
         self.is_other_name = not names.isdisjoint(self.missing | self.added)
         self.is_other_value = (question.values & old.values) != (question.values & new.values)
-        self.shared = covered(old.keys, new.keys) - GENERIC - CHANGING
+        self.shared = covered(old.keys, new.keys) - _NO_SUBJECT
         if old_title:
-            self.shared |= covered(old_title, new.keys | context) - GENERIC - CHANGING
+            self.shared |= covered(old_title, new.keys | context) - _NO_SUBJECT
         ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
         self.former = ended
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
-        self.fresh = new.keys - covered(new.keys, old.keys) - ((CHANGING | GENERIC) - new.names)
+        self.fresh = new.keys - covered(new.keys, old.keys) - (_NO_SUBJECT - new.names)
         self.is_other_unit = _differ(old.units, new.units) or _differ(old.rates, new.rates)
         self.has_kind = bool(old.kinds & new.kinds) or (
             (bool(old.kinds & _TIMES) or _may_be_time(old))

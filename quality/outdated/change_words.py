@@ -59,16 +59,15 @@ CHANGING: Final = frozenset(
 
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
     """Return the keys that are among others, also in a longer or a shorter form."""
-    return frozenset(one for one in wanted if one in keys or _has_like(one, keys))
-
-
-def _has_like(one: str, keys: Set[str]) -> bool:
-    if len(one) < _PREFIX:
-        return False
-    begin = one[:_PREFIX]
-    return any(
-        key[:_PREFIX] == begin
-        and abs(len(key) - len(one)) <= _ENDING
-        and (key.startswith(one) or one.startswith(key))
-        for key in keys
-    )
+    found = []
+    for one in wanted:
+        if one in keys:
+            found.append(one)
+        elif len(one) >= _PREFIX:
+            begin = one[:_PREFIX]
+            for key in keys:
+                is_alike = key.startswith(begin) and -_ENDING <= len(key) - len(one) <= _ENDING
+                if is_alike and (key.startswith(one) or one.startswith(key)):
+                    found.append(one)
+                    break
+    return frozenset(found)

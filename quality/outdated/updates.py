@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
@@ -152,9 +153,7 @@ def _are_apart(question: Question, older: str, newer: str) -> bool:
 def _titles(*passages: DatedPassage) -> tuple[frozenset[str], frozenset[str]]:
     """Return the keys of two titles that their texts do not begin with."""
     first, second = (
-        frozenset()
-        if not one.title or is_from_first_words(one.title, one.text)
-        else sentence_of(one.title).keys
+        frozenset() if not one.title or _is_from_text(one.title, one.text) else sentence_of(one.title).keys
         for one in passages
     )
     return first, second
@@ -225,10 +224,13 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     return any(replaces(*pair, older.found, whole, question) for pair in hits)
 
 
+_is_from_text = lru_cache(maxsize=1_024)(is_from_first_words)  # a passage is compared with many others
+
+
 def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
     """Whether titles do not tell two memories apart, as those of two offices do."""
     titles = [one.title for one in (passage, other)]
-    if "" in titles or any(is_from_first_words(one.title, one.text) for one in (passage, other)):
+    if "" in titles or any(_is_from_text(one.title, one.text) for one in (passage, other)):
         return True
     keys = [asked_keys(title) for title in titles]
     return not (keys[0] - keys[1] and keys[1] - keys[0])

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 
 from slowwave.scoring.ranking.amounts import AMOUNTS, IS_YEAR, MAX_YEAR, UNIT, YEAR
 from slowwave.scoring.ranking.regrouping import accounts, in_groups, regrouped
+from slowwave.scoring.ranking.spellings import begins_longer, may_be_regrouped, may_have_letters, starts_of
 from slowwave.scoring.wordlists import lines, words
 
 MAX_IDENTIFIERS = 8
@@ -109,34 +110,33 @@ class Identifier:
         if not self._may_be_in(text):
             return False
         plain = _plain(text)
-        if _pattern(self._whole).search(plain):
+        if self._whole and may_have_letters(self.code, plain) and _pattern(self._whole).search(plain):
             return True
-        return bool(self._number) and self._has(self._number, plain)
+        return bool(self._number) and self._has(starts_of(self._number, plain), plain)
 
     def is_regrouped_in(self, text: str) -> bool:
         """Whether a text mentions it in any grouping."""
-        if not self.joined or self.joined[-1] not in text.lower():
+        if not self.joined or not may_be_regrouped(self.joined, plain := _plain(text)):
             return False
-        pattern, plain = in_groups(self.joined, self.leading), _plain(text)
-        return bool(_pattern(pattern).search(plain)) if self.code else self._has(pattern, plain)
+        matches = _pattern(in_groups(self.joined, self.leading)).finditer(plain)
+        return any(matches) if self.code else self._has((match.start() for match in matches), plain)
 
     def begins_in(self, text: str) -> bool:
         """Whether a text mentions a longer identifier that begins with it."""
-        if not self._longer or not self._may_be_in(text):
+        if not self._may_be_in(text) or not may_have_letters(self.code, plain := _plain(text)):
             return False
-        return _pattern(self._longer).search(_plain(text)) is not None
+        if self.is_bare:
+            return begins_longer(self._number, plain)
+        return bool(self._longer) and _pattern(self._longer).search(plain) is not None
 
     def _may_be_in(self, text: str) -> bool:
         """Whether a text has all characters, perhaps of full width; no pattern is compiled for others."""
         lower = text.lower()
         return all(part in lower for part in (self.part, *self._parts)) or bool(_WIDE.search(text))
 
-    def _has(self, number: str, plain: str) -> bool:
-        """Whether a text has a number, after what makes it this one."""
-        return any(
-            self._counts(plain[max(0, match.start() - _LOOKED_BACK) : match.start()])
-            for match in _pattern(number).finditer(plain)
-        )
+    def _has(self, starts: Iterable[int], plain: str) -> bool:
+        """Whether what stands before one of these places makes it this number."""
+        return any(self._counts(plain[max(0, start - _LOOKED_BACK) : start]) for start in starts)
 
     def _counts(self, before: str) -> bool:
         """Whether what stands before a number in a text makes it this one."""
@@ -339,14 +339,13 @@ def _numbered(text: str, digits: str, *, code: str = "", kind: str = "") -> Iden
     code, bare = code.lower(), digits.lstrip("0") or digits
     if code in _GROUP_OF:  # ticket-4821
         code, kind = "", code
-    number = rf"(?<![\d])(?<!\d[.,])0*{bare}(?![A-Za-z0-9]|[.,]\d)"
     options = {digits, bare} | ({f"{code}{digits}"} if code else set())
-    whole = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}(?![A-Za-z0-9]|[.,]\d)" if code else "(?!)"
-    begins = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*" if code else r"(?<![0-9.,])0*"
-    longer = rf"{begins}{bare}[A-Za-z0-9]"
+    begins = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}" if code else ""
+    whole = rf"{begins}(?![A-Za-z0-9]|[.,]\d)" if code else ""
+    longer = rf"{begins}[A-Za-z0-9]" if code else ""
     return Identifier(
         text, (frozenset(options),), bare, code, kind, joined=regrouped(bare, code),
-        _whole=whole, _longer=longer, _number=number,
+        _whole=whole, _longer=longer, _number=bare,
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ class _Vocabulary:
         self.day = language.patterns("noted_day")
 
     def may_ask(self, text: str, words: frozenset[str]) -> bool:
-        """Whether a question has a word of noting, and otherwise no more than a time could be."""
+        """Whether a question has a word of noting, and little else."""
         if not self.language.unspaced:
             return words <= self.known and not words.isdisjoint(self.noting)
         if not any(word in text for word in self.noting):
@@ -81,7 +81,7 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
 
 
 def time_only(question: str, as_of: datetime) -> TimeWords | None:
-    """Return the days of a question that holds only a time and a word of noting; else None.
+    """Return the days of a question that holds only a time; else None.
 
     A weekday is the last one before today. With a word for `since` the days go on until today.
 

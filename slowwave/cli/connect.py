@@ -93,6 +93,7 @@ def recall(
     from slowwave.views.mcp_text import session_line
     from slowwave.views.terminal import print_plain
 
+    session = session.strip()
     with _opened(namespace, principal) as memory:
         text = memory.wakeup(session=session).text
         note_recall(memory.settings.home, memory.namespace, memory.principal, memory.home.now())
@@ -137,8 +138,8 @@ def capture(
     def show() -> None:
         refused = sum(saved.status == "quarantined" for saved in done.saved)
         say(
-            f"Session {session.id}: {done.messages:,} messages, {len(done.saved):,} statements for the gate "
-            f"({refused:,} quarantined), {done.known:,} already saved."
+            f"Session {session.place}: {done.messages:,} messages, {len(done.saved):,} statements for the "
+            f"gate ({refused:,} quarantined), {done.known:,} already saved."
         )
         for remarks, kind in ((done.broken, "left out"), (done.replaced, "mended")):
             if remarks:

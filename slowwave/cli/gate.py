@@ -138,6 +138,7 @@ def gate_trust(
     source: Annotated[
         str, typer.Argument(help="vault:NAME or user:NAME. Empty: list the trusted sources.")
     ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Also a source that no note is from yet.")] = False,
     who: Who = "command line",
     why: Why = "",
     namespace: Namespace = "",
@@ -145,10 +146,12 @@ def gate_trust(
     """Save gate: always let in a source's notes, with their reasons. Recorded in the journal."""
     from dataclasses import asdict, replace
 
-    from slowwave.lifecycle.trusted_sources import trust, trusted_sources
+    from slowwave.lifecycle.trusted_sources import require_known, trust, trusted_sources
 
     with open_namespace(namespace) as memory:
         tenant = replace(memory.tenant, principal=who)
+        if source and not yes:
+            require_known(tenant, source)
         new = bool(source) and trust(tenant, source, why=why)
         rules = trusted_sources(tenant)
     if source:

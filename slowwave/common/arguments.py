@@ -79,6 +79,7 @@ COUNTS = frozenset({"limit"})  # may be 0
 QUESTIONED = frozenset({"query", "response"})  # may have any characters
 _MAX_DEPTH = 4  # levels of lists and mappings in which texts are checked (count)
 _SHOWN = 80  # characters of a value in an error
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _UNION = re.compile(r"\s*\|\s*(?![^\[]*\])")  # not inside brackets
 
 
@@ -98,6 +99,22 @@ def sound_text(name: str, text: str) -> str:
             f"{name} = {shown(text)}: it is not valid Unicode at character {error.start}. Give it as UTF-8."
         ) from None
     return text
+
+
+def one_line_text(name: str, text: str) -> str:
+    """Return the text, if it has no line break or other control character.
+
+    Raises:
+        ArgumentError: It has one.
+    """
+    if _CONTROL.search(text):
+        raise ArgumentError(f"{name} = {shown(text)}: it has a line break or a control character. Remove it.")
+    return text
+
+
+def on_one_line(text: str) -> str:
+    """Return the text with a space for each run of white space and control characters."""
+    return " ".join(_CONTROL.sub(" ", text).split()) if _CONTROL.search(text) else text
 
 
 def sound(name: str, value: object, depth: int = 0) -> None:

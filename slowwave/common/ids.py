@@ -80,7 +80,7 @@ def revision(ordered_at: datetime, event_id: str) -> str:
 
 
 def closing_event(revision: str) -> str:
-    """Return the id of the event by which a refused version closes the text before it."""
+    """Return the event id with which a refused version closes the earlier text."""
     return digest("closed by", revision)
 
 

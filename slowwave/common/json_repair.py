@@ -81,6 +81,33 @@ def parse(data: bytes | str) -> Parsed:
     return Parsed(value, replaced + more)
 
 
+class _RepeatedKeyError(ValueError):
+    """A key that one object has twice."""
+
+
+def repeated_key(data: bytes) -> str:
+    """Return a key that one object of sound JSON has with two values; empty without one.
+
+    Parsers keep the last value only. Equal values are no loss.
+    """
+    try:
+        json.loads(data, object_pairs_hook=_require_distinct)
+    except _RepeatedKeyError as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        return ""
+    return ""
+
+
+def _require_distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        for name, value in pairs:
+            if values[name] != value:
+                raise _RepeatedKeyError(name)
+    return values
+
+
 def records(line: bytes | str) -> Iterator[Parsed | Damaged]:
     """Yield the records of a line: one, several without a line break, or the one after a half record."""
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slowwave.common import ids
 from slowwave.common.json_repair import parse
 from slowwave.connect.statements import statements
 from slowwave.connect.transcript import Losses, Message, messages
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 MAX_NOTES = 20  # of one session (count)
+MAX_NAME = 200  # characters of an id that stays as it is
 TAG = "captured"
 """Tag of every captured note."""
 
@@ -34,6 +37,17 @@ class CapturedSession:
     id: str
     transcript: Path
     project: str
+
+    @property
+    def place(self) -> str:
+        """Return its id as a part of a key."""
+        return safe_name(self.id)
+
+
+def safe_name(name: str) -> str:
+    """Return an id of a client as a part of a key; an odd or long one as its digest."""
+    is_odd = len(name) > MAX_NAME or not name.isprintable() or ".." in re.split(r"[/\\]", name)
+    return f"id-{ids.digest('session', name)}" if is_odd else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +83,9 @@ def session_of(document: str) -> CapturedSession:
             f"hooks: `slowwave connect claude-code --hooks` runs it at the end of each session."
         ) from None
     name, transcript = (_text(payload, key) for key in ("session_id", "transcript_path"))
-    if not name or not transcript:
+    if not name.strip() or not transcript:
         raise SlowwaveError("The hook's JSON has no session_id or transcript_path. Nothing was captured.")
-    return CapturedSession(name, Path(transcript).expanduser(), Path(_text(payload, "cwd")).name)
+    return CapturedSession(name.strip(), Path(transcript).expanduser(), Path(_text(payload, "cwd")).name)
 
 
 def notes_of(session: CapturedSession, written: Iterable[Message]) -> list[dict[str, Any]]:
@@ -88,13 +102,13 @@ def notes_of(session: CapturedSession, written: Iterable[Message]) -> list[dict[
         for statement in statements(message.text):
             note = {
                 "content": statement.text,
-                "key": f"session:{session.id}/{message.id}/{statement.number}",
+                "key": f"session:{session.place}/{safe_name(message.id)}/{statement.number}",
                 "memory_type": statement.kind,
                 "tags": [TAG],
                 # Not chosen for saving, so trusted less than a person's save.
                 "source_kind": "imported",
                 "created_at": message.at,
-                "metadata": {"session": session.id, "project": session.project},
+                "metadata": {"session": session.place, "project": session.project},
             }
             notes.append({name: value for name, value in note.items() if value})
     return notes[:MAX_NOTES]

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from slowwave.common import ids
+from slowwave.common.arguments import on_one_line
 from slowwave.errors import SlowwaveError
 from slowwave.imports.model import IMPORTED, TEXT, ImportItem, Unread
 from slowwave.journal import Entry
@@ -48,7 +49,7 @@ def labels_of(item: ImportItem) -> dict[str, Any]:
         "title": item.title,
         "created_at": item.created_at,
         "memory_type": item.memory_type,
-        "tags": list(item.tags),
+        "tags": [on_one_line(tag) for tag in item.tags],
         "metadata": {IMPORTED: {name: value for name, value in about.items() if value}},
         **item.labels,
     }

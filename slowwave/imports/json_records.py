@@ -13,7 +13,8 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
-from slowwave.common.json_repair import Damaged, Parsed, objects_with, parse, records
+from slowwave.common.arguments import shown
+from slowwave.common.json_repair import Damaged, Parsed, objects_with, parse, records, repeated_key
 from slowwave.imports.archives import MAX_WHOLE_BYTES, Member, reading
 from slowwave.imports.model import ImportFailedError, Repaired, Unread
 
@@ -70,7 +71,7 @@ def elements(member: Member, *names: str) -> Iterator[Element | Unread | Repaire
                 if isinstance(part, Parsed):
                     yield from _found(Element(place, number, part.value), part.replaced)
                 else:
-                    yield part if isinstance(part, Unread) else Unread(place, f"not JSON: {part.why}")
+                    yield part if isinstance(part, Unread) else Unread(place, part.why)
 
 
 def lines(member: Member) -> Iterator[Element | Unread | Repaired]:
@@ -92,6 +93,9 @@ def lines(member: Member) -> Iterator[Element | Unread | Repaired]:
 
 def _on_line(place: str, number: int, line: bytes) -> Iterator[Element | Unread | Repaired]:
     part = 0
+    if name := repeated_key(line):
+        yield Unread(place, repeats(name))
+        return
     for record in _quick(line) or records(line):
         if isinstance(record, Damaged):
             yield Unread(place, f"not JSON: {record.why}")
@@ -106,6 +110,11 @@ def _found(element: Element, replaced: int) -> Iterator[Element | Repaired]:
         yield Repaired(element.place, replaced)
 
 
+def repeats(name: str) -> str:
+    """Return why a record with a repeated key is not read."""
+    return f"the key {shown(name)} is there twice, with different values; keep one of them"
+
+
 def _quick(data: bytes) -> list[Parsed]:
     """Return the one value of sound JSON; empty: something needs repair."""
     try:
@@ -118,11 +127,13 @@ def _parts(piece: bytes, names: tuple[str, ...]) -> Iterable[Parsed | Damaged]:
     """Return the records of a piece: one, or those that a broken one has swallowed."""
     if isinstance(piece, _Rest):
         swallowed = list(objects_with(piece, names))
-        return [Damaged("it has no end"), *swallowed] if swallowed else []
+        return [Damaged("not JSON: it has no end"), *swallowed] if swallowed else []
+    if name := repeated_key(piece):
+        return [Damaged(repeats(name))]
     try:
         return _quick(piece) or [parse(piece)]
     except ValueError as error:
-        return [Damaged(str(error)), *objects_with(piece, names)]
+        return [Damaged(f"not JSON: {error}"), *objects_with(piece, names)]
 
 
 def whole(data: bytes, name: str) -> Parsed:
@@ -133,6 +144,8 @@ def whole(data: bytes, name: str) -> Parsed:
     """
     _refuse_utf16(data, name)
     data = data.removeprefix(_BOM)
+    if key := repeated_key(data):
+        raise ImportFailedError(f"{name}: {repeats(key)}.")
     try:
         return (_quick(data) or [parse(data)])[0]
     except ValueError as error:

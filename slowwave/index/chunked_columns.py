@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+MAX_FOUND_ONE_BY_ONE: Final = 200
+"""Texts with a part up to which they are found one after the other (count)."""
 
 
 class ChunkedColumns:
@@ -20,7 +24,7 @@ class ChunkedColumns:
     def __init__(self, *pieces: pa.Table) -> None:
         self._pieces = tuple(piece.combine_chunks() for piece in pieces)
         self._starts = np.cumsum([0, *(piece.num_rows for piece in pieces[:-1])])
-        self._folded: dict[tuple[int, int, str], bytes] = {}  # by first row, rows and column
+        self._folded: dict[tuple[int, int, str], _FoldedTexts] = {}  # by first row, rows and column
 
     def with_more(self, rows: pa.Table) -> ChunkedColumns:
         """Return these and more rows; existing rows are copied seldom."""
@@ -58,10 +62,10 @@ class ChunkedColumns:
         for piece, span in zip(self._pieces, self._spans(), strict=True):
             key = (*span, column)
             if (folded := self._folded.get(key)) is None:
-                folded = self._folded[key] = _folded_text(piece[column])
-            # Also across two texts; each is compared then.
-            if folded.find(part.encode()) >= 0:
-                found.append(_matching(piece[column], part) + span[0])
+                folded = self._folded[key] = _FoldedTexts(piece[column])
+            rows = folded.rows_with(part.encode())
+            rows = _matching(piece[column], part) if rows is None else rows
+            found.append(rows + span[0])
         return np.concatenate(found)
 
     def containing(self, column: str, part: str) -> npt.NDArray[np.int64]:
@@ -96,13 +100,34 @@ class ChunkedColumns:
         return together.combine_chunks().take(pa.array(place))
 
 
-def _folded_text(column: pa.ChunkedArray) -> bytes:
-    """Return all texts of a column, one after the other, in lower case."""
-    texts = column.combine_chunks()
-    if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
-        texts = pc.list_flatten(texts)
-    content = pc.utf8_lower(texts).buffers()[-1]
-    return b"" if content is None else bytes(content)
+class _FoldedTexts:
+    """All texts of a column in lower case, one after the other."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        texts, self._rows = column.combine_chunks(), None
+        if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
+            texts, rows = pc.list_flatten(texts), pc.list_parent_indices(texts)
+            self._rows = rows.to_numpy().astype(np.int64)
+        lower = pc.fill_null(pc.utf8_lower(texts), "").cast(pa.large_string())
+        sizes = pc.binary_length(lower).to_numpy(zero_copy_only=False)
+        self._ends = np.cumsum(sizes, dtype=np.int64)
+        self._bytes = "".join(lower.to_pylist()).encode()
+
+    def rows_with(self, part: bytes) -> npt.NDArray[np.int64] | None:
+        """Return the rows that have a part, ascending; None if that are many, which Arrow finds faster."""
+        found: list[int] = []
+        at = self._bytes.find(part)
+        while at >= 0:
+            if len(found) == MAX_FOUND_ONE_BY_ONE:
+                return None
+            text = int(np.searchsorted(self._ends, at, side="right"))
+            if at + len(part) <= self._ends[text]:
+                found.append(text)
+                at = self._bytes.find(part, int(self._ends[text]))
+            else:  # across two texts
+                at = self._bytes.find(part, at + 1)
+        places = np.array(found, dtype=np.int64)
+        return places if self._rows is None else np.unique(self._rows[places])
 
 
 def _matching(column: pa.ChunkedArray, part: str) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -84,6 +85,34 @@ class TermsOfQuery(NamedTuple):
     pieces: frozenset[int]
 
 
+class _JoinedTexts:
+    """Growing list of texts that are searched as one: a search of all is fast, one of each is slow."""
+
+    def __init__(self) -> None:
+        self._waiting: list[str] = []
+        self._whole, self._starts, self._size = "\n", [0], 1
+
+    def append(self, text: str) -> None:
+        """Append a text."""
+        self._waiting.append(text)
+
+    def containing(self, part: str) -> list[int]:
+        """Return the places of the texts that contain a part, ascending."""
+        if self._waiting:
+            for text in self._waiting:
+                self._starts.append(self._size)
+                self._size += len(text) + 1
+            self._whole += "".join(f"{text}\n" for text in self._waiting)
+            self._waiting = []
+        found, at = [], self._whole.find(part)
+        while at >= 0:
+            place = bisect_right(self._starts, at) - 1
+            found.append(place - 1)
+            following = self._starts[place + 1] if place + 1 < len(self._starts) else self._size
+            at = self._whole.find(part, following)
+        return found
+
+
 class Vocabulary:
     """Growing numbering of terms.
 
@@ -98,7 +127,8 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}  # of terms
         self._words: dict[str, int] = {}  # of texts: number of the term
         self._query_words: dict[str, str | None] = {}  # of other words of queries
-        self._with_digits: list[tuple[str, int]] = []  # terms added since the file
+        self._with_digits: list[int] = []  # numbers of terms added since the file
+        self._digits = _JoinedTexts()
         self._lock = threading.Lock()
 
     def of_texts(self, texts: pl.Series, table: Tokenizer) -> tuple[Ints, Ints]:
@@ -158,7 +188,7 @@ class Vocabulary:
         """
         of_file = [] if self._file is None else self._file.containing(part)
         with self._lock:
-            return of_file + [number for term, number in self._with_digits if part in term]
+            return of_file + [self._with_digits[at] for at in self._digits.containing(part)]
 
     def added(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return the numbers of words and of terms added since the mapped file."""
@@ -189,7 +219,8 @@ class Vocabulary:
             number = len(self._numbers) + (0 if self._file is None else len(self._file.terms))
             self._numbers[term] = number
             if not term.isalpha():
-                self._with_digits.append((term, number))
+                self._with_digits.append(number)
+                self._digits.append(term)
         return number
 
     def _terms_asked(self, words: Sequence[str], table: Tokenizer) -> list[str | None]:

@@ -41,9 +41,10 @@ def session_id(document: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     value = payload.get("session_id") if isinstance(payload, dict) else None
+    value = value.strip() if isinstance(value, str) else None
     if not isinstance(value, str) or len(value) > MAX_CHARACTERS or not value.isprintable():
         return ""
-    return value.strip()
+    return value
 
 
 def _standard_input() -> bytes:

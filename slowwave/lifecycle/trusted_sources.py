@@ -6,6 +6,7 @@ Unreadable notes, bad namespaces and unknown sensitivities are refused all the s
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
@@ -13,6 +14,7 @@ from slowwave.errors import ArgumentError
 from slowwave.journal import Entry
 from slowwave.journal.entry import EVERYBODY, GATE
 from slowwave.journal.kinds.home import Gate
+from slowwave.quality.gate_policy import source_name
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 TRUST, UNTRUST = "trust", "untrust"
 _FORMS = ("vault:", "user:")
+_LISTED = 10  # sources that an error names (count)
 
 
 def trusted_sources(tenant: Tenant) -> list[Trusted]:
@@ -31,6 +34,34 @@ def trusted_sources(tenant: Tenant) -> list[Trusted]:
         if rule.namespace == tenant.namespace and rule.until is None
     ]
     return sorted(rules, key=lambda rule: rule.since, reverse=True)
+
+
+def known_sources(tenant: Tenant) -> set[str]:
+    """Return the sources that notes of the namespace came from, and its watched vaults."""
+    columns = ["origin", "principal"]
+    rows = tenant.store.scan("memories", tenant.mine("true"), columns=columns).unique()
+    held = tenant.store.read("quarantine", tenant.mine("true"), columns=["revision"])["revision"]
+    entries = tenant.journal.entries({ids.event_of(revision) for revision in held})
+    named = [*rows.iter_rows(), *((entry.origin, entry.principal) for entry in entries.values())]
+    vaults = (vault.name for vault in tenant.journal.sources() if vault.namespace == tenant.namespace)
+    return {source_name(*pair) for pair in named} | {source_name(name, "") for name in vaults}
+
+
+def require_known(tenant: Tenant, source: str) -> None:
+    """Require that a note or a vault of the namespace has a source.
+
+    Raises:
+        ArgumentError: None has it; names near ones, or all.
+    """
+    source, known = source.strip(), known_sources(tenant)
+    if source in known or not source.startswith(_FORMS):  # `trust` refuses another form
+        return
+    near = get_close_matches(source, known, 3) or sorted(known)[:_LISTED]
+    names = f"Known: {', '.join(near)}. " if near else ""
+    raise ArgumentError(
+        f"No note of namespace {tenant.namespace!r} is from {source!r}, so nothing was changed. {names}"
+        f"Pass --yes to trust it before its first note."
+    )
 
 
 def trust(tenant: Tenant, source: str, *, why: str = "") -> bool:

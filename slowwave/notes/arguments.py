@@ -12,7 +12,15 @@ from typing import Any, Final
 
 import orjson
 
-from slowwave.common.arguments import METADATA_BYTES, known_word, moment, shown, sound_text, within
+from slowwave.common.arguments import (
+    METADATA_BYTES,
+    known_word,
+    moment,
+    one_line_text,
+    shown,
+    sound_text,
+    within,
+)
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.notes.conversation_context import first_words
 from slowwave.notes.decoding import says_nothing
@@ -175,8 +183,10 @@ def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
     if not isinstance(value, Sequence | set | frozenset):
         raise SlowwaveError(f"Note {number}: {name} = {shown(value)} has to be a list of texts.")
     within(name, value, f"Note {number}: {name}")
-    texts = (_text(item, name, number).strip() for item in value)
-    return tuple(text for text in texts if text)
+    texts = [text for item in value if (text := _text(item, name, number).strip())]
+    if name == "tags":
+        texts = [one_line_text(f"Note {number}: a tag", text) for text in texts]
+    return tuple(texts)
 
 
 def _json_mapping(value: object, number: int) -> dict[str, Any]:

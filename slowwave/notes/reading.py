@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from slowwave.common import json_repair
+from slowwave.common.arguments import on_one_line
 from slowwave.common.pluralize import counted
 from slowwave.notes.conversation_context import first_words, inherited_context
 from slowwave.notes.decoding import (
@@ -190,7 +191,10 @@ def _markdown_note(
         for name, default in WORD_FIELDS.items()
     }
     title = " ".join(fields.text("title").split()) or _first_title(structure)
-    tags = [tag.lstrip("#") for tag in fields.items("tags", _COMMA_OR_SPACE)]
+    given = [tag.lstrip("#") for tag in fields.items("tags", _COMMA_OR_SPACE)]
+    tags = [on_one_line(tag) for tag in given]
+    if tags != given:
+        fields.unread.append("tags: line breaks and control characters, read as spaces")
     tags += inline_tags(body, structure.fences)
     return Note(
         source=source,

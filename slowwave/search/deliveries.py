@@ -159,6 +159,7 @@ def deliveries_of(
     Raises:
         SlowwaveError: The id is no text of at most `MAX_SESSION_CHARACTERS`.
     """
+    session = session.strip() if isinstance(session, str) else session  # a script's ends in a line break
     if not isinstance(session, str) or len(session) > MAX_SESSION_CHARACTERS or "\0" in session:
         raise SlowwaveError(f"session = {session!r} is no id of at most {MAX_SESSION_CHARACTERS} characters.")
     if not session:

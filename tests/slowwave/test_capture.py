@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slowwave.connect.capture import MAX_NOTES, CapturedSession, capture, notes_of, session_of
+from slowwave.connect.capture import MAX_NOTES, CapturedSession, capture, notes_of, safe_name, session_of
 from slowwave.connect.transcript import Message
 from slowwave.errors import SlowwaveError
 from slowwave.home import heartbeat
@@ -43,6 +47,20 @@ def test_what_a_person_said_is_saved_with_its_session_and_its_day(memory, sessio
     assert (row["source_kind"], row["created_at"].date().isoformat()) == ("imported", "2026-02-01")
     assert row["tags"] == ["captured"]
     assert json.loads(row["metadata"]) == {"project": "shop", "session": "s1"}
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a\nb", "a/../b", "x" * 5_000, "a\x07"])
+def test_an_odd_id_of_a_session_becomes_a_safe_place_and_is_captured_once(memory, session, name):
+    odd = replace(session(SAID), id=name)
+    assert [one.status for one in capture(memory, odd).saved] == ["live"]
+    assert capture(memory, odd).saved == ()
+    assert re.fullmatch(r"id-[0-9a-f]{32}", odd.place)
+
+
+@given(st.text(), st.text())
+def test_places_differ_as_their_ids_do_and_common_ids_stay(one, other):
+    assert (safe_name(one) == safe_name(other)) is (one == other)
+    assert safe_name("0e1d-4f/a.b:c") == "0e1d-4f/a.b:c"
 
 
 def test_a_session_that_goes_on_brings_only_what_is_new(memory, session):

@@ -48,6 +48,13 @@ def test_a_second_question_of_a_session_leaves_out_what_the_first_was_given(pier
     assert pier.search(OTHER).left_out == ()
 
 
+def test_an_id_with_a_line_break_at_its_end_is_the_same_session(pier):
+    pier.search(QUESTION, session="a")
+    assert sources(pier.search(OTHER, session="a\n")) == set()
+    assert pier.wakeup(session=" a").text
+    assert sources(pier.search(OTHER, session="\n")) == {"ferry", "boat"}  # blank: no session
+
+
 def test_who_asks_for_it_or_asks_the_same_again_gets_everything(pier):
     pier.search(QUESTION, session="a")
     assert sources(pier.search(OTHER, session="a", repeat=True)) == {"ferry", "boat"}

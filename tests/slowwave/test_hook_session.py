@@ -65,6 +65,10 @@ def test_what_names_no_session_gives_none(document):
     assert session_id(document) == ""
 
 
+def test_white_space_around_the_session_is_no_part_of_it():
+    assert session_id(b'{"session_id": " a-1\\n"}') == "a-1"
+
+
 def test_recall_begins_the_session_and_a_search_leaves_out_what_it_gave(open_memory, home):
     memory = open_memory("ada")
     memory.save("We decided to use PostgreSQL for the billing service.", memory_type="decision")

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.common.json_repair import repeated_key
 from slowwave.imports import json_records as module
 from slowwave.imports.archives import Member
-from slowwave.imports.json_records import Element, elements
+from slowwave.imports.json_records import Element, elements, lines, whole
 from slowwave.imports.model import ImportFailedError, Unread
 
 VALUES = st.recursive(
@@ -25,12 +26,12 @@ VALUES = st.recursive(
 )
 
 
-def read(data: bytes) -> list[Any]:
+def read(data: bytes, reader: Any = elements) -> list[Any]:
     @contextmanager
     def opened() -> Any:
         yield io.BytesIO(data)
 
-    return list(elements(Member("file.json", len(data), opened)))
+    return list(reader(Member("file.json", len(data), opened)))
 
 
 @given(
@@ -66,3 +67,29 @@ def test_one_object_is_one_element_and_a_record_that_is_too_large_an_error(monke
     monkeypatch.setattr(module, "_PIECE", 50)
     with pytest.raises(ImportFailedError, match="more than 100 bytes"):
         read(b'[{"a": "' + b"x" * 1_000 + b'"}]')
+
+
+REPEATED = b'{"id": "1", "text": "The pier is red.", "text": "The pier is green."}'
+
+
+@pytest.mark.parametrize(
+    "record", [REPEATED, b'{"id": "2", "about": {"a": [1], "a": [2]}}', b'{"id": "3", "id": "4"}']
+)
+def test_a_repeated_key_with_two_values_is_not_read_and_named(record):
+    key = repeated_key(record)
+    assert key in ("text", "a", "id")
+    (one,) = read(b"[" + record + b"]")
+    assert isinstance(one, Unread)
+    assert f"the key '{key}' is there twice" in one.why
+    sound, line = read(b'{"id": "0"}\n' + record, lines)
+    assert (sound.value, isinstance(line, Unread)) == ({"id": "0"}, True)
+    with pytest.raises(ImportFailedError, match="twice"):
+        whole(record, "all.json")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [b'{"a": 1, "a": 1}', b'{"a": {"x": 1}, "b": {"x": 2}}', b'{"a": "\\"b\\": 1", "b": 2}', b'{"a'],
+)
+def test_equal_values_and_equal_names_of_two_objects_are_no_repetition(record):
+    assert repeated_key(record) == ""

@@ -264,3 +264,9 @@ def test_any_json_record_is_a_note_or_a_failure(record):
     [entry] = read_notes(json.dumps(record).encode(), "a.jsonl", max_bytes=LIMIT)
     if isinstance(entry, Note):
         json.dumps(entry.metadata, allow_nan=False)
+
+
+def test_a_tag_of_several_lines_is_read_on_one_with_a_remark():
+    note = markdown('---\ntags: ["on the\\npier", "red\\tlamp", "plain"]\n---\nThe lamp on the pier is red.')
+    assert note.tags == ("on the pier", "red lamp", "plain")
+    assert note.unread == ("tags: line breaks and control characters, read as spaces",)

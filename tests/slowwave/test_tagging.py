@@ -102,3 +102,11 @@ def test_a_tag_that_closes_is_refused(memory, tag):
     with pytest.raises(ArgumentError, match="means that a memory is secret"):
         change_tag(memory.tenant, [one], tag, add=True)
     assert memory.get(one).tags == ()
+
+
+@pytest.mark.parametrize("tag", ["on the\npier", "red\tlamp", "a\x07b", "a\u2028b", "a\x85b"])
+def test_a_tag_with_a_line_break_or_a_control_character_is_refused(memory, tag):
+    with pytest.raises(ArgumentError, match="line break or a control character"):
+        memory.save(LAMP, tags=["plain", tag])
+    assert memory.journal.count("ada", "save") == 0
+    assert memory.save(LAMP, tags=[" a 👩\u200d🚒 tag\n"]).status == "live"

@@ -12,7 +12,8 @@ from typing import IO, Any
 
 import orjson
 
-from slowwave.common.json_repair import parse
+from slowwave.common.json_repair import parse, repeated_key
+from slowwave.imports.json_records import repeats
 from slowwave.imports.model import ImportFailedError, Unread
 
 S3 = "s3://"
@@ -167,6 +168,8 @@ def _of_lines(source: Input, after: int, at_once: int) -> Iterator[tuple[int, li
 def _of_line(line: bytes, place: str) -> Row:
     if not line.strip():
         return Unread(place, "an empty line")
+    if name := repeated_key(line):
+        return Unread(place, repeats(name))
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:

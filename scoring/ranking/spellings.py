@@ -1,0 +1,54 @@
+"""Fast checks before the pattern of one identifier is compiled (rule 3.11).
+
+Compiling a pattern costs more than searching a hundred texts by it, and most identifiers are asked for once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_SEPARATORS = re.compile("[ ./()-]+")  # as `regrouping.BETWEEN`
+_AFTER = re.compile(r"(?![A-Za-z0-9]|[.,]\d)", re.IGNORECASE)
+_LONGER = re.compile(r"[A-Za-z0-9]", re.IGNORECASE)
+
+
+def may_have_letters(letters: str, plain: str) -> bool:
+    """Whether a text may have these lower-case letters in any case; a text of other scripts may."""
+    return not plain.isascii() or letters in plain.lower()
+
+
+def may_be_regrouped(characters: str, plain: str) -> bool:
+    """Whether a text may have these lower-case characters in some grouping."""
+    return not plain.isascii() or characters in _SEPARATORS.sub("", plain.lower())
+
+
+def starts_of(number: str, plain: str) -> Iterator[int]:
+    """Yield where a whole number begins in a text, with zeros before it.
+
+    It is not a part of a longer number, nor of one with decimals.
+    """
+    for at, start in _occurrences(number, plain):
+        before = plain[max(0, start - 2) : start]
+        in_number = before[-1:].isdecimal() or (before[-1:] in (".", ",") and before[:1].isdecimal())
+        if not in_number and _AFTER.match(plain, at + len(number)):
+            yield start
+
+
+def begins_longer(number: str, plain: str) -> bool:
+    """Whether a longer code in a text begins with a number, perhaps after zeros."""
+    return any(
+        plain[start - 1 : start] not in tuple("0123456789.,") and _LONGER.match(plain, at + len(number))
+        for at, start in _occurrences(number, plain)
+    )
+
+
+def _occurrences(number: str, plain: str) -> Iterator[tuple[int, int]]:
+    """Yield each place of a number, and that of the zeros before it."""
+    at = plain.find(number)
+    while at >= 0:
+        start = at
+        while start and plain[start - 1] == "0":
+            start -= 1
+        yield at, start
+        at = plain.find(number, at + 1)
