@@ -5,7 +5,7 @@
 One process saves made-up texts of 90 words, 2,000 a call, into a fresh home, as the ``bulk`` measure of
 `peers.py` does. A part is timed by wrapping its functions with the CPU clock of the process, so work of other
 threads counts; ``inside`` names the part that it belongs to, so the rows are no sum. ``us`` is microseconds
-of CPU a text, the least of the rounds; the first part of a row's time that the clocks cost is about 1 us.
+of CPU a text, the least of the rounds. The two clocks of a call add about 1 us to each part.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     # For a single note, columns are faster to read than rows.
     columns = [staged.get_column(name).to_list() for name in names]
     notes = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    verdicts = zip(*judge_notes(notes, policy, served), strict=True)
-    return pl.DataFrame(dict(zip(VERDICT_SCHEMA, verdicts, strict=False)), schema=VERDICT_SCHEMA)
+    verdicts = [tuple(verdict) for verdict in judge_notes(notes, policy, served)]
+    return pl.DataFrame(verdicts, schema=VERDICT_SCHEMA, orient="row")
 
 
 def judge_notes(

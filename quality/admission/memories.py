@@ -293,8 +293,7 @@ class BatchMemories(Memories):
         wanted = np.array(vectors, dtype=np.float32)
         if not len(wanted) or not self._shelf:
             return []
-        rows = self._rows[: len(self._shelf)]
-        close = np.flatnonzero((rows @ wanted.T).max(axis=1) >= floor - SLACK)
+        close = np.flatnonzero((self._rows[: len(self._shelf)] @ wanted.T).max(axis=1) >= floor - SLACK)
         matches = {self._shelf[at] for at in close.tolist()}
         for name in self._grown - matches:
             record = self.records.get(name)
@@ -332,8 +331,6 @@ class BatchMemories(Memories):
         self, record: AdmissionRecord, among: Mapping[str, AdmissionRecord] | None = None
     ) -> list[AdmissionRecord]:
         """See `Memories`."""
-        if not record.absorbed:
-            return []
         self.recall_missing(record.absorbed)
         return super().parts(record, among)
 

@@ -14,7 +14,14 @@ from math import prod
 from operator import attrgetter
 
 from slowwave.quality.density.passages import encoding_of, licence_of, menu_of, prose_of, substance_of
-from slowwave.quality.density.statistics import codes_of, inspected, is_unspaced, novelty_of
+from slowwave.quality.density.statistics import (
+    codes_of,
+    count_distinct,
+    inspected,
+    is_unspaced,
+    novelty_of,
+    shingles_of,
+)
 from slowwave.quality.density.words import (
     breadth_of,
     kinds_of,
@@ -85,10 +92,13 @@ def _parts(text: str) -> DensityParts:
     letters = codes_of("".join(words))
     unspaced = is_unspaced(letters)
     kinds = kinds_of(words)
-    novelty, vocabulary = novelty_of(folded, tokens), vocabulary_of(folded, words, letters, unspaced)
+    shingles = shingles_of(" ".join(tokens))
+    distinct = count_distinct(shingles)
+    novelty = novelty_of(folded, distinct / len(shingles))
+    vocabulary = vocabulary_of(folded, words, letters, unspaced)
     if novelty * vocabulary < 1.0 and not unspaced:
         # A reference page repeats itself in many places, and has much other content.
-        breadth = breadth_of(" ".join(tokens), words)
+        breadth = breadth_of(distinct, words)
         novelty, vocabulary = max(novelty, breadth), max(vocabulary, breadth)
     return DensityParts(
         novelty=novelty,

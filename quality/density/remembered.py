@@ -11,7 +11,7 @@ LONGEST = 32
 
 
 class RememberedWords(dict[str, int]):
-    """Mapping of every word to its property, a number below 256, found out at its first use."""
+    """Mapping of every word to a number below 256, found at its first use."""
 
     def __init__(self, find: Callable[[str], int]) -> None:
         super().__init__()

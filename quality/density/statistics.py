@@ -76,13 +76,11 @@ def is_unspaced(letters: Array) -> bool:
     return share_between(letters, IDEOGRAPHS, _KANA, _SOUTH_EAST_ASIA) > 0.4
 
 
-def novelty_of(folded: str, tokens: list[str]) -> float:
-    """Score novelty: distinct 16-character shingles and distinct sentences.
+def novelty_of(folded: str, distinct: float) -> float:
+    """Score novelty: share of distinct 16-character shingles, and distinct sentences.
 
     Sentences are weighted by length.
     """
-    shingles = shingles_of(" ".join(tokens))
-    distinct = count_distinct(shingles) / len(shingles)
     cut = folded
     for stop in _STOPS:
         cut = cut.replace(stop, "\n")  # of one that is not there, next to nothing

@@ -27,12 +27,10 @@ from slowwave.quality.density.statistics import (
     HANGUL,
     IDEOGRAPHS,
     Array,
-    count_distinct,
     falling,
     is_ascii,
     rising,
     share_between,
-    shingles_of,
     unevenness_of,
 )
 from slowwave.quality.density.telegraphic import linked_share
@@ -60,15 +58,11 @@ _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit 
 def kinds_of(words: list[str]) -> Kinds:
     """Count the words of each kind."""
     kinds = bytes(map(_KIND_OF, words))
-    counts = [0] * 8
-    for kind in set(kinds):
-        count = kinds.count(kind)
-        for bit in _BITS[kind]:
-            counts[bit] += count
-    return Kinds(len(words), *counts)
+    return Kinds(len(words), *(kinds.translate(has_bit).count(1) for has_bit in _BITS))
 
 
-_BITS = [[bit for bit in range(8) if kinds >> bit & 1] for kinds in range(1 << 8)]
+_BITS = [bytes(kinds >> bit & 1 for kinds in range(1 << 8)) for bit in range(8)]
+"""For each bit, whether each of all kinds has it."""
 
 
 def _find_kinds(word: str) -> int:
@@ -100,15 +94,18 @@ def _shape(word: str) -> int:
     return _SHAPED | (_ODD if odd else 0) | (_CLUSTERED if "cccc" in shape else 0)
 
 
-def breadth_of(text: str, words: list[str]) -> float:
-    """Score the amount of distinct content in a text: shingles and content words."""
+def breadth_of(shingles: int, words: list[str]) -> float:
+    """Score the amount of distinct content in a text: distinct shingles (count) and content words."""
+    if shingles <= _FEW_SHINGLES:
+        return 0.0
     distinct = set(words)
     content = sum(len(word) > 1 and not _KIND_OF(word) & (_FUNCTION | _VAGUE | _LOREM) for word in distinct)
     if content < _FEW_WORDS:
         return 0.0
-    return rising(count_distinct(shingles_of(text)), 900, 1800) * rising(content, _FEW_WORDS, 45)
+    return rising(shingles, _FEW_SHINGLES, 1800) * rising(content, _FEW_WORDS, 45)
 
 
+_FEW_SHINGLES = 900
 _FEW_WORDS = 25
 
 

@@ -90,6 +90,7 @@ SMOKE: dict[str, Argv] = {
     "retrieval": lambda at: ("--data", made.harbour(at / "harbour"), made.chats(at / "chats"), *FAST),
     "tenants": lambda at: ("--tenants", "2,3", "--rows", 2),
     "round_trip": lambda _: ("--memories", 30, *FAST),
+    "bulk_parts": lambda _: ("--texts", 20, "--rounds", 1),
     "save_parts": lambda _: ("--chunks", "16", "--saves", 2),
     "scale": lambda at: ("--chunks", "8,16,24", "--searches", 2, "--saves", 2, "--repeat", 1),
     "selections": lambda at: ("--seeds", 1, "--queries", 4, "--searches", 5, "--days", 2),
