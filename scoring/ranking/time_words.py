@@ -100,7 +100,10 @@ class _Language:
         words: set[str] = set()
         for form in forms:
             of_form = next((some for place, some in of_place.items() if place in form), None)
-            words |= {max(reversed(form.split()), key=len)} if of_form is None else set(of_form)
+            if of_form is None:
+                longest = max(reversed(form.split()), key=len)
+                of_form = re.findall(r"[a-z]+", longest) if "(?:" in longest else [longest]
+            words |= set(of_form)
         pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
         return re.compile(pattern), frozenset(words)
 

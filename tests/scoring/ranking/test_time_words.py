@@ -131,6 +131,9 @@ SAID = """
 en | When did Ada paint the boat? | I painted it last night. | I painted it blue.
 en | Which day is the review? | The review is on 3 March. | The review may be short.
 en | how long ago was the move? | We moved a few weeks ago. | We moved to the pier, at last.
+en | When was the move? | We moved last Fri. | We moved.
+en | When was the move? | It was on the 15th. | It was on the pier.
+en | When do you move? | I just got the keys! | I lost the keys.
 de | Wann war der Zahnarzt? | Der Zahnarzt war am Montag. | Der Zahnarzt war teuer.
 es | ¿Cuándo fue la boda? | La boda fue el sábado. | La boda fue en la playa.
 fr | Quand est la réunion ? | La réunion est demain. | La réunion est brève.
