@@ -4,7 +4,7 @@
 
 A folder is a collection in BEIR form. ``without`` is the ranking with ``time_weight`` 0, ``newest first`` its
 ten results sorted by the date of their text, ``with`` the shipped ranking. Questions are grouped by what they
-ask: a window, an order in time, or no time; and by the collection's own categories.
+ask: a window, an order in time, when something is, or no time; and by the collection's own categories.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def measure(folder: Path, arguments: Any) -> list[dict[str, Any]]:  # noqa: ANN4
             grades = collection.qrels[query["_id"]]
             row = tuple(_ndcg([names[one] for one in lists[way]], grades) for way in WAYS)
             asked = time_words(query["text"], now)
-            groups = ["all", "no time" if asked is None else asked.order or "window"]
+            kind = "no time" if asked is None else "when" if asked.language else asked.order or "window"
+            groups = ["all", kind]
             groups += [f"category {query['category']}"] if "category" in query else []
             for group in groups:
                 values[group].append(row)

@@ -151,7 +151,8 @@ class RankingPolicy:
         rule="3.9", before=False,
     )] = True
     time_weight: Annotated[float, Parameter(
-        "Share of its text score that a memory gains if it is of the time that the query names. 0: none",
+        "Share of its text score that a memory gains if it is of the time that the query names; a third "
+        "of it if it says a time and the query asks when. 0: none",
         0, 1, rule="3.13", before=0.0, stage="time",
     )] = 0.6
     mark_outdated: Annotated[bool, Parameter(

@@ -7,7 +7,7 @@ word lists ``time_*.txt``, one list a language. Days are days in UTC, as everywh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from slowwave.scoring.wordlists import lines
 
 LANGUAGES = ("en", "de", "es", "fr", "pt", "zh", "hi", "ar", "ja")
 _UNSPACED = {"zh", "ja"}
+_ASKED_INSIDE = {"zh", "ja", "hi"}  # languages in which `when` need not begin a question
 _KINDS = (
     "date", "ago", "before_yesterday", "yesterday", "last_week", "last_month", "last_year",
     "this_week", "this_month", "this_year", "after_tomorrow", "tomorrow", "next_week_day", "next_day",
@@ -30,6 +31,10 @@ _FIRST, _LAST = date.min, date.max
 WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،]+")
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\d-\d\d[\dtz:., +-]*)")
+_GROUP = re.compile(r"\(\?P<\w+>")
+SAYS_WHEN = 1 / 3
+"""Share of a text that says a time, for a question that asks when; a text of the window asked for has 1."""
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
 
 
@@ -38,15 +43,17 @@ class TimeWords(NamedTuple):
 
     Attributes:
         words: the expression as it was asked.
-        since: first day; None with an `order`.
-        until: last day; None with an `order`.
+        since: first day; None with an `order`, or where the question asks when.
+        until: last day; as `since`.
         order: newest, oldest, or empty.
+        language: of a question that asks when something is; empty where it names a time.
     """
 
     words: str
     since: date | None = None
     until: date | None = None
     order: str = ""
+    language: str = ""
 
 
 class Language:
@@ -54,7 +61,7 @@ class Language:
 
     def __init__(self, name: str) -> None:
         table = dict(line.split(" = ", 1) for line in lines("slowwave.scoring", f"time_{name}"))
-        self._table, self.unspaced = table, name in _UNSPACED
+        self.name, self._table, self.unspaced = name, table, name in _UNSPACED
         self.months = {word: at for at, word in enumerate(table["months"].split(";"), start=1)}
         pairs = [pair.rsplit(" ", 1) for pair in table["numbers"].split(";")]
         self.numbers = {word: int(value) for word, value in pairs}
@@ -67,8 +74,9 @@ class Language:
             self.weekdays["天"] = self.weekdays["日"]
         self._bound = _any(dict.fromkeys(self.before | self.after, ""))
         plain = [table.get(kind, "") for kind in _KINDS if kind not in _DATED]
-        words = {word for form in (*plain, table["ahead"]) for word in WORD.findall(form)}
-        self.keys = {word for word in words if len(word) > 2 and "{" not in word} | set(self.months)
+        words = {word for form in (*plain, table["ahead"], table["when"]) for word in WORD.findall(form)}
+        shortest = 2 if name == "hi" else 3
+        self.keys = {word for word in words if len(word) >= shortest and "{" not in word} | set(self.months)
 
     def listed(self, kind: str) -> tuple[str, ...]:
         """Return the forms of a kind as they stand in the list."""
@@ -89,6 +97,38 @@ class Language:
         return self._whole(_forms(self._table["ahead"])), self._whole(_forms(self._table["behind"]))
 
     @cached_property
+    def when(self) -> re.Pattern[str]:
+        """Return the pattern of a question that asks when something is."""
+        pattern = self._source(_forms(self._table["when"]))
+        return re.compile(pattern if self.name in _ASKED_INSIDE else rf"\W*{pattern}")
+
+    @cached_property
+    def _statement(self) -> tuple[re.Pattern[str], frozenset[str]]:
+        """Return the pattern of a time in a text; without a year, such a text has one of the words."""
+        kinds = [self._table.get(kind, "") for kind in _KINDS if kind not in {"newest", "oldest"}]
+        forms = [form for kind in (*kinds, self._table["says"]) for form in kind.split(";") if form]
+        of_place: dict[str, Collection[str]] = {
+            "{month}": self.months, "{weekday}": self.weekdays, "{unit}": self.units, "{year}": (),
+        }  # fmt: skip
+        words: set[str] = set()
+        for form in forms:
+            of_form = next((some for place, some in of_place.items() if place in form), None)
+            if of_form is None:
+                longest = max(reversed(form.split()), key=len)
+                of_form = re.findall(r"[a-z]+", longest) if "(?:" in longest else [longest]
+            words |= set(of_form)
+        pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
+        return re.compile(pattern), frozenset(words)
+
+    def says_when(self, text: str) -> bool:
+        """Whether a text says a time, beside the stamp that it may begin with."""
+        plain, (pattern, words) = text.casefold(), self._statement
+        # Most texts have no such word, and the pattern is slower.
+        if not (self.unspaced or _YEAR.search(plain) or not words.isdisjoint(_WORD.findall(plain))):
+            return False
+        return pattern.search(" ".join(_STAMP.sub("", plain, count=1).split())) is not None
+
+    @cached_property
     def _places(self) -> dict[str, str]:
         return {
             "n": rf"(?P<n>\d{{1,3}}|{_any(self.numbers)})",
@@ -100,8 +140,11 @@ class Language:
         }
 
     def _whole(self, form: str) -> re.Pattern[str]:
+        return re.compile(self._source(form))
+
+    def _source(self, form: str) -> str:
         start, end = ("(?<!\\d)", "(?!\\d)") if self.unspaced else (f"(?<![{_EDGE}])", f"(?![{_EDGE}])")
-        return re.compile(start + form.replace(" {month}", "[ -]{month}").format(**self._places) + end)
+        return start + form.replace(" {month}", "[ -]{month}").format(**self._places) + end
 
     @cached_property
     def forms(self) -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
@@ -177,6 +220,13 @@ def _time_words(question: str, today: date) -> TimeWords | None:
             longest = max(matches, key=lambda match: match.end() - match.start(), default=None)
             if longest:  # an impossible date is none, and no month either
                 return _asked(kind, longest, language, today, ahead=_looks_ahead(text, languages))
+    for language in languages:
+        if (
+            asks := language.when.search(text)
+            if language.name in _ASKED_INSIDE
+            else language.when.match(text)
+        ):
+            return TimeWords(asks[0].strip(' ¿¡"“('), language=language.name)
     return None
 
 
@@ -313,10 +363,16 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
                 yield found
 
 
+@lru_cache(maxsize=8_192)
+def _says_when(text: str, language: str) -> bool:
+    return bool(text) and _languages()[LANGUAGES.index(language)].says_when(text)
+
+
 def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -> Floats:
     """Score each text by the time asked for, (n,) in [0, 1].
 
-    A text whose own day or a date in it is in the window has 1. For `newest` and `oldest` the share falls
+    A text whose own day or a date in it is in the window has 1. For a question that asks when, a text that
+    says a time has `SAYS_WHEN`. For `newest` and `oldest` the share falls
     evenly from the first distinct day of the candidates to the last.
 
     Args:
@@ -324,6 +380,8 @@ def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -
         texts: Text of each candidate.
         saved: Day of each candidate.
     """
+    if asked.language:
+        return np.array([SAYS_WHEN * _says_when(text, asked.language) for text in texts], dtype=np.float64)
     if asked.since is None or asked.until is None:
         days = sorted(set(saved), reverse=asked.order == "oldest")
         place = {day: at / max(len(days) - 1, 1) for at, day in enumerate(days)}

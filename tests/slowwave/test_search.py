@@ -1006,3 +1006,19 @@ def test_a_reader_of_everything_changes_neither_signal_nor_abstention(three, mem
     assert response.abstained
     assert response.signal == memory.search("weather on the moon").signal
     assert {one.reason for one in response.not_shown} == {"abstained"}
+
+
+def test_a_question_that_asks_when_ranks_the_text_that_says_a_time_first(open_memory):
+    with open_memory(ranking={"time_weight": 0.0}) as memory:
+        said = memory.save("Last night we painted the old boat by the pier.").memory_id
+        memory.save("We did paint the old boat by the pier.")
+        memory.save(FERRY)
+        question = "When did we paint the old boat by the pier?"
+        assert found(memory.search(question))[0] != said
+    with open_memory() as memory:
+        response = memory.search(question, explain=True)
+        assert found(response)[0] == said
+        gained = {one.source: one for one in response.results[0].explanation.contributions}["time"]
+        assert (gained.term, gained.value > 0) == ("when did", True)
+        assert found(replay(payload(memory, response)).results) == found(response)
+        assert found(memory.search(question.replace("When did", "Who did")))[0] != said

@@ -3,7 +3,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from slowwave.scoring.ranking.time_words import TimeWords, dates_in, time_shares, time_words
+from slowwave.scoring.ranking.time_words import SAYS_WHEN, TimeWords, dates_in, time_shares, time_words
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 
@@ -125,3 +125,55 @@ def test_the_dates_of_a_text_and_the_shares_of_candidates() -> None:
     days = [date(2024, 1, day) for day in (1, 3, 2)]
     newest = time_shares(TimeWords("latest", order="newest"), ["", "", ""], days)
     np.testing.assert_array_equal(newest, [0.0, 1.0, 0.5])
+
+
+SAID = """
+en | When did Ada paint the boat? | I painted it last night. | I painted it blue.
+en | Which day is the review? | The review is on 3 March. | The review may be short.
+en | how long ago was the move? | We moved a few weeks ago. | We moved to the pier, at last.
+en | When was the move? | We moved last Fri. | We moved.
+en | When was the move? | It was on the 15th. | It was on the pier.
+en | When do you move? | I just got the keys! | I lost the keys.
+de | Wann war der Zahnarzt? | Der Zahnarzt war am Montag. | Der Zahnarzt war teuer.
+es | ¿Cuándo fue la boda? | La boda fue el sábado. | La boda fue en la playa.
+fr | Quand est la réunion ? | La réunion est demain. | La réunion est brève.
+pt | Quando foi a festa? | A festa foi ontem. | A festa foi boa.
+zh | 我们什么时候去的？ | 我们上周去了海边。 | 我们去了海边。
+hi | हम कब गए थे? | हम पिछले हफ्ते गए थे। | हम समुद्र गए थे।
+ar | متى ذهبنا؟ | ذهبنا أمس إلى البحر | ذهبنا إلى البحر
+ja | いつ行きましたか | 先週、海に行きました。 | 海に行きました。
+"""
+
+
+@pytest.mark.parametrize("line", SAID.strip().split("\n"))
+def test_a_question_that_asks_when_prefers_texts_that_say_a_time(line: str) -> None:
+    language, question, says, silent = (part.strip() for part in line.split("|"))
+    asked = time_words(question, NOW)
+    assert asked is not None
+    assert (asked.language, asked.since, asked.order) == (language, None, "")
+    np.testing.assert_array_equal(
+        time_shares(asked, [says, silent, ""], [NOW.date()] * 3), [SAYS_WHEN, 0.0, 0.0]
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["When should I throw an error?", "What do I do when the build fails?", "whenever did", "Quand même bon"],
+)
+def test_a_condition_does_not_ask_when(question: str) -> None:
+    assert time_words(question, NOW) is None
+
+
+def test_a_time_that_the_question_names_goes_before_when() -> None:
+    asked = time_words("When did we meet in May 2023?", NOW)
+    assert asked == TimeWords("in may 2023", date(2023, 5, 1), date(2023, 5, 31))
+
+
+@pytest.mark.parametrize(
+    "stamp", ["[1:56 pm on 8 May, 2023] ", "(last Friday) ", "2023-05-08T13:56:00Z ", "2023-05-08 13:56 - "]
+)
+def test_the_stamp_of_a_message_says_no_time(stamp: str) -> None:
+    asked = time_words("When did Ada paint?", NOW)
+    assert asked is not None
+    texts = [f"{stamp}Ada: hello", f"{stamp}Ada: I painted yesterday", "Painted on 8 May 2023"]
+    np.testing.assert_array_equal(time_shares(asked, texts, [NOW.date()] * 3), [0.0, 1 / 3, 1 / 3])
