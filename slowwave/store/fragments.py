@@ -1,4 +1,4 @@
-"""Reads of some partitions of a table, from those of its fragments that have rows of them.
+"""Reads of some partitions of a table, fragment by fragment.
 
 A run appends its days in order, batch by batch, so each fragment has few of them. A filter would read the
 whole table for each batch, and take time that grows with the square of the days.
