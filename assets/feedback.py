@@ -25,7 +25,7 @@ from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.feedback import aggregation, apply_state
 from slowwave.feedback.carry_over_state import CarryOverState
 from slowwave.feedback.questions import remember_of
-from slowwave.feedback.rows import FOLDED, ids_in
+from slowwave.feedback.rows import FOLDED, REMEMBERED, ids_in
 from slowwave.feedback.stale_days import SEARCHES, begin, finish, last_of
 from slowwave.feedback.text_attribution import texts_in
 from slowwave.home import processing_watermarks
@@ -186,7 +186,10 @@ def usage_signals(
 
 
 def _from_signals(
-    context: dg.AssetExecutionContext, space: Workspace, rule: Callable[..., pl.DataFrame]
+    context: dg.AssetExecutionContext,
+    space: Workspace,
+    rule: Callable[..., pl.DataFrame],
+    columns: Sequence[str] = FOLDED,
 ) -> Callable[[Workspace, list[str]], pl.DataFrame]:
     """Return a function that folds the signals of some days into a rule's state.
 
@@ -195,7 +198,7 @@ def _from_signals(
     carried = CarryOverState(context.partition_keys[0])
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", part, FOLDED)
+        signals = rows_of(own.store, "usage_signals", part, columns)
         previous = carried.of(whole=own is space)
         return rule(own.store, signals, part[0], space.feedback_policy, previous, space.engine)
 
@@ -251,7 +254,7 @@ def strength(
     rows, written = write_days(
         context,
         space,
-        _from_signals(context, space, aggregation.strength),
+        _from_signals(context, space, aggregation.strength, REMEMBERED),
         kept=kept,
         sizes=sizes_of(space.store, "usage_signals", list(context.partition_keys)),
         numbers={"memories changed": pl.len()},

@@ -22,6 +22,10 @@ FOLDED = (
     "tier", "verdict", "value", "weight", "evidence", "text",
 )  # fmt: skip
 """Columns of ``usage_signals`` that aggregation reads."""
+REMEMBERED = (
+    "signal_id", "day", "namespace", "memory_id", "occurred_at", *WHO, "tier", "verdict", "evidence", "text",
+)  # fmt: skip
+"""Those of them that strength reads."""
 
 
 EXPLICIT = "tier != 'implicit'"

@@ -54,10 +54,13 @@ SOURCE_SCHEMA = pl.Schema(
 )
 
 
-def entry_frame(parts: Iterable[Sequence[Sequence[Any]]]) -> pl.DataFrame:
-    """Return whole rows with decoded payloads; each part is freed before the next is read."""
-    frames = [ENTRY_SCHEMA.to_frame()]
-    frames.extend(to_frame(part, ENTRY_SCHEMA) for part in parts)
+def entry_frame(
+    parts: Iterable[Sequence[Sequence[Any]]], columns: Sequence[str] = tuple(ENTRY_SCHEMA)
+) -> pl.DataFrame:
+    """Return rows of these columns with decoded payloads; each part is freed before the next is read."""
+    schema = pl.Schema({name: ENTRY_SCHEMA[name] for name in columns})
+    frames = [schema.to_frame()]
+    frames.extend(to_frame(part, schema) for part in parts)
     return pl.concat(frames)
 
 

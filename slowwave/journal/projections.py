@@ -27,6 +27,7 @@ _SEARCH = struct(
     "imported_from", "left_out",
 )  # fmt: skip
 _HEAD = ("day", "namespace", "occurred_at", "principal")
+_READ = ("seq", "event_id", "kind", *_HEAD, "subject", "origin", "payload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def read_projected(
     counts = journal.days(kinds, days)
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
         for some in _slices(counts):
-            entries = journal.read(kinds=kinds, days=some)
+            entries = journal.read(kinds=kinds, days=some, columns=_READ)
             last |= dict(entries.group_by("day").agg(pl.col("seq").max()).iter_rows())
             readable, broken = decoded(entries, payload)
             if sound is not None:
@@ -80,7 +81,7 @@ def read_projected(
             unreadable += broken
             advance(entries.height)
     if not parts:
-        empty, _ = decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
+        empty, _ = decoded(journal.read(kinds=kinds, days=[], limit=0, columns=_READ), payload)
         parts.append(made(empty))
     return ProjectedRows(pl.concat(parts), tuple(unreadable), last)
 

@@ -64,6 +64,7 @@ class Reader:
         namespace: str | None = None,
         after_seq: int = 0,
         limit: int | None = None,
+        columns: Sequence[str] | None = None,
     ) -> pl.DataFrame:
         """Return entries in the order of `seq`.
 
@@ -73,6 +74,7 @@ class Reader:
             namespace: Only of this namespace; None is all.
             after_seq: Only with a greater `seq`.
             limit: At most so many, the first ones (count); None is all.
+            columns: Only these columns; None is all.
 
         Returns:
             The fields of `Entry` and ``day``; ``occurred_at`` and ``ordered_at`` are Datetime(us, UTC),
@@ -81,7 +83,7 @@ class Reader:
         Raises:
             JournalEntryError: An unknown kind, a malformed day, or a negative limit.
         """
-        from slowwave.journal.frames import entry_frame
+        from slowwave.journal.frames import ENTRY_SCHEMA, entry_frame
 
         require_kinds(kinds)
         require_days(days or ())
@@ -94,9 +96,11 @@ class Reader:
             matches = matches.where(c.namespace == namespace)
         # Matched in an index first: sorting whole rows would carry every payload through the sort.
         matches = matches.order_by(c.seq).limit(limit)
-        query = sa.select(entries).where(c.seq.in_(matches)).order_by(c.seq)
+        names = list(ENTRY_SCHEMA) if columns is None else list(columns)
+        query = sa.select(*(c[name] for name in names)).where(c.seq.in_(matches)).order_by(c.seq)
         with self._connections.reading() as connection:
-            return entry_frame(connection.execution_options(yield_per=CHUNK_ROWS).execute(query).partitions())
+            rows = connection.execution_options(yield_per=CHUNK_ROWS).execute(query)
+            return entry_frame(rows.partitions(), names)
 
     def pages(
         self,

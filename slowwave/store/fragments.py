@@ -1,4 +1,4 @@
-"""Reads of some partitions of a table, from those of its fragments that have rows of them.
+"""Reads of some partitions of a table, fragment by fragment.
 
 A run appends its days in order, batch by batch, so each fragment has few of them. A filter would read the
 whole table for each batch, and take time that grows with the square of the days.
@@ -36,7 +36,7 @@ class _Found:
 
 
 def has_rows(store: TableReader, name: str, partitions: Sequence[str]) -> bool:
-    """Whether any row belongs to these partitions."""
+    """Return whether any row belongs to these partitions."""
     where = one_of(_column(store, name), partitions)
     if store.in_memory:
         return store.count(name, where) > 0
@@ -45,7 +45,7 @@ def has_rows(store: TableReader, name: str, partitions: Sequence[str]) -> bool:
 
 
 def any_before(store: Readable, name: str, partition: str) -> bool:
-    """Whether a table may have rows of earlier partitions; fragments tell it without a filter."""
+    """Return whether a table may have rows of earlier partitions, by its fragments."""
     if not isinstance(store, TableReader) or store.in_memory:
         return True
     with store.explaining(name):
