@@ -13,11 +13,14 @@ import bench_data as made
 import numpy as np
 import pytest
 from polars.testing import assert_frame_equal
+from prepared import kept
 
+from slowwave.common import ids
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.replay import Batch, replay
 from slowwave.scoring.ranking import Candidates, MemoryState
+from slowwave.settings import load as load_settings
 
 FAST_MODEL = "wordllama-256"
 TEXTS = [text.format(thing) for thing in made.THINGS for text in made.QUESTIONS]
@@ -31,9 +34,12 @@ def tried(load: Callable[[str], ModuleType]) -> ModuleType:
 
 @pytest.fixture
 def home(load: Callable[[str], ModuleType], tmp_path: Path) -> Any:
-    """A home about a harbour, before its first day."""
+    """A home about a harbour, before its first day: its nights are run once, and each test has a copy."""
+    homes, folder = load("_home"), tmp_path / "home"
     data = load("_data").labelled(made.harbour(tmp_path / "harbour"), "default")
-    return load("_home").born(tmp_path / "home", data, "default", FAST_MODEL)
+    kept("harbour before its first day", folder, lambda: homes.born(folder, data, "default", FAST_MODEL))
+    keys = [one["key"] for one in homes.notes_of(data.documents)["default"]]
+    return homes.Home(load_settings(folder), "default", {key: ids.memory_id("default", key) for key in keys})
 
 
 def rated(home: Any, load: Callable[[str], ModuleType], names: list[str]) -> Workspace:

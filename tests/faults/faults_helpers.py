@@ -296,7 +296,9 @@ def chunk_faults(home: Path) -> list[str]:
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """At most `count` of the items, evenly, the first and the last among them."""
+    """At most `count` of the items, evenly, the first and the last among them; one is that in the middle."""
     if len(items) <= count:
         return list(items)
+    if count == 1:
+        return [items[len(items) // 2]]
     return [items[round(place * (len(items) - 1) / (count - 1))] for place in range(count)]

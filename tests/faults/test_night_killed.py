@@ -132,7 +132,9 @@ def assert_points_heal(driver: Driver, night: Night, per_asset: int) -> None:
     earlier = runs(night.home).get(dg.DagsterRunStatus.SUCCESS, 0)
     tried = points(night, per_asset)
     covered = set(driver.each(kill_and_run_again, tried))
-    assert covered == {(asset, when) for asset in ASSETS for when in ("before", "after")}, covered
+    assert {asset for asset, _ in covered} == set(ASSETS), covered
+    assert {when for _, when in covered} == {"before", "after"}, covered
+    assert len(covered) >= min(per_asset, 2) * len(ASSETS), covered
 
 
 def runs(home: Path) -> dict[dg.DagsterRunStatus, int]:
@@ -167,8 +169,10 @@ def test_how_large_the_commits_are_makes_no_difference(first: Night, tmp_path: P
     assert_same_tables(tables(home), first.after, "the command, with its own commit sizes")
 
 
-def test_first_night_killed_at_a_write_and_run_again(driver: Driver, first: Night) -> None:
-    assert_points_heal(driver, first, 2)
+@pytest.mark.parametrize("per_asset", [1, pytest.param(2, marks=pytest.mark.soak)])
+def test_first_night_killed_at_a_write_and_run_again(driver: Driver, first: Night, per_asset: int) -> None:
+    """After the last write of an asset all is as before the first of the next: its middle says most."""
+    assert_points_heal(driver, first, per_asset)
 
 
 @pytest.mark.soak
@@ -188,7 +192,7 @@ def test_night_killed_again_and_again_before_it_is_let_through(
     assert_same_tables(tables(home), first.after, "killed three times")
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_night_killed_from_outside_at_any_moment(
     driver: Driver, first: Night, tmp_path: Path, seed: int
 ) -> None:

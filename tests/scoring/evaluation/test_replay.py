@@ -92,7 +92,7 @@ def one_by_one(asked, variants, depth) -> list[tuple]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(searches, st.lists(st.tuples(policies, channels), max_size=3), st.none() | st.integers(0, 20))
 def test_a_replay_is_the_ranking_of_each_search_to_the_last_digit(asked, tried, depth):
     variants = [Variant(f"v{at}", policy, without) for at, (policy, without) in enumerate(tried)]
@@ -102,7 +102,7 @@ def test_a_replay_is_the_ranking_of_each_search_to_the_last_digit(asked, tried, 
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(searches, policies, channels)
 def test_who_abstains_is_told_and_how_sure_they_are(asked, policy, without):
     expected = []
@@ -124,7 +124,7 @@ def frame(asked) -> pl.DataFrame:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(searches, policies, channels)
 def test_a_batch_from_a_frame_is_the_batch_of_the_candidates(asked, policy, without):
     variants = [Variant("all", policy), Variant("less", policy, without)]
