@@ -143,4 +143,5 @@ def test_a_person_does(visits: dict[tuple[str, str], Visit], act: Act, size: str
     visit.sent.clear()
     act.do(visit)
     assert set(act.sends) <= visit.sent
+    visit.page.wait_for_load_state()  # with its styles
     assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -148,6 +148,7 @@ class Visit:
 
     def reach(self, control: Any) -> None:
         """Bring a control into view; it is large enough, not covered, and not beside the window."""
+        self.page.wait_for_load_state()
         control.scroll_into_view_if_needed()
         faults = control.evaluate(FAULTS, MIN_TARGET if self.width < 600 else 0)
         assert not faults, faults
