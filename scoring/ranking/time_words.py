@@ -124,7 +124,7 @@ class Language:
         """Whether a text says a time, beside the stamp that it may begin with."""
         plain, (pattern, words) = text.casefold(), self._statement
         # Most texts have no such word, and the pattern is slower.
-        if not (self.unspaced or _YEAR.search(plain) or not words.isdisjoint(_WORD.findall(plain))):
+        if not (self.unspaced or _YEAR.search(plain) or not words.isdisjoint(WORD.findall(plain))):
             return False
         return pattern.search(" ".join(_STAMP.sub("", plain, count=1).split())) is not None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -302,115 +301,6 @@ def test_find_see_why_say_what_it_was_worth_and_correct(visitor, served, memory)
     assert page.get_by_role("heading", name="Lamp", level=1).is_visible()
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_several_memories_are_exported_forgotten_and_back_again(visitor, served, memory, size):
-    tag = f"shed-{size['width']}"
-    for thing, place in (("rake", "door"), ("ladder", "window"), ("saw", "bench")):
-        memory.save(f"The {thing} of shed {size['width']} hangs beside the {place}.", title=thing, tags=[tag])
-    page = visitor(viewport=size)
-    page.goto(f"{served.url}/memories?state=current&tag={tag}")
-    rows = page.get_by_role("listitem").filter(has=page.get_by_role("heading", level=2))
-    boxes = page.get_by_role("checkbox", name=re.compile("^Mark "))
-    assert rows.count() == 3
-    for at in (0, 1):
-        boxes.nth(at).check()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Export as Markdown").click()
-    with zipfile.ZipFile(download.value.path()) as archive:
-        assert len([name for name in archive.namelist() if name != "index.md"]) == 2
-    actions = page.get_by_role("form", name="Actions")
-    actions.get_by_role("button", name="Forget", exact=True).click()
-    page.get_by_role("status").filter(has_text="Forgotten: 2 memories.").wait_for()
-    assert rows.count() == 1
-    page.get_by_role("button", name="Undo: unforget 2 memories").click()
-    page.get_by_role("status").filter(has_text="No longer forgotten: 2 memories.").wait_for()
-    assert rows.count() == 3
-    page.get_by_role("checkbox", name="all on this page").check()
-    assert boxes.evaluate_all("all => all.every((one) => one.checked)")
-
-
-def test_labels_are_edited_beside_the_text(visitor, served, memory):
-    page = visitor()
-    saved = memory.save("The **quay** is swept on Fridays, by the harbour master.", title="Quay")
-    page.goto(f"{served.url}/memory/{saved.memory_id}")
-    assert page.locator("main .note strong").inner_text() == "quay"
-    page.get_by_text("Edit", exact=True).click()
-    page.get_by_label("Type").select_option("procedure")
-    page.get_by_label("Tier").select_option("important")
-    page.get_by_label("Sensitivity").select_option("internal")
-    page.get_by_label("Tags").fill("harbour, #sweeping")
-    page.get_by_role("button", name="Save the changes").click()
-    page.get_by_role("status").filter(has_text="Saved.").wait_for()
-    record = memory.get(saved.memory_id)
-    assert (record.memory_type, record.importance_tier, record.sensitivity) == (
-        "procedure", "important", "internal",
-    )  # fmt: skip
-    assert record.tags == ("harbour", "sweeping")
-    assert record.content.startswith("The **quay**")
-
-
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_an_earlier_text_is_used_again(visitor, served, memory, size):
-    page = visitor(viewport=size)
-    text = f"The {'sluice' if size is DESK else 'weir'} is opened at noon, two lines\nas they were written."
-    saved = memory.save(text, title="Water")
-    page.goto(f"{served.url}/memory/{saved.memory_id}")
-    page.get_by_text("Edit", exact=True).click()
-    page.get_by_role("textbox", name="Text").fill("The water is let out at two, says the miller.")
-    page.get_by_role("button", name="Save the changes").click()
-    page.get_by_role("status").filter(has_text="Saved.").wait_for()
-    assert memory.get(saved.memory_id).content == "The water is let out at two, says the miller."
-    page.locator("ol.timeline summary").last.click()
-    page.get_by_role("button", name="Use this text again").click()
-    page.get_by_role("status").filter(has_text="Saved.").wait_for()
-    assert memory.get(saved.memory_id).content == text
-
-
-def test_a_merge_is_undone(visitor, served, memory):
-    page = visitor()
-    page.goto(f"{served.url}/memory/{served.ids['Battery']}")
-    assert "It is changed by Ruaridh." in page.locator("main .note").inner_text()
-    page.get_by_role("button", name="Undo the merge").click()
-    page.get_by_role("status").filter(has_text="Undone: merge").wait_for()
-    assert "It is changed by Ruaridh." not in page.locator("main .note").inner_text()
-    assert memory.decisions(outcome="merge")[0]["undone_by"] == "ida"
-
-
-def test_a_note_is_let_in(visitor, served, memory):
-    page = visitor()
-    page.get_by_role("link", name="Quarantine 1 waiting").click()
-    page.get_by_role("link", name="A remark").click()
-    assert page.get_by_text("Fix:").first.is_visible()
-    page.get_by_role("button", name="Release").click()
-    page.get_by_role("status").filter(has_text="Released").wait_for()
-    assert memory.get(served.ids["refused"]).status == "live"
-    assert page.get_by_role("link", name="Quarantine", exact=True).is_visible()
-
-
-def test_refused_notes_are_discarded_and_come_back(visitor, served, memory):
-    texts = {"ok thanks", "hello there", "yes please"}
-    for text in sorted(texts):
-        assert memory.save(text).reasons == ("no_statement",)
-    page = visitor()
-    page.goto(f"{served.url}/quarantine")
-    page.get_by_role("listitem").filter(has_text="hello there").get_by_role("button", name="Discard").click()
-    page.get_by_role("status").filter(has_text="Discarded: hello there").wait_for()
-    assert {row["content"] for row in memory.quarantine(status="discarded")} == {"hello there"}
-    page.get_by_role("button", name=re.compile("^Discard all .*: no statement")).click()
-    page.get_by_role("status").filter(has_text=re.compile("Discarded: . notes")).wait_for()
-    assert {row["content"] for row in memory.quarantine()}.isdisjoint(texts)
-    keep(page, "discarded")
-    page.get_by_role("link", name=re.compile("^Discarded: ")).click()
-    page.get_by_role("heading", name="Discarded", level=1).wait_for()
-    page.get_by_role("listitem").filter(has_text="ok thanks").get_by_role("button", name="Restore").click()
-    page.get_by_role("status").filter(has_text="In quarantine again: ok thanks").wait_for()
-    assert {row["content"] for row in memory.quarantine()} & texts == {"ok thanks"}
-    page.get_by_role("link", name="ok thanks").click()
-    page.get_by_role("button", name="Discard").click()
-    page.get_by_role("status").filter(has_text="Discarded: ok thanks").wait_for()
-    assert {row["content"] for row in memory.quarantine(status="discarded")} >= texts
-
-
 def test_two_people_decide_the_same_at_once(visitor, served, memory):
     ida, claude = visitor(), visitor("claude")
     second = visitor()
@@ -431,65 +321,6 @@ def test_two_people_decide_the_same_at_once(visitor, served, memory):
 def _deploy_days(memory: Memory) -> list[str]:
     rows = memory.store.read("memories", "title = 'Deploy day'")
     return rows["memory_id"].to_list()
-
-
-def test_ten_pairs_are_judged_with_keys(visitor, served, memory):
-    page = visitor()
-    page.get_by_role("link", name=re.compile("^Judge")).click()
-    page.wait_for_url("**/judge*")  # loaded: its script hears keys
-    before = memory.journal.read(kinds=["judgment"]).height
-    for number in range(10):
-        shown = (
-            page.locator("input[name=query]").input_value() + page.locator("input[name=memory]").input_value()
-        )
-        with page.expect_navigation():
-            page.keyboard.press(str(number % 4))
-        page.get_by_role("status").filter(has_text="Saved:").wait_for()
-        after = (
-            page.locator("input[name=query]").input_value() + page.locator("input[name=memory]").input_value()
-        )
-        assert after != shown
-    assert memory.journal.read(kinds=["judgment"]).height == before + 10
-
-
-def test_learning_is_approved_and_withdrawn(visitor, served, memory):
-    page = visitor()
-    page.goto(f"{served.url}/learning")
-    page.get_by_role("link", name="Approve … Learning of words").click()
-    assert page.get_by_role("row", name=re.compile("^cycles")).is_visible()
-    page.get_by_role("button", name="Approve").click()
-    assert "/approve" in page.url  # the browser asks for a name
-    page.get_by_label("Your name").fill("Ida")
-    page.get_by_role("button", name="Approve").click()
-    page.get_by_role("status").filter(has_text="approved by Ida").wait_for()
-    assert memory.learning.gate("words").open
-    page.get_by_text("Withdraw the approval").click()
-    page.get_by_label("Your name").fill("Ida")
-    page.get_by_role("button", name="Withdraw").click()
-    page.get_by_role("status").filter(has_text="withdrawn by Ida").wait_for()
-    assert not memory.learning.gate("words").open
-
-
-def test_what_was_saved_without_asking_is_found_and_erased(visitor, served, memory):
-    page = visitor(viewport=PHONE)
-    page.get_by_role("link", name="Memories", exact=True).click()
-    page.get_by_label("Saved by").select_option("claude")
-    page.get_by_role("button", name="Show").click()
-    printer = page.get_by_role("listitem").filter(has_text="The printer in the hall")
-    assert "captured from a session" in printer.inner_text()
-    printer.get_by_role("button", name="Forget").click()
-    page.get_by_role("status").filter(has_text="Forgotten").wait_for()
-    assert "by=claude" in page.url
-    assert printer.count() == 0
-    page.get_by_label("State").select_option("forgotten")
-    page.get_by_role("button", name="Show").click()
-    printer.get_by_role("link", name="Erase").click()
-    assert page.get_by_text("This cannot be undone.").is_visible()
-    assert fits(page)
-    page.get_by_label("Reason").fill("nobody asked for it")
-    page.get_by_role("button", name="Erase").click()
-    page.get_by_role("status").filter(has_text="Erased.").wait_for()
-    assert memory.store.count("memories", "title = 'Printer'") == 0
 
 
 def test_without_scripts_all_of_it_works(visitor, served, memory):

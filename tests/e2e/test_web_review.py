@@ -131,39 +131,6 @@ def test_the_line_in_time_leads_from_an_old_value_to_the_one_that_holds(visitor,
     assert page.evaluate("document.querySelector(':target').textContent.includes('half past eight')")
 
 
-@BOTH
-def test_the_timeline_is_narrowed_and_leads_to_a_memory(visitor, served, size):
-    page = visitor(viewport=size)
-    page.get_by_role("link", name="Memories", exact=True).click()
-    page.get_by_role("link", name="Timeline").click()
-    assert page.get_by_role("listitem").filter(has_text="text changed").first.is_visible()
-    looked_at(page, "timeline")
-    page.get_by_label("Month").select_option("2026-04")
-    page.get_by_role("button", name="Show").click()
-    page.get_by_role("heading", name="2 Apr 2026").wait_for()
-    page.get_by_role("link", name="Limit 4").click()
-    page.get_by_role("heading", name="Limit 4", level=1).wait_for()
-
-
-@BOTH
-def test_a_tag_is_added_to_marked_memories_and_taken_back(visitor, served, memory, size):
-    tag = f"limit-{size['width']}"
-    page = visitor(viewport=size)
-    page.goto(f"{served.url}/memories?sort=title")
-    for name in ("Limit 3", "Limit 5"):
-        page.get_by_role("checkbox", name=f"Mark {name}").check()
-    actions = page.get_by_role("form", name="Actions")
-    actions.get_by_label("Tag").fill(tag)
-    looked_at(page, "memories")
-    actions.get_by_role("button", name="Add tag").click()
-    page.get_by_role("status").filter(has_text=f"Tag added {tag}: 2 memories.").wait_for()
-    assert page.get_by_role("link", name=tag, exact=True).count() == 2
-    assert memory.get(served.ids["3"]).tags == (tag,)
-    page.get_by_role("button", name=f"Undo: remove tag {tag}, 2 memories").click()
-    page.get_by_role("status").filter(has_text=f"Tag removed {tag}: 2 memories.").wait_for()
-    assert memory.get(served.ids["3"]).tags == ()
-
-
 def test_a_preview_is_plain_and_both_counts_are_one(visitor, served, memory):
     page = visitor()
     said = page.get_by_role("link", name=re.compile(r"^\d+ memories$")).inner_text()
@@ -217,23 +184,3 @@ def test_refused_notes_stand_beside_what_they_repeat(visitor, served, size):
     assert page.get_by_text("by claude").is_visible()
     page.get_by_text("Always let in notes of claude").click()
     looked_at(page, "refused")
-
-
-def test_a_source_is_let_in_from_now_on_until_that_is_ended(visitor, served, memory):
-    page = visitor()
-    page.goto(f"{served.url}/quarantine")
-    row = page.get_by_role("listitem").filter(has_text="A remark")
-    row.get_by_text("Always let in notes of claude").click()
-    row.get_by_label("Reason").fill("short remarks")
-    row.get_by_role("button", name="Always let in").click()
-    page.get_by_role("status").filter(has_text="Notes of claude are let in from now on.").wait_for()
-    looked_at(page, "trusted")
-    beside = Memory(memory.settings, namespace="ada", principal="claude", space=memory.home)
-    assert beside.save("well then", title="Another").status == "live"
-    page.get_by_role("button", name="Judge them again").click()
-    page.get_by_role("status").filter(has_text="judged by the save gate again").wait_for()
-    assert beside.save("right so", title="A third").status == "quarantined"
-    page.reload()
-    row = page.get_by_role("listitem").filter(has_text="A third")
-    row.get_by_role("button", name="Discard").click()
-    page.get_by_role("status").filter(has_text="Discarded: A third.").wait_for()
