@@ -365,7 +365,7 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
 
 @lru_cache(maxsize=8_192)
 def _says_when(text: str, language: str) -> bool:
-    return bool(text) and _languages()[LANGUAGES.index(language)].says_when(text)
+    return bool(text) and languages_known()[LANGUAGES.index(language)].says_when(text)
 
 
 def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -> Floats:

@@ -1,4 +1,4 @@
-"""Titles that are only their texts' first words, which count as no title in a search."""
+"""Titles of first words: such a title counts as none in a search."""
 
 from __future__ import annotations
 

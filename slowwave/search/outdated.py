@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,10 @@ from slowwave.quality.admission.types import SUPERSEDED
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
+from slowwave.store.frames import column_values
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
 FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at")
 
 
@@ -55,14 +55,8 @@ def outdated_candidates(
 
 def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterator[DatedPassage]:
     taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
-    columns = [
-        column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        if pa.types.is_timestamp(column.type)
-        else column
-        for column in taken
-    ]
     for memory_id, title, text, sensitivity, status, created, updated in zip(
-        *(column.to_pylist() for column in columns), strict=True
+        *map(column_values, taken), strict=True
     ):
         if status == SUPERSEDED or (now and (written_date(text) or now) > now):
             continue
@@ -71,6 +65,6 @@ def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterato
             title=title or "",
             text=text,
             sensitivity=sensitivity or "",
-            created_at=_EPOCH + timedelta(microseconds=created),
-            updated_at=_EPOCH + timedelta(microseconds=updated),
+            created_at=created,
+            updated_at=updated,
         )

@@ -274,7 +274,7 @@ def test_what_is_less_important_never_takes_the_room_of_what_is_left_out(candida
     assert not any(one.cut for one in chosen[:-1])
     for whole, shown in zip(everything, chosen, strict=False):
         assert shown.cut or (shown.title, shown.text) == (whole.title, whole.text)
-        assert whole.said.startswith(shown.title)
+        assert whole.said.casefold().startswith(shown.title.rstrip(" …").casefold())
 
 
 @given(worlds, st.integers(0, 500), st.integers(0, 200))
