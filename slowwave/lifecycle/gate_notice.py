@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -144,21 +144,30 @@ def is_near(begins: datetime | None, as_of: datetime) -> bool:
     return begins is not None and abs(begins - as_of) <= NEAR
 
 
+def notice_without_counts(space: Workspace, as_of: datetime) -> Notice:
+    """Return the state of the save gate of a home at a moment; no note is judged for it."""
+    space.look_at_gate()
+    policy, none = space.gate_policy, Count(0, 0, 0)
+    is_on = policy.mode != "off"
+    return Notice(
+        policy.mode, policy.enforces_from if is_on else None, as_of,
+        enforced=is_on and policy.enforces_at(as_of), since=none, lately=none, reasons={},
+    )  # fmt: skip
+
+
 def notice(space: Workspace, as_of: datetime, namespace: str | None = None) -> Notice:
-    """Return the state of the save gate of a home at a moment.
+    """Return the state of the save gate of a home at a moment, with counts of its notes.
 
     Args:
         namespace: Namespace whose notes are counted; None is all.
     """
     from slowwave.lifecycle.gate_notes import judged_notes
 
-    space.look_at_gate()
-    policy = space.gate_policy
-    if policy.mode == "off":
-        none = Count(0, 0, 0)
-        return Notice("off", None, as_of, enforced=False, since=none, lately=none, reasons={})
+    uncounted = notice_without_counts(space, as_of)
+    if uncounted.mode == "off":
+        return uncounted
     week = (as_of - NEAR).date().isoformat()
-    enforced, began = policy.enforces_at(as_of), policy.activated_at
+    enforced, began = uncounted.enforced, space.gate_policy.activated_at
     # Until the gate enforces, would-be refusals since its activation matter; then the last week.
     started = week if began is None or enforced else began.date().isoformat()
     notes = judged_notes(space, namespace, min(started, week), as_of)
@@ -171,10 +180,9 @@ def notice(space: Workspace, as_of: datetime, namespace: str | None = None) -> N
         .value_counts(name="notes")
         .sort("notes", "reasons", descending=[True, False])
     )
-    return Notice(
-        policy.mode, policy.enforces_from, as_of, enforced=enforced,
-        since=_counted(since), lately=_counted(lately), reasons=dict(reasons.iter_rows()),
-    )  # fmt: skip
+    return replace(
+        uncounted, since=_counted(since), lately=_counted(lately), reasons=dict(reasons.iter_rows())
+    )
 
 
 def _counted(notes: pl.DataFrame) -> Count:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.home.embedding_model import in_force
+from slowwave.lifecycle.gate_notice import notice_without_counts
 from slowwave.lifecycle.trusted_sources import trusted_sources
 from slowwave.serving.statuses import StatusError
 from slowwave.web.request import PageRequest, PageRoute, ShownPage
@@ -46,7 +47,7 @@ def shown(request: PageRequest) -> ShownPage:
     groups = groupby(sorted(rows, key=_group), key=_group)
     data: dict[str, Any] = {
         "home": memory.settings.home, "switches": [by_name[name] for name in SWITCHES],
-        "commands_of": COMMANDS, "gate": memory.gate_notice(),
+        "commands_of": COMMANDS, "gate": notice_without_counts(memory.home, request.now),
         "trusted": trusted_sources(memory.tenant),
         "changed": [
             row for row in rows if row.origin not in _NOT_SET and row.name not in ("home", *SWITCHES)
