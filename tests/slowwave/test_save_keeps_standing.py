@@ -228,11 +228,13 @@ def test_a_save_that_was_refused_opens_nothing_and_what_it_closes_stays_closed(
 
 def test_an_assistant_opens_nothing_by_a_save_that_is_refused(strict):
     strict.save(THURSDAY, key="deploy")
-    refused(strict, sensitivity="secret")
-    save(strict, {"content": TUESDAY, "key": "deploy"}, viewer=Viewer.ASSISTANT)
+    refused(strict, sensitivity="secret")  # it closes the text that was let in before it
     assert sensitivity(strict) == "secret"
-    with pytest.raises(ProtectedError, match="not for assistants"):
-        save(strict, {"content": "todo", "key": "deploy", "sensitivity": "public"}, viewer=Viewer.ASSISTANT)
+    for content in (TUESDAY, "todo"):
+        note = {"content": content, "key": "deploy", "sensitivity": "public"}
+        with pytest.raises(ProtectedError, match="not for assistants"):
+            save(strict, note, viewer=Viewer.ASSISTANT)
+    assert sensitivity(strict) == "secret"
 
 
 @pytest.mark.parametrize("parts", [[3], [1, 2], [2, 1], [1, 1, 1]])
