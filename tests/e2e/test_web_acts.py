@@ -114,6 +114,7 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
     ):  # fmt: skip
         look(path)
     look("/namespaces", "owner")
+    look("/settings", "owner")
     look("/sign-in", "nobody")
     visit.go("/?q=who+signs+the+book+in+the+porch%3F")
     visit.press(visit.page.locator("form.rate button").first)
