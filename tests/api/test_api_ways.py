@@ -111,7 +111,7 @@ def test_a_correction_wants_to_have_seen_what_it_corrects(api: Api):
     record = api.of("GET", path)
     assert (record["content"], record["title"]) == (body["content"], "Battery")
     assert api.of("DELETE", path)["new"]
-    problem(api.ask("PUT", path, {"content": BATTERY}, If_Match="*"), 409)
+    problem(api.ask("PUT", path, {"content": BATTERY}, If_Match="*"), 404)  # forgotten: not for assistants
     assert api.of("POST", f"{path}/remember", by="person") == {"memory_id": api.ids["battery"], "new": True}
     events = api.of("GET", f"{path}/history?limit=2")
     assert [one["event"] for one in events["events"]] == ["saved", "saved"]
