@@ -169,7 +169,8 @@ def history(
     """
     store = space.store
     where = within(namespace, f"memory_id = {quote(memory_id)}")
-    refused = store.read("quarantine", where, columns=["source", "reasons", "occurred_at", "quarantine_id"])
+    columns = ["source", "reasons", "occurred_at", "quarantine_id", "revision"]
+    refused = store.read("quarantine", where, columns=columns)
     sources = pl.concat([store.read("memories", where, columns=["source"]), refused.select("source")])[
         "source"
     ].unique()
@@ -181,12 +182,17 @@ def history(
     events: list[dict[str, Any]] = []
     saved: Entry | None = None
     seen = _seen_texts(acts, viewer)
+    held = {ids.event_of(row["revision"]): row for row in refused.iter_rows(named=True)}
     for before, entry in zip([None, *acts], acts, strict=False):
-        events.append(_act(entry, before, saved, seen))
-        saved = entry if entry.kind == "save" else saved
-    for row in refused.iter_rows(named=True):
-        why = ", ".join(row["reasons"])
-        events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
+        act = _act(entry, before, saved, seen)
+        if row := held.pop(entry.event_id, None):
+            act |= _refusal(row)
+            if viewer is Viewer.ASSISTANT:  # the labels of a refused version are not trusted
+                act |= {name: HIDDEN for name in ("title", "text") if act[name]}
+        elif entry.kind == "save":
+            saved = entry
+        events.append(act)
+    events += [_event(row["occurred_at"], 1, **_refusal(row)) for row in held.values()]
     about_it = within(namespace, _about(memory_id))
     owner = viewer is Viewer.OWNER
     decided = _veiled(
@@ -208,6 +214,11 @@ def history(
                 )
             )  # fmt: skip
     return sorted(events, key=lambda event: (event["at"], event.pop("order"), event["id"]))
+
+
+def _refusal(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the history says of a version that the save gate refused."""
+    return {"event": "refused", "details": ", ".join(row["reasons"]), "id": row["quarantine_id"]}
 
 
 def _about(memory_id: str) -> str:

@@ -170,7 +170,7 @@ def _connected(ends: Mapping[str, Outdated], memory_id: str) -> set[str]:
 
 def _versions(record: MemoryRecord, events: Sequence[Mapping[str, Any]]) -> list[LineEntry]:
     """Return the earlier texts of a memory, each until the next one."""
-    saves = [event for event in events if event["text"] and event["text"] != HIDDEN]
+    saves = [event for event in events if event["text"] not in ("", HIDDEN) and event["event"] != "refused"]
     texts: list[Mapping[str, Any]] = []
     for event in saves:
         if not texts or texts[-1]["text"] != event["text"]:

@@ -122,7 +122,10 @@ def act(request: PageRequest) -> PageAnswer:
 
         return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
     apply, done, back = ACTIONS[action]
-    tag = checked_tag(form.get("tag", "")) if action in TAGGING else ""
+    try:
+        tag = checked_tag(form.get("tag", "")) if action in TAGGING else ""
+    except ArgumentError as error:
+        return Redirect(local(form.get("back", ""), ADDRESS), f"{error} Nothing was done.")
     changed = apply(request.memory, memory_ids, tag)
     about = f" {tag}" if tag else ""
     if back and changed and not form.get("undo"):

@@ -226,7 +226,7 @@ def correct(request: PageRequest) -> Redirect:
 
     content, title = _text(request.form.get("content", "")), request.form.get("title", "").strip()
     saved = saving.correct(request, name, content, title=title, check=check, labels=_labels_in(request))
-    return _saved(request, saved)
+    return _saved(request, saved, corrected=name)
 
 
 def _labels_in(request: PageRequest) -> dict[str, Any]:
@@ -238,19 +238,34 @@ def _labels_in(request: PageRequest) -> dict[str, Any]:
     return given if request.person else {}
 
 
-def _saved(request: PageRequest, saved: Saved) -> Redirect:
+def _saved(request: PageRequest, saved: Saved, *, corrected: str = "") -> Redirect:
+    """Say what became of a saved text; `corrected` is the memory whose text it was to replace."""
     warnings = " ".join(saved.warnings)
+    why = "; ".join(gate_text.words_of(name).why for name in saved.reasons)
     if saved.status == "quarantined":
-        why = "; ".join(gate_text.reason_lines(saved.reasons))
+        kept = (
+            Markup(" {} keeps the text that it had.").format(_linked(request, corrected)) if corrected else ""
+        )
         goal = to("quarantine", saved.memory_id) if request.person else "/"
-        return Redirect(goal, f"Quarantined: {why}. {warnings}".strip())
+        return Redirect(
+            goal, Markup("{}{} {}").format(f"Not saved: the save gate refused it ({why}).", kept, warnings)
+        )
     statuses = {
         "merged": "It is nearly the same as another memory, and was merged into that.",
         "superseded": "A newer memory supersedes it.",
     }
     relations = {"supersede": "It supersedes another memory.", "related": "It is related to another memory."}
     more = statuses.get(saved.status) or relations.get(saved.outcome) or ""
-    return Redirect(to("memory", saved.memory_id), f"Saved. {more} {warnings}".strip())
+    if why:
+        begins = request.memory.gate_policy.enforces_from
+        more += f" From {begins:%F} on" if begins else " Once it enforces,"
+        more += f" the save gate refuses notes like this one: {why}."
+    return Redirect(to("memory", saved.memory_id), f"Saved. {more.strip()} {warnings}".strip())
+
+
+def _linked(request: PageRequest, memory_id: str) -> Markup:
+    record = request.memory.get(memory_id)
+    return linked(memory_id, record.title if is_open(record.sensitivity) else "(secret)")
 
 
 def _text(content: str) -> str:

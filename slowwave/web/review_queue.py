@@ -19,6 +19,7 @@ from slowwave.lifecycle.refusals import repeated_memory, senders
 from slowwave.lifecycle.trusted_sources import trust, trusted_sources, untrust
 from slowwave.views.decisions import outcome_of
 from slowwave.views.differences import Piece, apart
+from slowwave.web.browsing import reversal_of
 from slowwave.web.request import (
     PAGE,
     PageRequest,
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
     from slowwave.journal import Entry
 
 WAITING: Final = 5  # decisions with both their texts on a page (count)
+_DISCARDED: Final = Markup('<a href="/quarantine?status=discarded">Discarded</a>')
 CHARACTERS: Final = 4_000  # maximum characters of each of two compared texts
 
 
 def quarantine(request: PageRequest) -> ShownPage:
     """List refused notes with their reasons."""
     skip, memory = request.number("skip"), request.memory
+    reversal, request.session.reversal = request.session.reversal, None
     discarded = request.query.get("status") == DISCARDED
     counts = {
         status: memory.store.count("quarantine", memory.tenant.mine(f"status = '{status}'"))
@@ -62,7 +65,7 @@ def quarantine(request: PageRequest) -> ShownPage:
         "trusted": trusted_sources(memory.tenant),
         "total": counts[status], "skip": skip, "page": PAGE, "is_discarded": discarded,
         "discarded_count": counts[DISCARDED],
-        "reasons": [] if discarded else _reasons(request),
+        "reasons": [] if discarded else _reasons(request), "reversal": reversal,
     }  # fmt: skip
     return ShownPage("quarantine", "Discarded" if discarded else "Quarantine", data, "/quarantine")
 
@@ -130,13 +133,15 @@ def release(request: PageRequest) -> Redirect:
 def discard(request: PageRequest) -> Redirect:
     """Discard one refused note."""
     (done,) = request.memory.discard(request.path["note"])
-    return Redirect("/quarantine", f"Discarded: {done['label'].rstrip('.')}. Restore it under Discarded.")
+    message = Markup("Discarded: {}. Restore it under {}.").format(done["label"].rstrip("."), _DISCARDED)
+    return Redirect("/quarantine", message)
 
 
 def discard_reason(request: PageRequest) -> Redirect:
     """Discard all refused notes of one reason."""
     done = request.memory.discard(reason=request.path["reason"])
-    return Redirect("/quarantine", f"Discarded: {counted(len(done), 'note')}. Restore them under Discarded.")
+    request.session.reversal = reversal_of("restore", [row["memory_id"] for row in done])
+    return Redirect("/quarantine", f"Discarded: {counted(len(done), 'note')}.")
 
 
 def restore(request: PageRequest) -> Redirect:

@@ -303,7 +303,7 @@ def test_a_note_is_saved(person, memory):
     assert "Saved." in told
     (row,) = memory.store.read("memories").to_dicts()
     assert (row["principal"], row["source_kind"], row["memory_type"]) == ("page", "manual", "fact")
-    assert "Quarantined" in person.done("/save", content="ok")
+    assert "Not saved: the save gate refused it (" in person.done("/save", content="ok")
 
 
 # -- what was stored lately ------------------------------------------------------------------------
@@ -637,3 +637,15 @@ def test_an_error_that_nobody_foresaw_tells_nothing_of_itself(person, monkeypatc
     assert answer.status_code == 500
     assert "hunter2" not in answer.text
     assert "hunter2" in caplog.text
+
+
+def test_a_refused_correction_is_no_text_of_the_memory(person, memory, saved):
+    memory_id = saved(LAMP)
+    told = person.done(f"/memory/{memory_id}/correct", content="ok")
+    assert "Not saved: the save gate refused it (" in told
+    assert "keeps the text that it had" in told
+    events = [event["event"] for event in memory.history(memory_id)]
+    assert events == ["saved", "refused"]
+    page = person.text(f"/memory/{memory_id}")
+    assert "In time" not in page  # nothing but one text was ever let in
+    assert "Text changed" not in page
