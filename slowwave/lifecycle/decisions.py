@@ -162,7 +162,7 @@ def history(
 
     Returns:
         Mappings with ``at``, ``event`` (saved, forgotten, unreadable, refused, or a decision's outcome, or
-        undone), ``by``, ``title``, ``text`` (of saves), ``other``, ``details`` and ``id``.
+        undone), ``by``, ``title``, ``text`` (of saves, also refused ones), ``other``, ``details`` and ``id``.
 
     Raises:
         NotFoundError: This namespace has no such memory.

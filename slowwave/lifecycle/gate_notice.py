@@ -156,7 +156,7 @@ def notice_without_counts(space: Workspace, as_of: datetime) -> Notice:
 
 
 def notice(space: Workspace, as_of: datetime, namespace: str | None = None) -> Notice:
-    """Return the state of the save gate of a home at a moment, with counts of its notes.
+    """Return the state of the save gate at a moment, with counts of notes.
 
     Args:
         namespace: Namespace whose notes are counted; None is all.

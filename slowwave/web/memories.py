@@ -239,7 +239,7 @@ def _labels_in(request: PageRequest) -> dict[str, Any]:
 
 
 def _saved(request: PageRequest, saved: Saved, *, corrected: str = "") -> Redirect:
-    """Say what became of a saved text; `corrected` is the memory whose text it was to replace."""
+    """Name the outcome of a save; `corrected` is the memory whose text it was to replace."""
     warnings = " ".join(saved.warnings)
     why = "; ".join(gate_text.words_of(name).why for name in saved.reasons)
     if saved.status == "quarantined":

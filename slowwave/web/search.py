@@ -96,7 +96,8 @@ def rate(request: PageRequest) -> Redirect:
     done = request.memory.feedback(search_id, memory_id, rating, viewer=request.viewer)
     kept.ratings[done.memory_id] = done.rating
     titles = {result.memory_id: result.title for result in kept.response.results}
-    again = "" if done.new else " It was recorded before; it counts once."
+    counts = " It counts in searches for questions like this one, from the next nightly job on."
+    again = counts if done.new else " It was recorded before; it counts once."
     message = Markup("Recorded: {} for {}.{}").format(
         RATINGS.get(done.rating, done.rating), linked(done.memory_id, titles.get(done.memory_id, "")), again
     )
