@@ -11,7 +11,9 @@ from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import Viewer, access_view
 from slowwave.journal.kinds.note import brought_back, text_in
+from slowwave.lifecycle.closing import closes
 from slowwave.lifecycle.reading import record_of
+from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY
 from slowwave.quality.admission.labels import Labels
 from slowwave.quality.admission.types import RETIRED
 from slowwave.store import one_of
@@ -105,7 +107,8 @@ def _protected(tenant: Tenant, record: MemoryRecord) -> str:
 def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) -> Entry:
     """Return the event that unforgets a memory: its text, saved again and released.
 
-    Its author and the moment of its last save stay.
+    Its author and the moment of its last save stay. It is secret if a later version, which was refused,
+    says so.
 
     Args:
         record: Of the forgotten memory.
@@ -119,12 +122,15 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
     if not saves:
         raise NotFoundError(f"The journal has no text of memory {record.memory_id}, so it cannot come back.")
     last = (same or saves)[-1]
+    payload = brought_back(last)
+    if any(closes(entry) for entry in acts[acts.index(last) + 1 :]):
+        payload = {**payload, SENSITIVITY: SENSITIVITIES[-1]}
     return replace(
         last,
         event_id=ids.digest("remember", acts[-1].event_id),
         occurred_at=space.now(),
         principal=principal,
-        payload=brought_back(last),
+        payload=payload,
         seq=None,
         ordered_at=None,
     )

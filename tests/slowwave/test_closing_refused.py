@@ -70,3 +70,20 @@ def test_a_closed_text_is_opened_by_a_person_again(memory):
     assert memory.save(TEXT, key="key", sensitivity="internal").memory_id == name
     assert found(memory) == [name]
     assert memory.quarantine() == []
+
+
+def test_a_forgotten_memory_comes_back_as_secret_if_a_refused_version_says_so(memory):
+    name = memory.save(TEXT, key="key").memory_id
+    memory.forget(name)
+    assert memory.save("ok", key="key", sensitivity="secret").status == "quarantined"
+    assert memory.unforget(name)
+    assert (memory.get(name).content, memory.get(name).sensitivity) == (TEXT, "secret")
+    assert found(memory) == []
+
+
+def test_a_forgotten_memory_comes_back_as_it_was_after_a_refused_open_version(memory):
+    name = memory.save(TEXT, key="key").memory_id
+    memory.forget(name)
+    assert memory.save("ok", key="key").status == "quarantined"
+    assert memory.unforget(name)
+    assert found(memory) == [name]
