@@ -22,9 +22,12 @@ def shown(request: PageRequest) -> ShownPage:
         request.memory.tenant, viewer=request.lists, month=typed.get("month", ""),
         kind=typed.get("kind", ""), limit=EVENTS, skip=skip,
     )  # fmt: skip
+    months, chosen = list(found.months), typed.get("month", "")
+    if chosen and chosen not in dict(months):  # without an event of the kind
+        months.append((chosen, 0))
     data: dict[str, Any] = {
         "days": [(name, list(events)) for name, events in groupby(found.events, lambda row: day(row["at"]))],
-        "total": found.total, "months": found.months, "kinds": KINDS, "typed": typed,
+        "total": found.total, "months": months, "kinds": KINDS, "typed": typed,
         "skip": skip, "page": EVENTS, "more": f"&{urlencode(typed)}" if typed else "", "address": ADDRESS,
     }  # fmt: skip
     return ShownPage("timeline", "Timeline", data, place="/memories")

@@ -31,7 +31,7 @@ def discard_a_refused_note_and_restore_it(visit: Visit) -> None:
         visit.send(f"/quarantine/{note}/discard")
         visit.told()
         assert note in visit.discarded()
-        visit.press(visit.page.locator("a[href='/quarantine?status=discarded']"))
+        visit.press(visit.page.locator("a[href='/quarantine?status=discarded']").first)
         visit.send(f"/quarantine/{note}/restore")
         visit.told()
         assert note in visit.held_now()
