@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded stays: the collector of garbage does not go through it again and again.
+    """Loaded objects stay: the collector of garbage does not go through them again and again.
 
     It also looks seldom: 700 objects more are one frame, and its looks were a thirtieth of all time.
     """

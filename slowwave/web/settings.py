@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "without a restart.",
     "learning.enabled": "Without a restart, the page Learning approves and rolls back what is learned.",
 }
-"""What changes the effect of a switch at run time."""
+"""Ways to change the effect of a switch at run time."""
 _FROM_POLICY: Final = "ranking policy"
 """Origin of a ranking parameter that no setting names."""
 _NOT_SET: Final = ("default", _FROM_POLICY)

@@ -154,7 +154,7 @@ class Visit:
         assert not faults, faults
 
     def told(self) -> str:
-        """What the page says after an act."""
+        """Notice of the page after an act."""
         self.page.get_by_role("status").first.wait_for()
         return str(self.page.get_by_role("status").first.inner_text())
 

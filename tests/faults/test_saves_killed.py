@@ -30,7 +30,7 @@ with slowwave.open(namespace="default") as memory:
 LOGGED = 24
 """Saves that may wait for a commit in a process that is killed: fewer than usual, which costs seconds."""
 ANSWERS = (2, LOGGED - 1, LOGGED + 6)
-"""What a process has said when it is killed: before, about and after the first commit of many."""
+"""Answers of a process before it is killed: before, about and after the first commit of many."""
 
 
 def killed_after(home: Path, name: str, answers: int) -> list[str]:
