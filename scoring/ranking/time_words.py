@@ -21,7 +21,7 @@ LANGUAGES = ("en", "de", "es", "fr", "pt", "zh", "hi", "ar", "ja")
 _UNSPACED = {"zh", "ja"}
 _ASKED_INSIDE = {"zh", "ja", "hi"}  # languages in which `when` need not begin a question
 _KINDS = (
-    "date", "ago", "before_yesterday", "yesterday", "last_week", "last_month", "last_year",
+    "date", "ago", "past", "before_yesterday", "yesterday", "last_week", "last_month", "last_year",
     "this_week", "this_month", "this_year", "after_tomorrow", "tomorrow", "next_week_day", "next_day",
     "next_week", "next_month", "next_year", "hence", "month", "year", "newest", "oldest",
 )  # fmt: skip
@@ -105,7 +105,7 @@ class Language:
     @cached_property
     def _statement(self) -> tuple[re.Pattern[str], frozenset[str]]:
         """Return the pattern of a time in a text; without a year, such a text has one of the words."""
-        kinds = [self._table.get(kind, "") for kind in _KINDS if kind not in {"newest", "oldest"}]
+        kinds = [self._table.get(kind, "") for kind in _KINDS if kind not in {"past", "newest", "oldest"}]
         forms = [form for kind in (*kinds, self._table["says"]) for form in kind.split(";") if form]
         of_place: dict[str, Collection[str]] = {
             "{month}": self.months, "{weekday}": self.weekdays, "{unit}": self.units, "{year}": (),
@@ -246,11 +246,13 @@ def _asked(
     if kind in _DATED:
         days = _range(part, language, today, ahead=ahead)
         return None if days is None else _bounded(words, *days, part.get("bound") or "", (language,))
-    if kind in {"ago", "hence"}:
+    if kind in {"ago", "past", "hence"}:
         if kind == "hence" and not ahead:
             return None
-        number = part["n"]
+        number = part.get("n") or "1"
         count = int(number) if number.isdecimal() else language.numbers[number]
+        if kind == "past":
+            return TimeWords(words, _earlier(count, language.units[part["unit"]], today), today)
         return _ago(words, -count if kind == "hence" else count, language.units[part["unit"]], today)
     if kind == "next_day":
         days_off = (language.weekdays[part["weekday"]] - today.weekday() - 1) % _DAYS_OF_WEEK + 1
@@ -322,6 +324,17 @@ def _ago(words: str, count: int, unit: str, today: date) -> TimeWords | None:
         return TimeWords(words, date(year, 1, 1), date(year, 12, 31)) if 0 < year < _LAST.year else None
     at = today.year * 12 + today.month - 1 - count
     return TimeWords(words, *_month(at // 12, at % 12 + 1)) if at >= 12 else None
+
+
+def _earlier(count: int, unit: str, today: date) -> date:
+    """Return the day that is so many units before today; of a shorter month its last day."""
+    if unit in {"day", "week"}:
+        return today - timedelta(days=count * (_DAYS_OF_WEEK if unit == "week" else 1))
+    at = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
+    if at < 12:
+        return _FIRST
+    first, last = _month(at // 12, at % 12 + 1)
+    return min(first + timedelta(days=today.day - 1), last)
 
 
 def _month(year: int, month: int) -> tuple[date, date]:

@@ -27,6 +27,8 @@ LAST_WEEK = (date(2026, 3, 2), date(2026, 3, 8))
         ("What did I record in February?", (date(2026, 2, 1), date(2026, 2, 28))),
         ("notes of 2026-03-05", (date(2026, 3, 5),) * 2),
         ("What is new since 5 March 2026?", (date(2026, 3, 5), TODAY)),
+        ("What did I note in the last 10 days?", (date(2026, 3, 3), TODAY)),
+        ("Was habe ich in den letzten drei Tagen notiert?", (date(2026, 3, 10), TODAY)),
         ("What did I note two days ago?", (date(2026, 3, 11),) * 2),
         ("Was habe ich gestern notiert?", (YESTERDAY, YESTERDAY)),
         ("Was gibt es Neues seit Montag?", (MONDAY, TODAY)),

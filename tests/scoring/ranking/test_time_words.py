@@ -26,12 +26,30 @@ NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
         ("先週の会議", "2026-11-16", "2026-11-22"),
         ("मार्च में क्या हुआ", "2026-03-01", "2026-03-31"),
         ("في مارس 2024", "2024-03-01", "2024-03-31"),
+        ("what changed in the last 10 days?", "2026-11-17", "2026-11-27"),
+        ("meals over the past three months", "2026-08-27", "2026-11-27"),
+        ("which trains in the past week?", "2026-11-20", "2026-11-27"),
+        ("letters of the last 999 years", "1027-11-27", "2026-11-27"),
+        ("was geschah in den letzten zwei Wochen?", "2026-11-13", "2026-11-27"),
+        ("¿qué pasó en los últimos 3 días?", "2026-11-24", "2026-11-27"),
+        ("les repas des 5 derniers jours", "2026-11-22", "2026-11-27"),
+        ("o que houve nos últimos dois anos", "2024-11-27", "2026-11-27"),
+        ("最近三天吃了什么", "2026-11-24", "2026-11-27"),
+        ("過去2週間の会議", "2026-11-13", "2026-11-27"),
+        ("पिछले तीन महीनों में क्या हुआ", "2026-08-27", "2026-11-27"),
+        ("ماذا حدث خلال آخر 3 أيام", "2026-11-24", "2026-11-27"),
     ],
 )
 def test_the_days_of_an_expression(question: str, since: str, until: str) -> None:
     asked = time_words(question, NOW)
     assert asked is not None
     assert (asked.since, asked.until) == (date.fromisoformat(since), date.fromisoformat(until))
+
+
+def test_a_past_month_of_a_longer_one_ends_with_the_shorter_month() -> None:
+    asked = time_words("what broke in the last 3 months?", datetime(2026, 5, 31, tzinfo=UTC))
+    assert asked is not None
+    assert (asked.since, asked.until) == (date(2026, 2, 28), date(2026, 5, 31))
 
 
 AHEAD = """
