@@ -12,11 +12,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, lru_cache
 from typing import Final
 
-from slowwave.scoring.ranking.time_words import WORD, Language, TimeWords, languages_known, time_words
+from slowwave.scoring.ranking.time_languages import DAYS_OF_WEEK, WORD, Language, languages_known
+from slowwave.scoring.ranking.time_words import TimeWords, time_words
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
-_DAYS_OF_WEEK = 7
 _LETTER = re.compile(r"\w")
 
 
@@ -67,7 +67,7 @@ class _Vocabulary:
         for match in _matches(self.yesterday, text):
             yield TimeWords(match[0], *(today - timedelta(days=1),) * 2)
         for match in _matches(self.day, text):
-            back = (today.weekday() - self.language.weekdays[match["weekday"]] - 1) % _DAYS_OF_WEEK + 1
+            back = (today.weekday() - self.language.weekdays[match["weekday"]] - 1) % DAYS_OF_WEEK + 1
             yield TimeWords(match[0], *(today - timedelta(days=back),) * 2)
 
 
