@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -82,34 +82,26 @@ def _has_change(lowered: str) -> bool:
     return not CHANGES.isdisjoint(words)
 
 
-def may_tell_more(text: str, asked: Set[str], *, counts: bool) -> bool:
-    """Whether a text may say that what is asked changed.
+def may_tell_more(texts: Sequence[str], asked: Set[str], *, counts: bool) -> list[bool]:
+    """Return of each text whether it may say that what is asked changed.
 
     Args:
-        text: Its first characters are read.
-        asked: Keys of the words of a question, of which it must have two, or the only one.
+        texts: Their first characters are read.
+        asked: Keys of the words of a question, of which a text must have two, or the only one.
         counts: Whether a number is enough, without a word of change.
     """
-    start, tells_change, has_digits = _start(text)
-    if not (tells_change or (counts and has_digits)):
-        return False
-    wanted = min(2, len(asked))
-    for key in asked:
-        if key[: max(3, len(key) - 1)] in start:
+    begins, wanted = _begins(asked), min(2, len(asked)) or 1
+    return [_may_tell(text[:_READ].casefold(), begins, wanted, counts=counts) for text in texts]
+
+
+def _may_tell(start: str, begins: Sequence[str], wanted: int, *, counts: bool) -> bool:
+    # Few texts have the words, and to find these is the cheapest.
+    for begin in begins:
+        if begin in start:
             wanted -= 1
             if not wanted:
-                return True
+                return _has_change(start) or (counts and DIGITS.search(start) is not None)
     return False
-
-
-@lru_cache(maxsize=16_384)
-def _start(text: str) -> tuple[str, bool, bool]:
-    """Return the beginning of a text in lower case.
-
-    Also whether it has words of change, and digits.
-    """
-    start = text[:_READ].casefold()
-    return start, _has_change(start), bool(DIGITS.search(start))
 
 
 @lru_cache(maxsize=8_192)

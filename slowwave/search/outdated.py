@@ -42,12 +42,11 @@ def outdated_candidates(
     )
     best = np.flatnonzero(rank <= COMPARED)
     further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
-    texts = shown.column("text").take(pa.array(further)).to_pylist()
-    telling = [
-        at
-        for at, text in zip(further.tolist(), texts, strict=True)
-        if question.kinds and may_tell_more(text, question.keys, counts=bool(question.counted))
-    ]
+    telling: list[int] = []
+    if question.kinds:
+        texts = shown.column("text").take(pa.array(further)).to_pylist()
+        may_tell = may_tell_more(texts, question.keys, counts=bool(question.counted))
+        telling = further[may_tell].tolist()
     return outdated_memories(
         question, list(_passages(shown, best.tolist(), now)), list(_passages(shown, telling, now))
     )
