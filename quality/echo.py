@@ -93,7 +93,7 @@ class ShingleIndex:
 
     def add(self, texts: Sequence[str]) -> None:
         """Add passages."""
-        run = np.unique(_shingles(pl.Series(texts, dtype=pl.String))["shingle"].to_numpy())
+        run = np.unique(_every_shingle(pl.Series(texts, dtype=pl.String))[1])
         self._runs.append(run)
         while len(self._runs) > 1 and 2 * len(self._runs[-1]) >= len(self._runs[-2]):
             last = self._runs.pop()
@@ -103,8 +103,12 @@ class ShingleIndex:
         """Whether the index has `share` of the shingles of any text, as an echo needs."""
         if not self._runs:
             return False
-        rows_and_shingles = _shingles(pl.Series(texts, dtype=pl.String))
-        rows, shingles = rows_and_shingles["row"].to_numpy(), rows_and_shingles["shingle"].to_numpy()
+        rows, shingles = _every_shingle(pl.Series(texts, dtype=pl.String))
+        order = np.lexsort((shingles, rows))
+        rows, shingles = rows[order], shingles[order]
+        is_first = np.ones(len(rows), dtype=np.bool_)
+        is_first[1:] = (rows[1:] != rows[:-1]) | (shingles[1:] != shingles[:-1])
+        rows, shingles = rows[is_first], shingles[is_first]
         present = np.zeros(len(shingles), dtype=np.bool_)
         for run in self._runs:
             place = np.minimum(np.searchsorted(run, shingles), len(run) - 1)
@@ -166,16 +170,19 @@ def _last_showing(shingles: pl.DataFrame, returned: pl.DataFrame, *, by: list[st
 
 def _shingles(texts: pl.Series) -> pl.DataFrame:
     """Return the distinct shingles of each text as 64-bit hashes: row, shingle."""
-    words = (
-        pl.DataFrame({"text": texts.cast(pl.String)})
-        .select(
-            row=pl.int_range(pl.len()),
-            word=pl.col("text").fill_null("").str.normalize("NFKC").str.to_lowercase().str.extract_all(_WORD),
-        )
-        .filter(pl.col("word").list.len() > 0)
-        .explode("word")
-    )
-    rows, hashes = words["row"].to_numpy(), words["word"].hash(seed=0).to_numpy()
+    rows, shingles = _every_shingle(texts)
+    schema = {"row": pl.Int64, "shingle": pl.UInt64}
+    return pl.DataFrame({"row": rows, "shingle": shingles}, schema=schema).unique()
+
+
+def _every_shingle(texts: pl.Series) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Return row and shingle of each word that a shingle begins with, in the order of the texts."""
+    lowered = pl.col("text").fill_null("").str.normalize("NFKC").str.to_lowercase()
+    lists = texts.cast(pl.String).alias("text").to_frame().select(lowered.str.extract_all(_WORD)).to_series()
+    arrow = lists.rechunk().to_arrow()
+    ends = arrow.offsets.to_numpy()
+    rows = np.repeat(np.arange(len(texts), dtype=np.int64), np.diff(ends))
+    hashes = pl.Series(arrow.values[ends[0] : ends[-1]]).cast(pl.String).hash(seed=0).to_numpy()
     with np.errstate(over="ignore"):
         # A text shorter than a shingle is hashed as a whole, with its length.
         mixed = np.zeros(len(rows), dtype=np.uint64)
@@ -191,6 +198,4 @@ def _shingles(texts: pl.Series) -> pl.DataFrame:
     begins = np.ones(len(rows), dtype=bool)
     begins[1:] = rows[1:] != rows[:-1]
     whole = (length == SHINGLE_WORDS) | begins
-    return pl.DataFrame(
-        {"row": rows[whole], "shingle": mixed[whole]}, schema={"row": pl.Int64, "shingle": pl.UInt64}
-    ).unique()
+    return rows[whole], mixed[whole]

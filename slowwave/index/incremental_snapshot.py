@@ -67,6 +67,10 @@ class Snapshots:
         self._followed.trim()
         return snapshot
 
+    def in_memory(self, namespace: str) -> Snapshot | None:
+        """Return the current snapshot of a namespace that was searched here; None where it must be loaded."""
+        return self.of(namespace) if namespace in tuple(self._followed) else None
+
 
 class IncrementalSnapshot(IncrementalTableCache):
     """Snapshot of one namespace that follows its table.

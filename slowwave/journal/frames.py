@@ -59,9 +59,8 @@ def entry_frame(
 ) -> pl.DataFrame:
     """Return rows of these columns with decoded payloads; each part is freed before the next is read."""
     schema = pl.Schema({name: ENTRY_SCHEMA[name] for name in columns})
-    frames = [schema.to_frame()]
-    frames.extend(to_frame(part, schema) for part in parts)
-    return pl.concat(frames)
+    frames = [to_frame(part, schema) for part in parts] or [schema.to_frame()]
+    return frames[0] if len(frames) == 1 else pl.concat(frames)
 
 
 def to_frame(rows: Sequence[Sequence[Any]], schema: pl.Schema) -> pl.DataFrame:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from slowwave.common.ids import memory_of
+from slowwave.home.snapshots import snapshots_in
 from slowwave.home.visibility import open_where
 from slowwave.journal import payload_of
 from slowwave.journal.kinds.search import results_in
@@ -18,12 +20,14 @@ from slowwave.scoring.days import day_of, day_start, days_from
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.index.incremental_snapshot import Snapshots
     from slowwave.journal import Journal
     from slowwave.store import Store
 
 PRUNE_ABOVE = 10_000
 """Passages above which old ones may be dropped (count)."""
 
+_READ = ("seq", "namespace", "event_id", "occurred_at", "payload")
 _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "seq": pl.Int64, "namespace": pl.String, "chunk_id": pl.String, "search_id": pl.String,
     "shown_at": pl.Datetime("us", "UTC"),
@@ -32,7 +36,7 @@ _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 
 def served_passages(space: Workspace) -> ServedPassages:
     """Return the served passages of a home."""
-    return space.part("served", lambda: ServedPassages(space.journal, space.store))
+    return space.part("served", lambda: ServedPassages(space.journal, space.store, snapshots_in(space)))
 
 
 class _Shown:
@@ -43,7 +47,7 @@ class _Shown:
         looked: Last journal entry up to which no later search exists.
         parts: Frames of `_SHOWN_SCHEMA`.
         shingles: Shingles of the passages.
-        seen: Passages in `shingles`: chunk id and revision of the text.
+        seen: Passages in `shingles`: chunk id and hash of the text.
     """
 
     def __init__(self) -> None:
@@ -53,7 +57,7 @@ class _Shown:
 
     def forget(self) -> None:
         """Drop the texts of the passages."""
-        self.shingles, self.seen = ShingleIndex(), set[tuple[str, str]]()
+        self.shingles, self.seen = ShingleIndex(), set[tuple[str, int]]()
 
     def since(self, start: datetime) -> pl.DataFrame:
         """Return rows of this moment or later, and drop the older ones."""
@@ -68,10 +72,11 @@ class ServedPassages:
     Args:
         journal: Has the searches.
         store: Has the passages.
+        snapshots: Have those of namespaces that were searched in this process.
     """
 
-    def __init__(self, journal: Journal, store: Store) -> None:
-        self._journal, self._store = journal, store
+    def __init__(self, journal: Journal, store: Store, snapshots: Snapshots) -> None:
+        self._journal, self._store, self._snapshots = journal, store, snapshots
         self._of: dict[str, _Shown] = {}
         self._lock = threading.Lock()
 
@@ -106,7 +111,9 @@ class ServedPassages:
     def _read_new(self, served: _Shown, namespace: str, start: datetime, until: datetime) -> None:
         """Read the searches since the last call."""
         days = days_from(day_of(start), day_of(until))
-        entries = self._journal.read(kinds=["search"], days=days, namespace=namespace, after_seq=served.seq)
+        entries = self._journal.read(
+            kinds=["search"], days=days, namespace=namespace, after_seq=served.seq, columns=_READ
+        )
         if entries.is_empty():
             return
         new = _shown(entries)
@@ -117,13 +124,21 @@ class ServedPassages:
             if len(served.seen) > 2 * new["chunk_id"].n_unique():  # most passages are older than the window
                 served.forget()
         # A passage may have got another text since it was shown the last time.
-        texts = self._texts(new["chunk_id"].unique().to_list())
-        versions = texts.select("chunk_id", "revision").iter_rows()
-        fresh = texts.filter(
-            pl.Series([version not in served.seen for version in versions], dtype=pl.Boolean)
-        )
-        served.shingles.add(fresh["text"].to_list())
-        served.seen.update(fresh.select("chunk_id", "revision").iter_rows())
+        texts = self._texts_now(namespace, set(new["chunk_id"]))
+        fresh = {(chunk_id, hash(text)): text for chunk_id, text in texts}
+        fresh = {version: text for version, text in fresh.items() if version not in served.seen}
+        served.shingles.add(list(fresh.values()))
+        served.seen.update(fresh)
+
+    def _texts_now(self, namespace: str, chunk_ids: set[str]) -> Iterable[tuple[str, str]]:
+        """Return id and text of chunks, without secret ones; from memory where the namespace was searched."""
+        snapshot = self._snapshots.in_memory(namespace)
+        if snapshot is None:
+            return self._texts(list(chunk_ids)).select("chunk_id", "text").iter_rows()
+        memories = sorted({memory_of(chunk_id) for chunk_id in chunk_ids})
+        rows = snapshot.of(memories, open_where(), len(snapshot)).rows
+        pairs = zip(snapshot.named("chunk_id", rows), snapshot.named("text", rows), strict=True)
+        return (pair for pair in pairs if pair[0] in chunk_ids)
 
     def _texts(self, chunk_ids: Sequence[str]) -> pl.DataFrame:
         columns = ["chunk_id", "memory_id", "text", "revision"]
@@ -135,7 +150,7 @@ class ServedPassages:
         if not window or not days:
             return pl.DataFrame(schema=SERVED_SCHEMA)
         read = days_from(day_of(day_start(min(days)) - window), max(days))
-        return self._with_texts(_shown(self._journal.read(kinds=["search"], days=read)))
+        return self._with_texts(_shown(self._journal.read(kinds=["search"], days=read, columns=_READ)))
 
     def _with_texts(self, shown: pl.DataFrame) -> pl.DataFrame:
         if shown.is_empty():
@@ -153,12 +168,10 @@ class ServedPassages:
 
 
 def _shown(entries: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per passage that a search served."""
+    """Return one row per passage that a search served; entries have the columns `_READ`."""
     rows = [
         (seq, namespace, chunk, search, at)
-        for seq, namespace, search, at, payload in entries.select(
-            "seq", "namespace", "event_id", "occurred_at", "payload"
-        ).iter_rows()
+        for seq, namespace, search, at, payload in entries.iter_rows()
         for result in results_in(payload_of(payload))
         for chunk in result.get("chunks") or ()
         if isinstance(chunk, str)

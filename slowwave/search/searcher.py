@@ -25,8 +25,8 @@ from slowwave.common.ids import normalised_query
 from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
+from slowwave.home.snapshots import snapshots_in
 from slowwave.index.channels import DIGITS, Channels, Hits
-from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
@@ -265,7 +265,7 @@ def searcher_in(space: Workspace) -> Searcher:
 
 def _searcher(space: Workspace) -> Searcher:
     tables = cache(lambda namespace: TableChannels(space.store, namespace))
-    snapshots = Snapshots(space.store, int(space.settings.store.snapshot_mb * 2**20))
+    snapshots = snapshots_in(space)
 
     def channels(namespace: str) -> Channels[Any]:
         return snapshots.of(namespace) or tables(namespace)
