@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -84,10 +84,19 @@ def are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]
     """Return the condition that a row is about one of these sources."""
     c = entries.c
     condition = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
-    # The index begins with the origin, and a source begins with its origin, if any: a folder of its path.
-    origins = {
-        subject[:at]
-        for subject in subjects
-        for at in (0, *(at for at, character in enumerate(subject) if character == "/"))
-    }
-    return sa.and_(condition, c.origin.in_(sorted(origins))) if len(origins) <= LOOKUP_IDS else condition
+    origins = possible_origins(subjects)
+    return sa.and_(condition, c.origin.in_(origins)) if len(origins) <= LOOKUP_IDS else condition
+
+
+def possible_origins(subjects: Iterable[str]) -> list[str]:
+    """Return the origins that these sources may have, sorted.
+
+    A source begins with its origin, if any: a folder of its path. The index of sources begins with them.
+    """
+    return sorted(
+        {
+            subject[:at]
+            for subject in subjects
+            for at in (0, *(at for at, character in enumerate(subject) if character == "/"))
+        }
+    )

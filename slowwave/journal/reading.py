@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from slowwave.journal.codec import entry_of
 from slowwave.journal.connection import Connections, batches
 from slowwave.journal.entry import ERASED, Entry, WatchedVault, require_days, require_kinds
 from slowwave.journal.errors import JournalEntryError
-from slowwave.journal.inserting import are_about
+from slowwave.journal.inserting import are_about, possible_origins
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, IS_FEEDBACK, IS_OF_A_PROJECT, entries, sources
 from slowwave.scoring.days import from_microseconds
 
@@ -160,6 +160,10 @@ class Reader:
 
     def rewritten(self, namespace: str, subjects: Collection[str]) -> list[str]:
         """Return those of these sources that were saved with more than one text, sorted."""
+        if len(subjects) == 1:
+            (subject,) = subjects
+            ((count,),) = self._about_one("rewritten", _texts_of_one, namespace, subject)
+            return [subject] if count > 1 else []
         texts = sa.func.count(sa.distinct(c.content_hash))
         queries = (
             sa.select(c.subject)
@@ -204,6 +208,11 @@ class Reader:
 
     def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
         """Return the newest save, forget or unreadable of each of these sources that has one."""
+        if len(subjects) == 1:
+            (subject,) = subjects
+            rows = self._about_one("latest", _newest_of_one, namespace, subject)
+            found = [entry_of(dict(zip(c.keys(), row, strict=True))) for row in rows]
+            return {entry.subject: entry for entry in found}
         queries = (
             sa.select(entries).where(c.seq.in_(_newest(c.event_id, are_about(namespace, part))))
             for part in batches(sorted(set(subjects)))
@@ -288,6 +297,26 @@ class Reader:
         with self._connections.reading() as connection:
             return [row for query in queries for row in connection.execute(query)]
 
+    def _about_one(
+        self,
+        name: str,
+        make: Callable[[sa.ColumnElement[bool]], sa.Select[Any]],
+        namespace: str,
+        subject: str,
+    ) -> list[Sequence[Any]]:
+        """Return the rows of a query about one source, by the driver alone: each save asks twice."""
+        origins = possible_origins([subject])
+        places = [f"origin{at}" for at in range(len(origins))]
+        about = sa.and_(
+            c.namespace == sa.bindparam("namespace"),
+            c.subject == sa.bindparam("subject"),
+            c.origin.in_([sa.bindparam(place) for place in places]),
+            IS_ABOUT_A_SOURCE,
+        )
+        prepared = self._connections.prepare(f"{name} {len(origins)}", lambda: make(about))
+        values = {"namespace": namespace, "subject": subject, **dict(zip(places, origins, strict=True))}
+        return self._connections.rows(prepared, values)
+
     def _scalar(self, query: sa.Select[Any]) -> Any:  # noqa: ANN401 - of whatever type the query has
         with self._connections.reading() as connection:
             return connection.execute(query).scalar()
@@ -295,6 +324,14 @@ class Reader:
     def _entries(self, *queries: sa.Select[Any]) -> Iterator[Entry]:
         """Yield the entries of queries for whole rows."""
         return (entry_of(row._asdict()) for row in self._all(*queries))
+
+
+def _newest_of_one(about: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return sa.select(entries).where(about).order_by(c.ordered_at.desc(), c.event_id.desc()).limit(1)
+
+
+def _texts_of_one(about: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return sa.select(sa.func.count(sa.distinct(c.content_hash))).where(about, c.kind == "save")
 
 
 def _newest(tie: sa.Column[Any], *among: sa.ColumnElement[bool] | sa.TextClause) -> sa.Select[Any]:

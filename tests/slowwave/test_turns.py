@@ -339,6 +339,10 @@ def test_the_journal_gives_the_newest_act_on_each_source(journal, act):
             "vault/x/b.md": ("forget", None),
         }
     assert journal.latest("ada", []) == {}
+    for subject in ("a", "vault/x/b.md", "c", "nobody"):  # one is asked for by a statement of its own
+        assert journal.latest("ada", [subject]) == journal.latest("ada", [subject, "none"])
+        assert journal.rewritten("ada", [subject]) == journal.rewritten("ada", [subject, "none"])
+    assert journal.rewritten("ada", ["a"]) == ["a"]
 
 
 def test_the_payload_of_a_note_without_these_fields_is_what_it_always_was():
