@@ -176,7 +176,7 @@ def _shingles(texts: pl.Series) -> pl.DataFrame:
 
 
 def _every_shingle(texts: pl.Series) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """Return row and shingle of each word that a shingle begins with, in the order of the texts."""
+    """Return row and hash of every shingle, in the order of the texts."""
     lowered = pl.col("text").fill_null("").str.normalize("NFKC").str.to_lowercase()
     lists = texts.cast(pl.String).alias("text").to_frame().select(lowered.str.extract_all(_WORD)).to_series()
     arrow = lists.rechunk().to_arrow()
