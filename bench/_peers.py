@@ -26,9 +26,12 @@ PINS: dict[str, tuple[str, ...]] = {
     "chroma": ("chromadb==1.5.9",),
     "txtai": ("txtai==9.14.0", "torch==2.13.0"),  # where there is no wheel for processors alone: gigabytes
     "mem0": ("mem0ai==2.2.1",),
+    "basic-memory": ("basic-memory==0.24.1",),
     "bm25s": ("bm25s==0.3.16", "py-rust-stemmers==0.1.8"),
 }
 """What is installed for each peer; Slowwave is measured in the environment of the benchmark."""
+PYTHONS = {"basic-memory": "python3.12"}
+"""Python of a peer that does not run on the benchmark's."""
 
 
 class PeerError(Exception):
@@ -46,7 +49,12 @@ def environment(folder: Path, name: str) -> str:
     if not made.exists() or made.read_text() != pins:
         print(f"making an environment for {name}: {pins} ...", file=sys.stderr)
         shutil.rmtree(own, ignore_errors=True)
-        venv.create(own, with_pip=True)
+        if name not in PYTHONS:
+            venv.create(own, with_pip=True)
+        elif interpreter := shutil.which(PYTHONS[name]):
+            subprocess.run([interpreter, "-m", "venv", str(own)], check=True)
+        else:
+            raise PeerError(f"needs {PYTHONS[name]} on the PATH")
         command = [str(python), "-m", "pip", "install", "--quiet", *PINS[name]]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -73,7 +81,7 @@ class Running:
         environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if name == OURS and path)
         with self._log.open("a", encoding="utf-8") as log:
             self._process = subprocess.Popen(
-                [python, str(HERE / "peers" / f"of_{name}.py")],
+                [python, str(HERE / "peers" / f"of_{name.replace('-', '_')}.py")],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environ,
             )  # fmt: skip
 

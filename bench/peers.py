@@ -10,7 +10,8 @@ A peer is a process in an environment of its own, made under --environments with
 these processes. The peers take turns in every round; a ratio is the median over the rounds of the quotient of
 two medians, `low` and `high` are the lowest and the highest round (of six rounds or more they hold the true
 median in 97 of 100 cases). What failed is in the table "not measured", with the reason; `failed` counts
-single searches. Chroma's local form, and mem0 as it is installed, search vectors alone; others words, too.
+single searches. Chroma's local form, and mem0 as it is installed, search vectors alone, and basic-memory,
+which takes no vectors, words alone; others both. It runs on Python 3.12, which has to be on the PATH.
 
 search    the vector is given; texts of 90 words of Zipf's law, queries of six words of one of them
 embedded  those searches and the time of embedding their queries, which is measured within other searches of
