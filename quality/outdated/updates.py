@@ -38,6 +38,7 @@ class DatedPassage:
         sensitivity: Label; values are compared within one label only.
         created_at: Date of the note, or the moment of its save.
         updated_at: Moment of its last save.
+        written: Date that its memory begins with, if the passage is a later part.
     """
 
     memory_id: str
@@ -46,6 +47,21 @@ class DatedPassage:
     sensitivity: str
     created_at: datetime
     updated_at: datetime
+    written: datetime | None = None
+
+    @property
+    def said_at(self) -> datetime | None:
+        """Date that the text gives: that of the passage, or else of its memory."""
+        return written_date(self.text) or self.written
+
+    @property
+    def moment(self) -> datetime:
+        """Moment from which its values hold: the date that the text gives, or else the one it came with."""
+        return self.said_at or self.created_at
+
+    def is_ahead(self, now: datetime) -> bool:
+        """Whether the text is of a day to come, so that it replaces nothing yet."""
+        return (self.said_at or now) > now
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +91,14 @@ def outdated_memories(
     """
     following = _following(question, passages, further)
     return {
-        memory: Outdated(_last(memory, following).memory_id, _moment(after), after.memory_id)
+        memory: Outdated(_last(memory, following).memory_id, after.moment, after.memory_id)
         for memory, after in following.items()
     }
 
 
-def update_of(memory_id: str, question: Question, passages: Sequence[DatedPassage]) -> Outdated | None:
-    """Return what `outdated_memories` returns for one memory.
-
-    Few memories are outdated: the other ones are compared with each other only if this one is.
-    """
-    if memory_id not in _following(question, passages, (), of=memory_id):
-        return None
-    return outdated_memories(question, passages).get(memory_id)
+def next_value(memory_id: str, question: Question, passages: Sequence[DatedPassage]) -> DatedPassage | None:
+    """Return the first passage that replaces a value of one memory; None if all hold."""
+    return _following(question, passages, (), of=memory_id).get(memory_id)
 
 
 def _following(
@@ -103,7 +114,7 @@ def _following(
         if not (memory in texts and _are_apart(question, texts[memory], newer.text))
     }
     for memory, newer in _announced_changes(question, short, lower, of).items():
-        if memory not in following or _order(newer) < _order(following[memory]):
+        if memory not in following or order_in_time(newer) < order_in_time(following[memory]):
             following[memory] = newer
     return following
 
@@ -119,7 +130,7 @@ def _announced_changes(
     telling = {passage.memory_id for passage in (*short, *lower) if announces(passage.text)}
     if not telling:
         return following
-    dated = sorted(((_order(passage), at) for at, passage in enumerate((*short, *lower))))
+    dated = sorted(((order_in_time(passage), at) for at, passage in enumerate((*short, *lower))))
     passages = [(moment, (*short, *lower)[at]) for moment, at in dated]
     for moment, older in passages:
         if (of and older.memory_id != of) or all(older is not one for one in short):
@@ -129,7 +140,9 @@ def _announced_changes(
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue
             if (is_about or read(newer.text).former) and _is_announced(older, newer, question):
-                if older.memory_id not in following or _order(newer) < _order(following[older.memory_id]):
+                if older.memory_id not in following or order_in_time(newer) < order_in_time(
+                    following[older.memory_id]
+                ):
                     following[older.memory_id] = newer
                 break
     return following
@@ -185,7 +198,7 @@ def _compare(
     group: Sequence[_Compared], question: Question, following: dict[str, DatedPassage], of: str
 ) -> None:
     """Note the first newer passage of each memory with an outdated value."""
-    dated = sorted(((_order(one.passage), at) for at, one in enumerate(group)))
+    dated = sorted(((order_in_time(one.passage), at) for at, one in enumerate(group)))
     for place, (moment, at) in enumerate(dated):
         older = group[at]
         if not older.about or (of and older.passage.memory_id != of):
@@ -194,7 +207,7 @@ def _compare(
             newer = group[other]
             if newer.news and moment < later and _is_update(older, newer, question):
                 memory = older.passage.memory_id
-                if memory not in following or _order(newer.passage) < _order(following[memory]):
+                if memory not in following or order_in_time(newer.passage) < order_in_time(following[memory]):
                     following[memory] = newer.passage
                 break
 
@@ -244,14 +257,9 @@ def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     return passage
 
 
-def _order(passage: DatedPassage) -> tuple[str, datetime, datetime]:
+def order_in_time(passage: DatedPassage) -> tuple[str, datetime, datetime]:
     """Return what orders a passage in time: its day, its moment, its last save."""
-    return _moment(passage).date().isoformat(), passage.created_at, passage.updated_at
-
-
-def _moment(passage: DatedPassage) -> datetime:
-    """Return the date that a passage begins with, or else the moment it came with."""
-    return written_date(passage.text) or passage.created_at
+    return passage.moment.date().isoformat(), passage.created_at, passage.updated_at
 
 
 def written_date(text: str) -> datetime | None:

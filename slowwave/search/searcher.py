@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,9 +24,8 @@ from slowwave.common.ids import normalised_query
 from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
+from slowwave.home.channels import channels_in
 from slowwave.index.channels import DIGITS, Channels, Hits
-from slowwave.index.incremental_snapshot import Snapshots
-from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
 from slowwave.quality.admission.types import SUPERSEDED
@@ -264,13 +262,7 @@ def searcher_in(space: Workspace) -> Searcher:
 
 
 def _searcher(space: Workspace) -> Searcher:
-    tables = cache(lambda namespace: TableChannels(space.store, namespace))
-    snapshots = Snapshots(space.store, int(space.settings.store.snapshot_mb * 2**20))
-
-    def channels(namespace: str) -> Channels[Any]:
-        return snapshots.of(namespace) or tables(namespace)
-
-    return Searcher(channels, space.embedder, signals_in(space), learned_boost(space))
+    return Searcher(channels_in(space), space.embedder, signals_in(space), learned_boost(space))
 
 
 def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits
