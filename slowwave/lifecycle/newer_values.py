@@ -79,6 +79,26 @@ def newer_values(tenant: Tenant, memory_ids: Collection[str]) -> dict[str, Newer
     }
 
 
+def with_newer_values(tenant: Tenant, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of a list with outdated_by, newer_title and valid_until, named as in a search result.
+
+    Args:
+        tenant: Namespace of the memories.
+        rows: Rows with memory_id; refused notes have no newer value.
+    """
+    newer = newer_values(tenant, [row["memory_id"] for row in rows])
+    return [
+        {
+            **row,
+            "outdated_by": mark.memory_id if mark else "",
+            "newer_title": mark.title if mark else "",
+            "valid_until": mark.until if mark else None,
+        }
+        for row in rows
+        for mark in (newer.get(row["memory_id"]),)
+    ]
+
+
 def near_memories(tenant: Tenant, memory_id: str) -> list[str]:
     """Return the open current memories with the passages nearest to those of one."""
     found = _near(tenant, [memory_id])

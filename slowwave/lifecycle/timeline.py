@@ -75,7 +75,7 @@ def timeline(
     )  # fmt: skip
     if viewer is Viewer.ASSISTANT:
         memories = memories.filter(assistant_rows())
-    events = pl.concat([_new(memories), _forgotten(memories), _superseded(tenant), _resaved(tenant)])
+    events = pl.concat([_new(memories), _forgotten(tenant, memories), _superseded(tenant), _resaved(tenant)])
     events = events.filter(pl.col("at").is_not_null()).join(
         memories.select("memory_id", "sensitivity"), on="memory_id"
     )
@@ -104,9 +104,14 @@ def _new(memories: pl.DataFrame) -> pl.DataFrame:
     return _frame(memories, at=pl.col("created_at"), kind=pl.lit(NEW), memory_id=name, by=by)
 
 
-def _forgotten(memories: pl.DataFrame) -> pl.DataFrame:
-    rows = memories.filter(pl.col("status") == RETIRED)
-    return _frame(rows, at=pl.col("retired_at"), kind=pl.lit(FORGOTTEN), memory_id=pl.col("memory_id"))
+def _forgotten(tenant: Tenant, memories: pl.DataFrame) -> pl.DataFrame:
+    """Return every forgetting, also of memories that somebody unforgot since."""
+    rows = memories.filter(pl.col("status") == RETIRED).select("memory_id", at="retired_at")
+    forgets = tenant.journal.forgets(tenant.namespace)
+    names = [ids.memory_id(tenant.namespace, subject) for subject in forgets["subject"]]
+    told = forgets.select(pl.Series("memory_id", names, pl.String), at="occurred_at")
+    rows = pl.concat([rows.with_columns(pl.col("at").cast(_TIME)), told]).unique()
+    return _frame(rows, at=pl.col("at"), kind=pl.lit(FORGOTTEN), memory_id=pl.col("memory_id"))
 
 
 def _superseded(tenant: Tenant) -> pl.DataFrame:

@@ -172,7 +172,9 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
-        outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown, now)
+        outdated = outdated_candidates(
+            query, channels["vector_rank"], channels["bm25_rank"], shown, now, chunks.first_texts
+        )
         pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
