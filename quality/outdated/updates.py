@@ -16,6 +16,7 @@ from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import Statements, statements_of
+from slowwave.quality.outdated.tokens import tokens_of
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
@@ -157,8 +158,11 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
 
 
 def _are_apart(question: Question, older: str, newer: str) -> bool:
-    """Whether two short notes are about two things; turns of a chat, which ask, are left to their values."""
-    if len(newer) > MAX_CHARACTERS or "?" in older or "?" in newer:
+    """Whether two short notes are about two things.
+
+    Turns of a chat, which ask, are left to their values, and so is a note that names what it replaces.
+    """
+    if len(newer) > MAX_CHARACTERS or "?" in older or "?" in newer or _ended(newer) & _stated(older):
         return False
     return are_apart(question.asked, read(older), read(newer))
 
@@ -184,7 +188,12 @@ def _replaced_values(
         for passage in ones:
             found = statements_of(passage.text, question.keys, changes=not near, counted=question.counted)
             about = [value for value in found.values if not question.keys.isdisjoint(value.about)]
-            news = [value for value in about if may_replace(value, question, near=near)]
+            ended = {value.kind for value in found.values if value.is_former}  # what it replaces
+            news = [
+                value
+                for value in about
+                if may_replace(value, question, near=near) or (value.kind in ended and not value.is_former)
+            ]
             if about if near else news:
                 one = _Compared(passage, found, about if near else [], news)
                 groups[passage.sensitivity].append(one)
@@ -226,7 +235,9 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
-    if not pairs or not _one_subject(older.passage, newer.passage):
+    if not pairs or not (
+        _one_subject(older.passage, newer.passage) or _is_named(older.passage, newer.passage)
+    ):
         return False
     hits = [pair for pair in pairs if replaces(*pair, older.found, newer.found, question)]
     if not hits:
@@ -247,6 +258,24 @@ def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
         return True
     keys = [asked_keys(title) for title in titles]
     return not (keys[0] - keys[1] and keys[1] - keys[0])
+
+
+def _is_named(older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a text names a value that it replaces, and the titles differ in values and change alone."""
+    if not (_ended(newer.text) | _ended(newer.title)) & _stated(older.text):
+        return False
+    words = [{token.key for token in tokens_of(one.title)} - {""} for one in (older, newer)]
+    return words[0] <= words[1] or words[1] <= words[0]
+
+
+def _ended(text: str) -> set[tuple[str, str]]:
+    """Return kind and value of each value that a text says has ended."""
+    return {(value.kind, value.value) for value in statements_of(text).values if value.is_former}
+
+
+def _stated(text: str) -> set[tuple[str, str]]:
+    """Return kind and value of each value of a text that holds."""
+    return {(value.kind, value.value) for value in statements_of(text).values if not value.is_former}
 
 
 def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:

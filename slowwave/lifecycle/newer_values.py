@@ -22,7 +22,7 @@ from slowwave.store import one_of, quote
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant
 
-OWN: Final = 4  # first passages of a memory that are compared (count)
+OWN: Final = 1  # first passages of a memory that are compared (count)
 NEAR: Final = 10  # nearest passages to each of them, as many as in a search (count)
 MAX_RELATED: Final = 20  # related memories of one, the latest (count)
 MAX_STEPS: Final = 20  # along a chain of newer values (count)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.related import first_newer
 from slowwave.quality.outdated.updates import DatedPassage, next_value, outdated_memories, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
@@ -298,6 +299,40 @@ def test_each_memory_of_a_chain_has_the_next_one():
     question = Question.of(LIMIT)
     assert [next_value(str(at), question, chain) for at in range(3)] == [chain[1], chain[2], None]
     assert outdated_memories(question, chain)["0"].newest == "2"
+
+
+BINS = "The crew empties the bins once a week, **Monday at 7:00**."
+MOVED = "The crew empties the bins each week on **Friday at 7:00**. It replaces the Monday round."
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "is_update"),
+    [
+        ("Bins move to Friday", MOVED, True),
+        ("Bins of the harbour move to Friday", MOVED, False),
+        ("Bins move to Friday", MOVED.replace("It replaces", "It follows"), False),
+        ("Bins move to Friday", MOVED.replace("the Monday", "the Tuesday"), False),
+    ],
+)
+def test_a_text_that_names_the_value_it_replaces_may_have_it_in_bold_and_another_title(
+    title, text, is_update
+):
+    old, new = passage("old", BINS, title="Bin day is Monday"), passage("new", text, MARCH, title)
+    assert (first_newer([old], [new]) is new) is is_update
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("The door opens at **8:00** on all days.", ["8:0"]),
+        ("- **Opening**: at 8:00 on all days.", []),
+        ("The door: **Opening**: at 8:00 on all days.", []),
+    ],
+)
+def test_bold_words_within_a_sentence_are_read_and_labels_of_lists_are_not(text, values):
+    from slowwave.quality.outdated.statements import statements_of
+
+    assert [value.value for value in statements_of(text).values if value.kind == "clock"] == values
 
 
 def test_the_date_of_a_memory_is_that_of_its_later_passages():
