@@ -261,7 +261,10 @@ def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
 
 
 def _is_named(older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a text names a value that it replaces, and the titles differ in values and change alone."""
+    """Whether a text names a value that it replaces, under a like title.
+
+    Titles are alike if they differ in values and words of change alone.
+    """
     if not (_ended(newer.text) | _ended(newer.title)) & _stated(older.text):
         return False
     words = [{token.key for token in tokens_of(one.title)} - {""} for one in (older, newer)]

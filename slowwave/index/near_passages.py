@@ -1,4 +1,4 @@
-"""Nearest passages of stored memories, which do not depend on what else is asked at once."""
+"""Nearest passages of stored memories, whatever else is asked at once."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _in_snapshot(
 def _nearest(
     snapshot: Snapshot, products: Vector, vector: Vector, own: Sequence[int], near: int
 ) -> list[int]:
-    """Return the nearest rows but a memory's own, the nearest first and equal ones by chunk id.
+    """Return the rows nearest to a passage of another memory; equal ones by chunk id.
 
     Args:
         snapshot: Has the rows.

@@ -1,4 +1,4 @@
-"""Vectors of a snapshot, of which the first ones may be in a mapped file in the order of their partitions."""
+"""Vectors of a snapshot in pieces, the first perhaps in the order of its partitions."""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ class _Next(NamedTuple):
 
 
 def newer_values(tenant: Tenant, memory_ids: Collection[str]) -> dict[str, NewerValue]:
-    """Return the newer memory of each one that is outdated, the same for any set of memories.
+    """Return the newer memory of each one that is outdated.
+
+    It is the same whatever other memories are asked for.
 
     A superseded memory has the one that supersedes it. A current one has the first that replaces one of its
     values. Secret and forgotten memories have no part in it.
@@ -80,7 +82,7 @@ def newer_values(tenant: Tenant, memory_ids: Collection[str]) -> dict[str, Newer
 
 
 def with_newer_values(tenant: Tenant, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of a list with outdated_by, newer_title and valid_until, named as in a search result.
+    """Return rows with outdated_by, newer_title and valid_until, as search results have them.
 
     Args:
         tenant: Namespace of the memories.
@@ -146,7 +148,7 @@ def _next_values(tenant: Tenant, memory_ids: Sequence[str]) -> dict[str, _Next]:
 
 
 def _superseded(tenant: Tenant, superseding: Mapping[str, str]) -> dict[str, _Next]:
-    """Return the memory that supersedes each of these; its own date decides, and not the decision's."""
+    """Return the memory that supersedes each of these, with its own date."""
     if not superseding:
         return {}
     rows = tenant.store.read_by(
@@ -162,7 +164,7 @@ def _superseded(tenant: Tenant, superseding: Mapping[str, str]) -> dict[str, _Ne
 
 
 def said_at(row: Mapping[str, Any]) -> datetime:
-    """Return the date that a memory's text begins with, or else the one it came with.
+    """Return the date that a memory's text begins with, else that of its note.
 
     Args:
         row: content and created_at of a memory.
