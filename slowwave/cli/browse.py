@@ -11,7 +11,6 @@ from slowwave.cli.app import Limit, Namespace, app, open_namespace
 from slowwave.cli.exchange import DryRun, imports
 from slowwave.common.pluralize import counted
 from slowwave.views.moments import since as ago
-from slowwave.views.scores import outdated_text
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, bars, out, prints_output, say, warn
 
@@ -74,6 +73,8 @@ def list_memories(
         print_table(f"Memories: {total:,}", columns, cells)
         for row in rows:
             if newer := row["outdated_by"]:
+                from slowwave.views.scores import outdated_text
+
                 text = outdated_text(short[newer], row["newer_title"], row["valid_until"])
                 say(f"{short[row['memory_id']]}: {text}", "dim")
         if total > page * limit:
