@@ -5,7 +5,7 @@ It joins the versions of a memory with its newer and earlier values (`slowwave.l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -16,8 +16,6 @@ from slowwave.lifecycle.newer_values import NewerValue, near_memories, newer_val
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from slowwave.home.tenant import MemoryRecord, Tenant
 
 MAX_ENTRIES: Final = 20  # of a line, the newest ones (count)
@@ -62,14 +60,15 @@ def subject_line(
     if is_open(record.sensitivity):
         names |= {*near_memories(tenant, record.memory_id), *_superseding(tenant, record.memory_id)}
     ends = newer_values(tenant, sorted(names))
-    rows = _rows(tenant, _connected(ends, record.memory_id), record.memory_id)
+    own = {name: getattr(record, name) for name in _COLUMNS}
+    others = _connected(ends, record.memory_id) - {record.memory_id}
     line = [
         LineEntry(
             row["memory_id"], "", row["title"] or "", row["content"] or "",
             said_at(row),
             end.until if end else None, end.memory_id if end else "",
         )
-        for row in rows.iter_rows(named=True)
+        for row in (own, *_rows(tenant, others))
         for end in (ends.get(row["memory_id"]),)
     ]  # fmt: skip
     line += _versions(record, events)
@@ -79,14 +78,14 @@ def subject_line(
     return line[:MAX_ENTRIES]
 
 
-def _rows(tenant: Tenant, names: Iterable[str], own: str) -> pl.DataFrame:
-    """Return the open memories of these names, and the one itself."""
-    import polars as pl
-
+def _rows(tenant: Tenant, names: Collection[str]) -> list[dict[str, Any]]:
+    """Return the open memories of these names."""
+    if not names:
+        return []
     rows = tenant.store.read_by(
         "memories", "memory_id", sorted(names), columns=_COLUMNS, also=tenant.mine("content_hash IS NOT NULL")
     )
-    return rows.filter(open_rows() | (pl.col("memory_id") == own)).sort("memory_id")
+    return rows.filter(open_rows()).to_dicts()
 
 
 def _superseding(tenant: Tenant, memory_id: str) -> set[str]:
