@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,12 @@ from slowwave.index.lancedb_channels import TableChannels
 from slowwave.index.partitioned_vectors import Rows
 from slowwave.index.snapshot import Snapshot
 from slowwave.store import quote
+from slowwave.telemetry import carried
 
 COLUMNS = ("chunk_id", "memory_id", "title", "text", "sensitivity", "ordinal", "created_at", "updated_at")
 SLACK = 1e-5
 """Error bound of a product of 32-bit vectors; it differs with the number of vectors in one call."""
+AT_ONCE_IN_TABLE = 8  # queries at a time (count)
 AT_ONCE = 32  # vectors of one product (count)
 MAX_OF_ALL = 10_000  # chunks of several memories read at once from a table (count)
 
@@ -129,11 +132,18 @@ def _in_table(
     rows_of = {name: rows[:own] for name, rows in rows_of.items()}
     near_of: dict[str, list[int]] = {name: [] for name in rows_of}
     texts, vectors = found.column("text").to_pylist(), found.column("vector")
-    for name, rows in rows_of.items():
-        for at in (row for row in rows if near and is_asked(texts[row])):
-            vector = np.array(vectors[at].as_py(), dtype=np.float32)
-            hits = channels.nearest(vector, f"{where} AND memory_id <> {quote(name)}", near).table
-            pieces.append(hits.select(COLUMNS))
-            near_of[name] += range(count, count + hits.num_rows)
-            count += hits.num_rows
+    asked = [(name, at) for name, rows in rows_of.items() for at in rows if near and is_asked(texts[at])]
+
+    def nearest(one: tuple[str, int]) -> pa.Table:
+        name, at = one
+        vector = np.array(vectors[at].as_py(), dtype=np.float32)
+        hits = channels.nearest(vector, f"{where} AND memory_id <> {quote(name)}", near)
+        return hits.table.select(COLUMNS)
+
+    with ThreadPoolExecutor(AT_ONCE_IN_TABLE) as pool:
+        found_near = list(pool.map(carried(nearest), asked))
+    for (name, _), hits in zip(asked, found_near, strict=True):
+        pieces.append(hits)
+        near_of[name] += range(count, count + hits.num_rows)
+        count += hits.num_rows
     return NearPassages(pa.concat_tables(pieces), rows_of, near_of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,10 +11,13 @@ from hypothesis import strategies as st
 from page_home import THURSDAY, TUESDAY
 
 from slowwave.home.channels import channels_in
+from slowwave.index.channels import Channels
+from slowwave.index.lancedb_channels import TableChannels
 from slowwave.index.near_passages import near_passages
 from slowwave.lifecycle.browse import SORTS, BrowseOptions, browse
 from slowwave.lifecycle.newer_values import NEAR, NewerValue, newer_values, with_newer_values
 from slowwave.memory import Memory
+from slowwave.store import one_of
 
 MARCH, APRIL, MAY = (datetime(2026, month, 2, tzinfo=UTC) for month in (3, 4, 5))
 LOW = "The rate limit is 100 requests a minute."
@@ -85,19 +89,36 @@ def test_the_table_says_what_the_snapshot_says(memory, harbours, open_memory):
     assert marks(table, *harbours) == marks(memory, *harbours)
 
 
-def test_near_passages_do_not_depend_on_what_else_is_asked(memory, harbours):
-    channels, where = channels_in(memory.home)(memory.namespace), memory.tenant.mine("status = 'live'")
+def test_near_passages_do_not_depend_on_what_else_is_asked_and_are_those_of_the_table(memory, harbours):
+    snapshot, table = channels_in(memory.home)(memory.namespace), TableChannels(memory.store, "ada")
+    where = memory.tenant.mine("status = 'live'")
 
-    def near(*names: str) -> dict[str, list[str]]:
+    def near(channels: Channels[Any], *names: str) -> dict[str, list[str]]:
         found = near_passages(channels, names, where, own=1, near=3, is_asked=lambda _: True)
         ids = found.table.column("memory_id").to_pylist()
         return {name: [ids[row] for row in found.near[name]] for name in names}
 
-    together = near(*harbours)
+    together = near(snapshot, *harbours)
     for name in harbours:
-        assert near(name)[name] == together[name]
+        assert near(snapshot, name)[name] == together[name]
         assert len(together[name]) == 3
         assert name not in together[name]
+    assert near(table, *harbours) == together
+
+
+def test_only_passages_that_are_asked_have_near_ones_and_only_rows_that_pass_are_found(memory, harbours):
+    snapshot, one = channels_in(memory.home)(memory.namespace), harbours[0]
+    where = memory.tenant.mine(one_of("memory_id", harbours[:2]))
+    found = near_passages(
+        snapshot, harbours[:3], where, own=1, near=5, is_asked=lambda text: "raised" in text
+    )
+    ids = found.table.column("memory_id").to_pylist()
+    assert {name: [ids[row] for row in rows] for name, rows in found.own.items()} == {
+        name: [name] for name in harbours[:2]
+    }
+    assert {name: [ids[row] for row in rows] for name, rows in found.near.items()} == {
+        one: [], harbours[1]: [one]
+    }  # fmt: skip
 
 
 def test_each_value_of_a_chain_holds_until_the_next_and_names_the_last(memory):
