@@ -70,7 +70,7 @@ def found_of_exact(memory: slowwave.Memory, namespace: str, queries: Sequence[st
     for query in queries:
         vector = memory.embedder.embed_query(query).astype(np.float32)
         found = channels.nearest(vector, where, NEAREST).rows[:10].tolist()
-        near = np.where(channels._passing(where), channels.vectors.times(vector), -np.inf)
+        near = np.where(channels.passing(where), channels.vectors.times(vector), -np.inf)
         exact = np.argsort(-near, kind="stable")[: len(found)].tolist()
         shares.append(len(set(exact) & set(found)) / max(1, len(exact)))
     return {"recall@10": round(float(np.mean(shares)), 4)}

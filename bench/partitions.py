@@ -21,8 +21,8 @@ from _scale_home import MODEL, Source
 
 from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
+from slowwave.index.partitioned_vectors import PartitionedVectors
 from slowwave.index.partitions import Partitions, parted
-from slowwave.index.snapshot import PartitionedVectors
 from slowwave.settings import EmbeddingSettings
 
 NEAREST, AT_ONCE = 10, 16_384

@@ -18,6 +18,9 @@ _FENCED = 5 * MAX_CHARACTERS  # read of a passage with code
 _READ = 1_000  # characters of a passage that are searched for words of change
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, headings, details, code
+_BOLD = re.compile(
+    r"(?<=[^\s*+.:-] )\*\*([^*\n]{1,40})\*\*(?!\s*:)"
+)  # words within a sentence, no label of a list
 _SENTENCE = re.compile(rf"(?<=[.!?])[ \t]+(?!(?<=\d\. ){MONTH})|\n+", re.IGNORECASE)
 _FIGURE = re.compile(r"[\dA-ZÀ-ÞΑ-ΫА-Я](?:(?<=\d)|(?:(?<=\w .)|(?<=\w, .))[^\W\d_])")
 """A digit, or a capitalised word in a sentence. It begins with one set of characters, which is found fast."""
@@ -117,7 +120,7 @@ def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         body = _CODE.sub("\n", body[:_FENCED])
     return speaker.casefold(), tuple(
         (sentence, sentence.casefold())
-        for sentence in _SENTENCE.split(body[:MAX_CHARACTERS])
+        for sentence in _SENTENCE.split(_BOLD.sub(r"\1", body[:MAX_CHARACTERS]))
         if len(sentence) > 8
         and (len(sentence) < SHORT or may_have_value(sentence))
         and not _FORMATTED.search(sentence)

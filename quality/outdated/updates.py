@@ -16,6 +16,7 @@ from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import Statements, statements_of
+from slowwave.quality.outdated.tokens import tokens_of
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
@@ -38,6 +39,7 @@ class DatedPassage:
         sensitivity: Label; values are compared within one label only.
         created_at: Date of the note, or the moment of its save.
         updated_at: Moment of its last save.
+        written: Date that its memory begins with, if the passage is a later part.
     """
 
     memory_id: str
@@ -46,6 +48,21 @@ class DatedPassage:
     sensitivity: str
     created_at: datetime
     updated_at: datetime
+    written: datetime | None = None
+
+    @property
+    def said_at(self) -> datetime | None:
+        """Date that the text gives: that of the passage, or else of its memory."""
+        return written_date(self.text) or self.written
+
+    @property
+    def moment(self) -> datetime:
+        """Moment from which its values hold: the date that the text gives, or else the one it came with."""
+        return self.said_at or self.created_at
+
+    def is_ahead(self, now: datetime) -> bool:
+        """Whether the text is of a day to come, so that it replaces nothing yet."""
+        return (self.said_at or now) > now
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +92,14 @@ def outdated_memories(
     """
     following = _following(question, passages, further)
     return {
-        memory: Outdated(_last(memory, following).memory_id, _moment(after), after.memory_id)
+        memory: Outdated(_last(memory, following).memory_id, after.moment, after.memory_id)
         for memory, after in following.items()
     }
 
 
-def update_of(memory_id: str, question: Question, passages: Sequence[DatedPassage]) -> Outdated | None:
-    """Return what `outdated_memories` returns for one memory.
-
-    Few memories are outdated: the other ones are compared with each other only if this one is.
-    """
-    if memory_id not in _following(question, passages, (), of=memory_id):
-        return None
-    return outdated_memories(question, passages).get(memory_id)
+def next_value(memory_id: str, question: Question, passages: Sequence[DatedPassage]) -> DatedPassage | None:
+    """Return the first passage that replaces a value of one memory; None if all hold."""
+    return _following(question, passages, (), of=memory_id).get(memory_id)
 
 
 def _following(
@@ -103,7 +115,7 @@ def _following(
         if not (memory in texts and _are_apart(question, texts[memory], newer.text))
     }
     for memory, newer in _announced_changes(question, short, lower, of).items():
-        if memory not in following or _order(newer) < _order(following[memory]):
+        if memory not in following or order_in_time(newer) < order_in_time(following[memory]):
             following[memory] = newer
     return following
 
@@ -119,7 +131,7 @@ def _announced_changes(
     telling = {passage.memory_id for passage in (*short, *lower) if announces(passage.text)}
     if not telling:
         return following
-    dated = sorted(((_order(passage), at) for at, passage in enumerate((*short, *lower))))
+    dated = sorted(((order_in_time(passage), at) for at, passage in enumerate((*short, *lower))))
     passages = [(moment, (*short, *lower)[at]) for moment, at in dated]
     for moment, older in passages:
         if (of and older.memory_id != of) or all(older is not one for one in short):
@@ -129,7 +141,9 @@ def _announced_changes(
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue
             if (is_about or read(newer.text).former) and _is_announced(older, newer, question):
-                if older.memory_id not in following or _order(newer) < _order(following[older.memory_id]):
+                if older.memory_id not in following or order_in_time(newer) < order_in_time(
+                    following[older.memory_id]
+                ):
                     following[older.memory_id] = newer
                 break
     return following
@@ -144,8 +158,11 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
 
 
 def _are_apart(question: Question, older: str, newer: str) -> bool:
-    """Whether two short notes are about two things; turns of a chat, which ask, are left to their values."""
-    if len(newer) > MAX_CHARACTERS or "?" in older or "?" in newer:
+    """Whether two short notes are about two things.
+
+    Turns of a chat, which ask, are left to their values, and so is a note that names what it replaces.
+    """
+    if len(newer) > MAX_CHARACTERS or "?" in older or "?" in newer or _ended(newer) & _stated(older):
         return False
     return are_apart(question.asked, read(older), read(newer))
 
@@ -171,7 +188,12 @@ def _replaced_values(
         for passage in ones:
             found = statements_of(passage.text, question.keys, changes=not near, counted=question.counted)
             about = [value for value in found.values if not question.keys.isdisjoint(value.about)]
-            news = [value for value in about if may_replace(value, question, near=near)]
+            ended = {value.kind for value in found.values if value.is_former}  # what it replaces
+            news = [
+                value
+                for value in about
+                if may_replace(value, question, near=near) or (value.kind in ended and not value.is_former)
+            ]
             if about if near else news:
                 one = _Compared(passage, found, about if near else [], news)
                 groups[passage.sensitivity].append(one)
@@ -185,7 +207,7 @@ def _compare(
     group: Sequence[_Compared], question: Question, following: dict[str, DatedPassage], of: str
 ) -> None:
     """Note the first newer passage of each memory with an outdated value."""
-    dated = sorted(((_order(one.passage), at) for at, one in enumerate(group)))
+    dated = sorted(((order_in_time(one.passage), at) for at, one in enumerate(group)))
     for place, (moment, at) in enumerate(dated):
         older = group[at]
         if not older.about or (of and older.passage.memory_id != of):
@@ -194,7 +216,7 @@ def _compare(
             newer = group[other]
             if newer.news and moment < later and _is_update(older, newer, question):
                 memory = older.passage.memory_id
-                if memory not in following or _order(newer.passage) < _order(following[memory]):
+                if memory not in following or order_in_time(newer.passage) < order_in_time(following[memory]):
                     following[memory] = newer.passage
                 break
 
@@ -213,7 +235,9 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
-    if not pairs or not _one_subject(older.passage, newer.passage):
+    if not pairs or not (
+        _one_subject(older.passage, newer.passage) or _is_named(older.passage, newer.passage)
+    ):
         return False
     hits = [pair for pair in pairs if replaces(*pair, older.found, newer.found, question)]
     if not hits:
@@ -236,6 +260,27 @@ def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
     return not (keys[0] - keys[1] and keys[1] - keys[0])
 
 
+def _is_named(older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a text names a value that it replaces, under a like title.
+
+    Titles are alike if they differ in values and words of change alone.
+    """
+    if not (_ended(newer.text) | _ended(newer.title)) & _stated(older.text):
+        return False
+    words = [{token.key for token in tokens_of(one.title)} - {""} for one in (older, newer)]
+    return words[0] <= words[1] or words[1] <= words[0]
+
+
+def _ended(text: str) -> set[tuple[str, str]]:
+    """Return kind and value of each value that a text says has ended."""
+    return {(value.kind, value.value) for value in statements_of(text).values if value.is_former}
+
+
+def _stated(text: str) -> set[tuple[str, str]]:
+    """Return kind and value of each value of a text that holds."""
+    return {(value.kind, value.value) for value in statements_of(text).values if not value.is_former}
+
+
 def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     """Return the end of a chain of updates; a chain only goes forward in time."""
     passage = newest[memory]
@@ -244,14 +289,9 @@ def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     return passage
 
 
-def _order(passage: DatedPassage) -> tuple[str, datetime, datetime]:
+def order_in_time(passage: DatedPassage) -> tuple[str, datetime, datetime]:
     """Return what orders a passage in time: its day, its moment, its last save."""
-    return _moment(passage).date().isoformat(), passage.created_at, passage.updated_at
-
-
-def _moment(passage: DatedPassage) -> datetime:
-    """Return the date that a passage begins with, or else the moment it came with."""
-    return written_date(passage.text) or passage.created_at
+    return passage.moment.date().isoformat(), passage.created_at, passage.updated_at
 
 
 def written_date(text: str) -> datetime | None:

@@ -11,6 +11,7 @@ from slowwave.api.problems import of_arguments
 from slowwave.api.schemas import CorrectBody, Events, Listed, Page, Record, Remembered, SaveBody
 from slowwave.errors import ArgumentError
 from slowwave.lifecycle.browse import STATES, STORED, BrowseOptions, browse
+from slowwave.lifecycle.newer_values import with_newer_values
 from slowwave.serving import saving
 from slowwave.serving.statuses import StatusError
 from slowwave.serving.tools import event_of, memory_forget
@@ -63,7 +64,8 @@ def listed(request: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
     """List recent memories, newest first. A person sees id and labels of secret ones."""
     options = BrowseOptions(STORED, limit=limit, skip=skip)
     found, total = browse(request.memory.home, request.memory.namespace, options, request.lists)
-    rows = [Listed.model_validate(row | {"status": STATES[row["state"]]}) for row in found]
+    marked = with_newer_values(request.memory.tenant, found)
+    rows = [Listed.model_validate(row | {"status": STATES[row["state"]]}) for row in marked]
     return Page(memories=rows, total=total, next=_next("/v1/memories", skip, limit, total))
 
 

@@ -198,6 +198,9 @@ class Listed(BaseModel):
     tags: list[str] | None
     principal: str | None
     updated_at: datetime
+    outdated_by: str = Field("", description="Memory with a newer value of the same thing.")
+    newer_title: Quoted = ""
+    valid_until: datetime | None = Field(None, description="When the newer value began.")
 
 
 class Page(BaseModel):

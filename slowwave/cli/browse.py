@@ -45,6 +45,7 @@ def list_memories(
     """List memories by type, tag, source, date and state, newest change first."""
     from slowwave.home.id_resolution import short_ids
     from slowwave.lifecycle.browse import DATES, WORDS, BrowseOptions, browse, type_hint
+    from slowwave.lifecycle.newer_values import with_newer_values
 
     options = BrowseOptions(
         state, memory_type, tuple(tag or ()), source, since, until, date, sort=sort, reverse=reverse,
@@ -52,7 +53,9 @@ def list_memories(
     )  # fmt: skip
     with open_namespace(namespace, known=True) as memory:
         rows, total = browse(memory.home, memory.namespace, options)
-        short = short_ids(memory.tenant, "memory", [row["memory_id"] for row in rows])
+        rows = with_newer_values(memory.tenant, rows)
+        names = [row[name] for row in rows for name in ("memory_id", "outdated_by") if row[name]]
+        short = short_ids(memory.tenant, "memory", names)
         now = memory.home.now()
         hint = "" if rows else type_hint(memory.home, memory.namespace, memory_type)
 
@@ -62,12 +65,18 @@ def list_memories(
             return
         cells = [
             [short[row["memory_id"]], row["title"] or "", row["memory_type"] or "",
-             WORDS.get(row["state"], row["state"]),
+             WORDS["superseded"] if row["outdated_by"] else WORDS.get(row["state"], row["state"]),
              ", ".join(row["tags"] or ()), ago(row[DATES[date]], now)]
             for row in rows
         ]  # fmt: skip
         columns = ["id", "title", "type", "state", "tags", date]
         print_table(f"Memories: {total:,}", columns, cells)
+        for row in rows:
+            if newer := row["outdated_by"]:
+                from slowwave.views.scores import outdated_text
+
+                text = outdated_text(short[newer], row["newer_title"], row["valid_until"])
+                say(f"{short[row['memory_id']]}: {text}", "dim")
         if total > page * limit:
             say(f"--page {page + 1} shows the next {limit:,}.", "dim")
 

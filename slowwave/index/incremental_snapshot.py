@@ -17,9 +17,10 @@ from slowwave.index import mmap_snapshot
 from slowwave.index.channels import SHOWN
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.incremental import CachesByNamespace, GrowingMatrix, IncrementalTableCache, unit_rows
+from slowwave.index.partitioned_vectors import Matrix, PartitionedVectors
 from slowwave.index.partitions import Partitions, parted, way_of
 from slowwave.index.questions import questions_in
-from slowwave.index.snapshot import ASKED, Matrix, MemoryRows, PartitionedVectors, Snapshot
+from slowwave.index.snapshot import ASKED, MemoryRows, Snapshot
 from slowwave.index.vocabulary import Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.store import Store

@@ -21,8 +21,9 @@ import pyarrow as pa
 from slowwave.common.ids import digest
 from slowwave.index.incremental import Part, fragments_of
 from slowwave.index.mapped_file import MappedFile, Putting, is_sound, opened, remove
+from slowwave.index.partitioned_vectors import Matrix
 from slowwave.index.partitions import Partitions
-from slowwave.index.snapshot import ASKED, Matrix, MemoryRows
+from slowwave.index.snapshot import ASKED, MemoryRows
 from slowwave.index.vocabulary import WORD, Lexicon, Vocabulary
 from slowwave.scoring.ranking.bm25 import Postings, WordIndex
 from slowwave.store.frames import frame_of

@@ -15,16 +15,12 @@ from slowwave.index.channels import DIGITS, MENTIONING, Merged, Vector
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
 from slowwave.index.number_groups import GROUPED_IN, MAX_READ, common_rows, may_have_groups
-from slowwave.index.partitions import Partitions
+from slowwave.index.partitioned_vectors import Flags, PartitionedVectors, Rows
 from slowwave.index.vocabulary import Tokenizer, Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25
 from slowwave.scoring.ranking.maxscore import maxscore_rows
 from slowwave.scoring.ranking.regrouping import edges
 from slowwave.scoring.ranking.word_pieces import needs_pieces
-
-Flags = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
-Matrix = npt.NDArray[np.float32]
 
 ASKED = (
     "namespace", "memory_id", "status", "sensitivity", "memory_type", "importance_tier", "source", "tags",
@@ -50,72 +46,6 @@ MAX_CONDITIONS = 64
 """Maximum conditions with a cached outcome (count)."""
 
 _NO_ROWS = np.empty(0, np.int64)
-
-
-class PartitionedVectors:
-    """Rows of a matrix in pieces, one of which may be in a mapped file.
-
-    Args:
-        pieces: Each (n, dimension), at least one.
-        partitions: Partitions of the first piece, whose rows are in their order then.
-    """
-
-    def __init__(self, *pieces: Matrix, partitions: Partitions | None = None) -> None:
-        self.partitions = partitions
-        self._pieces = tuple(piece for piece in pieces if len(piece)) or pieces[:1]
-        self._starts = np.cumsum([0, *map(len, self._pieces)])
-
-    def __len__(self) -> int:
-        """Return the rows of all pieces."""
-        return int(self._starts[-1])
-
-    def __getitem__(self, rows: Rows) -> Matrix:
-        """Return some of the rows, (len(rows), dimension)."""
-        if len(self._pieces) == 1:
-            return self._pieces[0][self._placed(rows)]
-        vectors = np.empty((len(rows), self._pieces[0].shape[1]), dtype=np.float32)
-        where = np.searchsorted(self._starts, rows, side="right") - 1
-        for number, piece in enumerate(self._pieces):
-            in_piece = where == number
-            offsets = rows[in_piece] - self._starts[number]
-            vectors[in_piece] = piece[offsets if number else self._placed(offsets)]
-        return vectors
-
-    def _placed(self, rows: Rows) -> Rows:
-        """Return the positions of rows in the first piece."""
-        return rows if self.partitions is None else self.partitions.place[rows].astype(np.int64)
-
-    def times(self, vector: Vector) -> Vector:
-        """Compute the product of every row and a vector, (n,)."""
-        # vecdot uses one thread: BLAS threads of parallel searches would wait for one another.
-        products = [np.vecdot(piece, vector) for piece in self._pieces]
-        if self.partitions is not None:
-            products[0] = products[0][self.partitions.place]
-        return np.concatenate(products) if len(products) > 1 else products[0]
-
-    def visited(self, vector: Vector, passing: Flags, size: int) -> tuple[Rows, Vector]:
-        """Return rows of the partitions nearest to a vector, all unpartitioned rows, and their products.
-
-        The product is -inf for a row that does not pass. Twice as many partitions are visited in each step
-        until `size` rows pass.
-        """
-        assert self.partitions is not None
-        order, first = self.partitions.order, self._pieces[0]
-        rows, near, count = [], [], 0
-        for places in self.partitions.nearest(vector):
-            rows.append(np.concatenate([order[start:end] for start, end in places]))
-            products = np.concatenate([np.vecdot(first[start:end], vector) for start, end in places])
-            through = passing[rows[-1]]
-            products[~through] = -np.inf
-            near.append(products)
-            count += int(np.count_nonzero(through))
-            if count >= size:
-                break
-        for start, piece in zip(self._starts[1:-1].tolist(), self._pieces[1:], strict=True):
-            end = start + len(piece)
-            rows.append(np.arange(start, end, dtype=np.int32))
-            near.append(np.where(passing[start:end], np.vecdot(piece, vector), np.float32(-np.inf)))
-        return np.concatenate(rows), np.concatenate(near)
 
 
 class MemoryRows:
@@ -210,17 +140,17 @@ class Snapshot:
         if len(self) >= MANY and not terms.pieces:  # of many pieces of similar weight, none is skipped
             weights, bound = self.words.said(*terms)
             return replace(
-                self._best(*maxscore_rows(self.words, weights, self._passing(where), size), size), bound=bound
+                self._best(*maxscore_rows(self.words, weights, self.passing(where), size), size), bound=bound
             )
         scores, bound = self.words.scores(*terms)
-        rows = np.flatnonzero((scores > 0) & self._passing(where))
+        rows = np.flatnonzero((scores > 0) & self.passing(where))
         return replace(self._best(rows, scores[rows], size), bound=bound)
 
     def nearest(self, vector: Vector, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
         if not vector.any() or not len(self):
             return self._best(np.empty(0, np.int64), np.empty(0), size)
-        passing = self._passing(where)
+        passing = self.passing(where)
         count = int(np.count_nonzero(passing))
         if self.vectors.partitions is not None and MAX_ROWS_PER_PASS * count >= len(self):
             rows, near = self.vectors.visited(vector, passing, size)
@@ -236,7 +166,7 @@ class Snapshot:
 
     def of(self, memory_ids: Sequence[str], where: str, most: int) -> SnapshotHits:
         """See `Channels`."""
-        passing = self._passing(where)
+        passing = self.passing(where)
         rows = [row for memory in memory_ids for row in self._rows(memory) if passing[row]]
         names = self.named("chunk_id", rows)
         order = sorted(range(len(rows)), key=names.__getitem__)[:most]
@@ -357,7 +287,7 @@ class Snapshot:
 
     def _visible(self, rows: Rows, where: str) -> Rows:
         rows = rows[rows < len(self)]
-        return rows[self._passing(where)[rows]] if len(rows) else rows
+        return rows[self.passing(where)[rows]] if len(rows) else rows
 
     def _mentioning(self, rows: Rows, where: str, most: int) -> pa.Table:
         rows = self._visible(rows, where)
@@ -367,7 +297,7 @@ class Snapshot:
 
     # -- conditions ------------------------------------------------------------------------------
 
-    def _passing(self, where: str) -> Flags:
+    def passing(self, where: str) -> Flags:
         """Return the existing rows that pass a condition."""
         cached = self.passed.get(where)
         if cached is None or len(cached) < len(self):

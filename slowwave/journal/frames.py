@@ -42,6 +42,8 @@ SAVE_SCHEMA = pl.Schema(
     }
 )
 
+FORGET_SCHEMA = pl.Schema({"subject": _TEXT, "occurred_at": _MOMENT})
+
 SOURCE_SCHEMA = pl.Schema(
     {
         "subject": _TEXT,

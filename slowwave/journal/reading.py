@@ -206,6 +206,14 @@ class Reader:
         is_first = pl.int_range(pl.len()).over("subject") == 0
         return saves.with_columns(before=before).filter(~is_first)
 
+    def forgets(self, namespace: str) -> pl.DataFrame:
+        """Return every forget of a namespace: ``subject`` and ``occurred_at``."""
+        from slowwave.journal.frames import FORGET_SCHEMA, to_frame
+
+        columns = [c[name] for name in FORGET_SCHEMA]
+        query = sa.select(*columns).where(c.kind == "forget", c.namespace == namespace)
+        return to_frame(self._all(query), FORGET_SCHEMA)
+
     def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
         """Return the newest save, forget or unreadable of each of these sources that has one."""
         if len(subjects) == 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -14,9 +13,8 @@ from slowwave.common.arguments import parsed_day, shown
 from slowwave.errors import ArgumentError
 from slowwave.home.visibility import Viewer, assistant_rows, open_rows, redact
 from slowwave.journal.kinds.note import is_released
-from slowwave.quality.admission.types import LIVE, RETIRED
-from slowwave.quality.outdated.related import outdated_among
-from slowwave.quality.outdated.updates import DatedPassage, Outdated, written_date
+from slowwave.lifecycle.newer_values import newer_values
+from slowwave.quality.admission.types import RETIRED
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant
@@ -27,7 +25,6 @@ CHANGED: Final = "changed"
 FORGOTTEN: Final = "forgotten"
 SUPERSEDED: Final = "superseded"
 KINDS: Final = (NEW, CHANGED, FORGOTTEN, SUPERSEDED)
-_PASSAGE = ("memory_id", "title", "content", "sensitivity", "status", "created_at", "updated_at")
 _TIME = pl.Datetime("us", "UTC")
 _EVENT: dict[str, pl.DataType | type[pl.DataType]] = {
     "at": _TIME, "kind": pl.String, "memory_id": pl.String, "event_id": pl.String, "by": pl.String,
@@ -41,7 +38,7 @@ class Timeline:
 
     Attributes:
         events: at, kind, memory_id, title, sensitivity, by, words; other and other_title of what supersedes
-            it; newer, newer_title and until of an update on the same page. Newest first.
+            it; newer, newer_title and until of its newer value. Newest first.
         total: Events of all pages (count).
         months: Every month with events (YYYY-MM) and their count, newest first.
     """
@@ -78,7 +75,7 @@ def timeline(
     )  # fmt: skip
     if viewer is Viewer.ASSISTANT:
         memories = memories.filter(assistant_rows())
-    events = pl.concat([_new(memories), _forgotten(memories), _superseded(tenant), _resaved(tenant)])
+    events = pl.concat([_new(memories), _forgotten(tenant, memories), _superseded(tenant), _resaved(tenant)])
     events = events.filter(pl.col("at").is_not_null()).join(
         memories.select("memory_id", "sensitivity"), on="memory_id"
     )
@@ -107,9 +104,14 @@ def _new(memories: pl.DataFrame) -> pl.DataFrame:
     return _frame(memories, at=pl.col("created_at"), kind=pl.lit(NEW), memory_id=name, by=by)
 
 
-def _forgotten(memories: pl.DataFrame) -> pl.DataFrame:
-    rows = memories.filter(pl.col("status") == RETIRED)
-    return _frame(rows, at=pl.col("retired_at"), kind=pl.lit(FORGOTTEN), memory_id=pl.col("memory_id"))
+def _forgotten(tenant: Tenant, memories: pl.DataFrame) -> pl.DataFrame:
+    """Return every forgetting, also of memories that somebody unforgot since."""
+    rows = memories.filter(pl.col("status") == RETIRED).select("memory_id", at="retired_at")
+    forgets = tenant.journal.forgets(tenant.namespace)
+    names = [ids.memory_id(tenant.namespace, subject) for subject in forgets["subject"]]
+    told = forgets.select(pl.Series("memory_id", names, pl.String), at="occurred_at")
+    rows = pl.concat([rows.with_columns(pl.col("at").cast(_TIME)), told]).unique()
+    return _frame(rows, at=pl.col("at"), kind=pl.lit(FORGOTTEN), memory_id=pl.col("memory_id"))
 
 
 def _superseded(tenant: Tenant) -> pl.DataFrame:
@@ -136,9 +138,14 @@ def _described(tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame) -> li
     """Return the rows of a page with titles and words."""
     names = [*page["memory_id"], *page["other"].drop_nulls()]
     rows = tenant.store.read_by(
-        "memories", "memory_id", names, columns=_PASSAGE, also=tenant.mine("content_hash IS NOT NULL")
+        "memories",
+        "memory_id",
+        names,
+        columns=["memory_id", "title", "sensitivity"],
+        also=tenant.mine("content_hash IS NOT NULL"),
     )
-    ends = _outdated(rows.filter(open_rows() & (pl.col("status") == LIVE)), tenant.space.now())
+    begun = page.filter(pl.col("kind").is_in([NEW, CHANGED]))
+    ends = newer_values(tenant, begun["memory_id"].unique(maintain_order=True).to_list())
     rows = redact(rows, ~open_rows(), "title")
     titles = dict(rows.select("memory_id", "title").iter_rows())
     visible = set(memories["memory_id"]) if page["other"].null_count() < page.height else set()
@@ -151,23 +158,11 @@ def _described(tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame) -> li
         words = _words(row, entry)
         more = {"title": titles.get(row["memory_id"]) or "", "other": other, "words": words}
         end = ends.get(row["memory_id"]) if row["kind"] in (NEW, CHANGED) else None
-        until = {"newer": end.newest, "until": end.until} if end else {"newer": "", "until": None}
-        newer_title = titles.get(until["newer"]) or ""
+        until = {"newer": end.memory_id, "until": end.until} if end else {"newer": "", "until": None}
+        newer_title = end.title if end else ""
         more |= {"other_title": titles.get(other or "") or "", "newer_title": newer_title}
         described.append(row | more | until)
     return described
-
-
-def _outdated(rows: pl.DataFrame, now: datetime) -> dict[str, Outdated]:
-    """Return the updates among the current open memories of a page (rule 3.12)."""
-    passages = [
-        DatedPassage(
-            row["memory_id"], row["title"] or "", row["content"] or "", row["sensitivity"] or "",
-            row["created_at"], row["updated_at"],
-        )
-        for row in rows.iter_rows(named=True)
-    ]  # fmt: skip
-    return outdated_among([one for one in passages if (written_date(one.text) or now) <= now])
 
 
 def _words(row: Mapping[str, Any], entry: Entry | None) -> str:

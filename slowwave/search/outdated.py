@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -16,11 +16,16 @@ from slowwave.store.frames import column_values
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
 FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
-_COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at")
+_COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at", "ordinal")
 
 
 def outdated_candidates(
-    query: str, vector_rank: np.ndarray, bm25_rank: np.ndarray, shown: pa.Table, now: datetime | None
+    query: str,
+    vector_rank: np.ndarray,
+    bm25_rank: np.ndarray,
+    shown: pa.Table,
+    now: datetime | None,
+    first_texts: Callable[[Sequence[str]], Mapping[str, str]],
 ) -> dict[str, Outdated]:
     """Return the newer memories of each candidate with an outdated value.
 
@@ -32,6 +37,7 @@ def outdated_candidates(
         bm25_rank: (n,) the same for the full-text channel.
         shown: Their columns, one row a candidate.
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
+        first_texts: Returns the first passage of some memories, whose dates later ones have.
     """
     question = Question.of(query)
     if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
@@ -47,23 +53,40 @@ def outdated_candidates(
         texts = shown.column("text").take(pa.array(further)).to_pylist()
         may_tell = may_tell_more(texts, question.keys, counts=bool(question.counted))
         telling = further[may_tell].tolist()
-    return outdated_memories(
-        question, list(_passages(shown, best.tolist(), now)), list(_passages(shown, telling, now))
-    )
+    near, more = _Passages(shown, best.tolist()), _Passages(shown, telling)
+    found = outdated_memories(question, near.of({}, now), more.of({}, now))
+    if found and (later := near.later | more.later):  # few searches find any: others do not read the dates
+        dates = {name: written_date(text) for name, text in first_texts(sorted(later)).items()}
+        if any(dates.values()):
+            found = outdated_memories(question, near.of(dates, now), more.of(dates, now))
+    return found
 
 
-def _passages(shown: pa.Table, rows: list[int], now: datetime | None) -> Iterator[DatedPassage]:
-    taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
-    for memory_id, title, text, sensitivity, status, created, updated in zip(
-        *map(column_values, taken), strict=True
-    ):
-        if status == SUPERSEDED or (now and (written_date(text) or now) > now):
-            continue
-        yield DatedPassage(
-            memory_id=memory_id,
-            title=title or "",
-            text=text,
-            sensitivity=sensitivity or "",
-            created_at=created,
-            updated_at=updated,
-        )
+class _Passages:
+    """Candidates at some rows.
+
+    Attributes:
+        later: Memories of passages that are not the first one and have no date of their own.
+    """
+
+    def __init__(self, shown: pa.Table, rows: list[int]) -> None:
+        taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
+        self._rows = list(zip(*map(column_values, taken), strict=True))
+        self.later = {row[0] for row in self._rows if row[-1] and not written_date(row[2])}
+
+    def of(self, dates: Mapping[str, datetime | None], now: datetime | None) -> list[DatedPassage]:
+        """Return the passages that are compared.
+
+        Args:
+            dates: Dates of memories, for their later passages.
+            now: Moment of the search.
+        """
+        passages = [
+            DatedPassage(
+                memory_id, title or "", text, sensitivity or "", created, updated,
+                dates.get(memory_id) if ordinal else None,
+            )
+            for memory_id, title, text, sensitivity, status, created, updated, ordinal in self._rows
+            if status != SUPERSEDED
+        ]  # fmt: skip
+        return [passage for passage in passages if now is None or not passage.is_ahead(now)]

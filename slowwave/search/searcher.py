@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,9 +24,8 @@ from slowwave.common.ids import normalised_query
 from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
-from slowwave.home.snapshots import snapshots_in
+from slowwave.home.channels import channels_in
 from slowwave.index.channels import DIGITS, Channels, Hits
-from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
 from slowwave.quality.admission.types import SUPERSEDED
@@ -174,7 +172,9 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
-        outdated = outdated_candidates(query, channels["vector_rank"], channels["bm25_rank"], shown, now)
+        outdated = outdated_candidates(
+            query, channels["vector_rank"], channels["bm25_rank"], shown, now, chunks.first_texts
+        )
         pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
@@ -264,13 +264,7 @@ def searcher_in(space: Workspace) -> Searcher:
 
 
 def _searcher(space: Workspace) -> Searcher:
-    tables = cache(lambda namespace: TableChannels(space.store, namespace))
-    snapshots = snapshots_in(space)
-
-    def channels(namespace: str) -> Channels[Any]:
-        return snapshots.of(namespace) or tables(namespace)
-
-    return Searcher(channels, space.embedder, signals_in(space), learned_boost(space))
+    return Searcher(channels_in(space), space.embedder, signals_in(space), learned_boost(space))
 
 
 def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits

@@ -13,8 +13,8 @@ from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import HIDDEN, Viewer, assistant_rows, is_open, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
-from slowwave.lifecycle.newer_values import NewerValue
-from slowwave.search.subject_line import NEIGHBOURS, LineEntry, has_neighbours, neighbour_query, subject_line
+from slowwave.lifecycle.newer_values import newer_values
+from slowwave.search.subject_line import subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, usage
@@ -48,7 +48,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     calls: list[Callable[[], Any]] = [
         lambda: request.memory.history(name, viewer=request.viewer),
         lambda: _labels(request, name),
-        lambda: _neighbours(request, record),
+        lambda: newer_values(request.memory.tenant, [name]).get(name),
         # The line in time quotes texts beside others, so one that was secret is not in it.
         lambda: request.memory.history(name, viewer=Viewer.REPORT) if is_open(record.sensitivity) else None,
     ]
@@ -57,15 +57,15 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
             lambda: _taught(request, name),
             lambda: stats_of(request.memory.home, record, as_of=request.now),
         ]
-    events, labels, neighbours, open_events, *personal = together(*calls)
+    events, labels, newer, open_events, *personal = together(*calls)
     line, links = together(
-        lambda: subject_line(request.memory.tenant, record, open_events or events, neighbours),
+        lambda: subject_line(request.memory.tenant, record, open_events or events),
         lambda: _links(request, record, events),
     )
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
-        "newer": _newer(line, record.memory_id),
+        "newer": newer,
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:]),
@@ -94,24 +94,6 @@ def _is_quarantined(request: PageRequest, name: str) -> bool:
 def _labels(request: PageRequest, name: str) -> dict[str, Any]:
     where = request.memory.tenant.mine(one_of("memory_id", [name]))
     return request.memory.store.read("memories", where, columns=_LABELS).row(0, named=True)
-
-
-def _neighbours(request: PageRequest, record: MemoryRecord) -> list[tuple[str, str]]:
-    """Return ids and passages of the nearest memories that this reader may find."""
-    if not has_neighbours(record):
-        return []
-    query = neighbour_query(record)
-    found = request.memory.search(query, limit=NEIGHBOURS + 1, include_weak=True, log=False)
-    return [(result.memory_id, result.text) for result in found]
-
-
-def _newer(line: list[LineEntry], memory_id: str) -> NewerValue | None:
-    """Return the memory that outdates one, according to its line in time."""
-    titles = {entry.memory_id: entry.title for entry in line}
-    for entry in line:
-        if entry.memory_id == memory_id and not entry.event and entry.until and entry.newer:
-            return NewerValue(entry.newer, titles.get(entry.newer, ""), entry.until)
-    return None
 
 
 def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

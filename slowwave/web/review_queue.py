@@ -172,7 +172,7 @@ def decisions(request: PageRequest) -> ShownPage:
 
 
 def _authors(request: PageRequest, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return who saved the new note of each decision, as far as the journal has it."""
+    """Return the user who saved the new note of each decision, if the journal has it."""
     events = {row["decision_id"]: ids.event_of(row["revision"] or "") for row in rows}
     entries = request.memory.journal.entries({event for event in events.values() if event})
     return {name: entries[event].principal for name, event in events.items() if event in entries}

@@ -135,6 +135,19 @@ def test_what_is_secret_only_a_person_sees_who_names_it(api):
     assert "quuxzyx" not in api.ask("POST", "/v1/search", {"query": "the code of the gate"}, by="person").text
 
 
+def test_a_list_names_the_newer_value_of_an_outdated_memory_to_everybody(api):
+    march, april = (datetime(2026, month, 2, tzinfo=UTC) for month in (3, 4))
+    old = api.memory.save("The rate limit is 100 requests a minute.", created_at=march).memory_id
+    text = "The rate limit was raised to 200 requests a minute."
+    new = api.memory.save(text, title="Raised", created_at=april).memory_id
+    secret = "The rate limit was raised to 300 requests a minute."
+    api.memory.save(secret, created_at=datetime(2026, 5, 2, tzinfo=UTC), sensitivity="secret")
+    for by in ("reader", "assistant", "person"):
+        rows = api.of("GET", "/v1/memories", by=by)["memories"]
+        marks = {row["memory_id"]: (row["outdated_by"], row["newer_title"]) for row in rows}
+        assert {name: mark for name, mark in marks.items() if mark[0]} == {old: (new, "Raised")}
+
+
 def test_what_was_forgotten_only_a_person_reads_and_lists(api):
     name = api.ids["battery"]
     api.of("DELETE", f"/v1/memories/{name}")

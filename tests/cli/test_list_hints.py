@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -41,3 +43,21 @@ def test_the_states_that_help_and_error_name(listed):
     done = listed("--state", "store")
     assert "current, merged, outdated, forgotten, quarantined, stored or all" in " ".join(done.output.split())
     assert "stored (all" in listed("--help").output
+
+
+def test_an_outdated_memory_is_marked_with_the_newer_one(memory, run):
+    march, april = (datetime(2026, month, 2, tzinfo=UTC) for month in (3, 4))
+    old = memory.save("The rate limit is 100 requests a minute.", title="Limit", created_at=march).memory_id
+    text = "The rate limit was raised to 200 requests a minute."
+    new = memory.save(text, title="Raised", created_at=april).memory_id
+    rows = {
+        row["memory_id"]: (row["outdated_by"], row["newer_title"], row["valid_until"])
+        for row in json.loads(run("list", "-n", "ada", "--json").stdout)["memories"]
+    }
+    assert rows == {old: (new, "Raised", "2026-04-02T00:00:00+00:00"), new: ("", "", None)}
+    listed = " ".join(run("list", "-n", "ada").stdout.split())
+    mark = re.search(r"(\w+): outdated, until 2 April 2026: see Raised \((\w+)\)", listed)
+    assert old.startswith(mark[1])
+    assert new.startswith(mark[2])
+    shown = " ".join(run("get", old, "-n", "ada").stdout.split())
+    assert f"outdated, until 2 April 2026: see Raised ({new})" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories, update_of, written_date
+from slowwave.quality.outdated.related import first_newer
+from slowwave.quality.outdated.updates import DatedPassage, next_value, outdated_memories, written_date
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -286,19 +288,62 @@ def test_one_memory_is_asked_for_with_the_same_result_as_all(drawn, words, by_it
     ]
     question = Question.answered_by(words) if by_itself else Question.of(words)
     found = outdated_memories(question, passages)
-    asked = {one.memory_id: update_of(one.memory_id, question, passages) for one in passages}
-    assert {name: update for name, update in asked.items() if update} == found
+    asked = {one.memory_id: next_value(one.memory_id, question, passages) for one in passages}
+    following = {name: update.following for name, update in found.items()}
+    assert {name: newer.memory_id for name, newer in asked.items() if newer} == following
 
 
-def test_one_memory_of_a_chain_points_to_its_newest():
+def test_each_memory_of_a_chain_has_the_next_one():
     texts = [OLD, NEW, "The API limit was raised to 700 requests a minute."]
     chain = [passage(str(at), text, JANUARY + timedelta(days=at)) for at, text in enumerate(texts)]
     question = Question.of(LIMIT)
-    assert [update_of(str(at), question, chain) for at in range(3)] == [
-        outdated_memories(question, chain).get(str(at)) for at in range(3)
-    ]
-    assert update_of("0", question, chain).newest == "2"
-    assert update_of("2", question, chain) is None
+    assert [next_value(str(at), question, chain) for at in range(3)] == [chain[1], chain[2], None]
+    assert outdated_memories(question, chain)["0"].newest == "2"
+
+
+BINS = "The crew empties the bins once a week, **Monday at 7:00**."
+MOVED = "The crew empties the bins each week on **Friday at 7:00**. It replaces the Monday round."
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "is_update"),
+    [
+        ("Bins move to Friday", MOVED, True),
+        ("Bins of the harbour move to Friday", MOVED, False),
+        ("Bins move to Friday", MOVED.replace("It replaces", "It follows"), False),
+        ("Bins move to Friday", MOVED.replace("the Monday", "the Tuesday"), False),
+    ],
+)
+def test_a_text_that_names_the_value_it_replaces_may_have_it_in_bold_and_another_title(
+    title, text, is_update
+):
+    old, new = passage("old", BINS, title="Bin day is Monday"), passage("new", text, MARCH, title)
+    assert (first_newer([old], [new]) is new) is is_update
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("The door opens at **8:00** on all days.", ["8:0"]),
+        ("- **Opening**: at 8:00 on all days.", []),
+        ("The door: **Opening**: at 8:00 on all days.", []),
+    ],
+)
+def test_bold_words_within_a_sentence_are_read_and_labels_of_lists_are_not(text, values):
+    from slowwave.quality.outdated.statements import statements_of
+
+    assert [value.value for value in statements_of(text).values if value.kind == "clock"] == values
+
+
+def test_the_date_of_a_memory_is_that_of_its_later_passages():
+    old, new = passage("old", OLD, MARCH), passage("new", NEW, JANUARY)
+    assert outdated_memories(Question.of(LIMIT), [old, new]) == {}
+    april = datetime(2026, 4, 2, tzinfo=UTC)
+    later = replace(new, written=april)
+    assert outdated_memories(Question.of(LIMIT), [old, later])["old"].until == april
+    assert later.is_ahead(MARCH)
+    assert not later.is_ahead(april)
+    assert replace(later, text=f"[2026-03-04] {NEW}").moment == datetime(2026, 3, 4, tzinfo=UTC)
 
 
 def test_memories_that_nothing_replaces_are_compared_once_each(monkeypatch):
@@ -313,5 +358,6 @@ def test_memories_that_nothing_replaces_are_compared_once_each(monkeypatch):
         passage(place, f"The battery of its gauge lasts {at + 5} weeks.", JANUARY + timedelta(days=at), place)
         for at, place in enumerate(places)
     ]
-    assert related.outdated_among(gauges) == {}
+    for at, gauge in enumerate(gauges):
+        assert related.first_newer([gauge], gauges[:at] + gauges[at + 1 :]) is None
     assert 0 < len(compared) <= 2 * 10 * 9 / 2  # two questions of each: its title and its sentence

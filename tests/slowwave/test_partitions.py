@@ -15,8 +15,8 @@ from snapshot_helpers import MANY as ROOM
 import slowwave
 from slowwave.index import incremental_snapshot, mmap_snapshot, partitions, snapshot
 from slowwave.index.incremental_snapshot import Snapshots, leave_files
+from slowwave.index.partitioned_vectors import PartitionedVectors
 from slowwave.index.partitions import MIN_PROBES, Partitions, count_for, parted, probes_for
-from slowwave.index.snapshot import PartitionedVectors
 from slowwave.memory import Memory
 from slowwave.search import Filters
 

@@ -146,7 +146,7 @@ def test_a_condition_lets_through_what_it_does_in_the_table(open_memory, filters
     memory.save_many(notes)
     snapshot = Snapshots(memory.store, MANY).of("ada")
     where = filters.where("ada")
-    passing = snapshot.named("chunk_id", np.flatnonzero(snapshot._passing(where)))
+    passing = snapshot.named("chunk_id", np.flatnonzero(snapshot.passing(where)))
     expected = memory.store.read("chunks", where, columns=["chunk_id"])["chunk_id"]
     assert sorted(passing) == sorted(expected)
 

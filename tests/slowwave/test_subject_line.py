@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from slowwave.memory import Memory
-from slowwave.quality.outdated.related import outdated_among
+from slowwave.quality.outdated.related import first_newer
 from slowwave.quality.outdated.updates import DatedPassage
-from slowwave.search.subject_line import LineEntry, neighbour_query, subject_line
+from slowwave.search.subject_line import LineEntry, subject_line
 
 MARCH, APRIL, MAY = (datetime(2026, month, 2, tzinfo=UTC) for month in (3, 4, 5))
 LOW = "The rate limit is 100 requests a minute."
@@ -19,10 +19,7 @@ OTHER = "The battery of the northern gauge lasts eleven weeks in winter."
 
 
 def line_of(memory: Memory, memory_id: str) -> list[LineEntry]:
-    record = memory.get(memory_id)
-    found = memory.search(neighbour_query(record), limit=11, include_weak=True, log=False)
-    events = memory.history(memory_id)
-    return subject_line(memory.tenant, record, events, [(one.memory_id, one.text) for one in found])
+    return subject_line(memory.tenant, memory.get(memory_id), memory.history(memory_id))
 
 
 def passage(name: str, text: str, at: datetime, sensitivity: str = "internal") -> DatedPassage:
@@ -30,11 +27,12 @@ def passage(name: str, text: str, at: datetime, sensitivity: str = "internal") -
 
 
 def test_the_own_words_of_memories_are_the_questions_of_the_rule():
-    passages = [passage("a", LOW, MARCH), passage("b", HIGH, APRIL), passage("c", OTHER, MAY)]
-    (update,) = outdated_among(passages).items()
-    assert (update[0], update[1].newest, update[1].until) == ("a", "b", APRIL)
-    assert outdated_among([passages[0], passage("b", HIGH, APRIL, "public")]) == {}
-    assert outdated_among([]) == {}
+    low, high, other = passage("a", LOW, MARCH), passage("b", HIGH, APRIL), passage("c", OTHER, MAY)
+    assert first_newer([low], [other, high]) is high
+    assert first_newer([high], [low, other]) is None
+    assert first_newer([low], [passage("b", HIGH, APRIL, "public")]) is None
+    assert first_newer([low], []) is None
+    assert first_newer([], [high]) is None
 
 
 def test_old_and_new_values_are_one_line_from_each_of_their_pages(memory):

@@ -34,13 +34,14 @@ def test_everything_that_happens_to_memories_is_listed_newest_first(person, memo
     memory.forget(kettle)
     page = person.text("/timeline")
     assert said(page) == [
-        "forgotten Kettle", "no longer forgotten Lamp · application", "labels changed Lamp · application",
-        "text changed Lamp · application", "new Kettle · application", "new Lamp · application",
+        "forgotten Kettle", "no longer forgotten Lamp · application", "forgotten Lamp",
+        "labels changed Lamp · application", "text changed Lamp · application", "new Kettle · application",
+        "new Lamp · application",
     ]  # fmt: skip
     assert "2 Mar 2026" in page
     assert "2026-03 (1)" in words(page)
     assert said(person.text("/timeline?month=2026-03")) == ["new Lamp · application"]
-    assert said(person.text("/timeline?kind=forgotten")) == ["forgotten Kettle"]
+    assert said(person.text("/timeline?kind=forgotten")) == ["forgotten Kettle", "forgotten Lamp"]
     assert "Nothing matches these filters." in person.words("/timeline?month=1999-01")
 
 
