@@ -339,7 +339,7 @@ def search_index(
             parted_from=settings.ann_min_chunks,
             wanted_recall=settings.vector_index_recall,
         )
-        remove_replaced(store, maintained_at)
+        remove_replaced(store, maintained_at, pause=_pause)
     for name, why in snapshots.failed.items():
         context.log.warning(
             f"Cannot write the snapshot file of {name}: {why}. Each process builds its own copy."
@@ -368,6 +368,11 @@ def search_index(
             **failed_metadata,
         },
     )
+
+
+def _pause(seconds: float) -> None:
+    with task("waiting until no reader needs the replaced files"):
+        time.sleep(seconds)
 
 
 ASSETS = defined_in(globals())

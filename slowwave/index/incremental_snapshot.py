@@ -100,7 +100,7 @@ class IncrementalSnapshot(IncrementalTableCache):
     def known_by(self, rows: pa.Table) -> pa.Table:
         """See `IncrementalTableCache`; of a search text, which is as long as the text, a hash is enough."""
         known = rows.select(self._columns)
-        texts = pl.Series(known.column(SEARCH_TEXT), dtype=pl.String).fill_null("")
+        texts = pl.Series(known.column(SEARCH_TEXT), dtype=pl.String)
         place = known.schema.get_field_index(SEARCH_TEXT)
         return known.set_column(place, SEARCH_TEXT, pa.array(texts.hash(seed=1).to_numpy()))
 
