@@ -57,16 +57,16 @@ class Maintained:
 def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
     """Compact every table, update its indexes, and drop versions older than `keep_versions`.
 
-    Tables that direct saves write to drop them after `KEPT`.
+    Tables that direct saves write to, and those that follow from others, drop them after `KEPT`.
     """
-    by_day = _tables_by_day(store)
+    briefly = _briefly_kept(store)
     done = []
     for name in sorted(store.db.list_tables().tables):
         table = store.db.open_table(name)
         if table.list_indices() or table.stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
             compact(table)
         dataset = _dataset(store, name)
-        kept = min(keep_versions, KEPT) if name in by_day else keep_versions
+        kept = min(keep_versions, KEPT) if name in briefly else keep_versions
         stats = dataset.cleanup_old_versions(kept, error_if_tagged_old_versions=False)
         done.append(Maintained(name, int(table.count_rows()), stats.old_versions, stats.bytes_removed))
     return done
@@ -87,7 +87,7 @@ def remove_replaced(
         pause: Waits for so many seconds.
     """
     replaced = {}
-    for name in sorted(_tables_by_day(store)):
+    for name in sorted(_briefly_kept(store)):
         removable = _dataset(store, name).explain_cleanup_old_versions(
             timedelta(0), error_if_tagged_old_versions=False
         )
@@ -102,9 +102,16 @@ def remove_replaced(
     return removed
 
 
-def _tables_by_day(store: Store) -> set[str]:
-    """Return the physical names of the tables that saves and searches write to all day."""
-    return {store.physical(spec.name) for spec in store.specs.values() if spec.partition is None}
+def _briefly_kept(store: Store) -> set[str]:
+    """Return the physical names of the tables whose old versions are kept only for `KEPT`.
+
+    Saves and searches write to them all day, or their rows follow from other tables.
+    """
+    return {
+        store.physical(spec.name)
+        for spec in store.specs.values()
+        if spec.partition is None or not spec.recorded
+    }
 
 
 def _dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset

@@ -12,6 +12,7 @@ from slowwave.store.maintenance import maintain, remove_replaced
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW = timedelta(0)
+VECTOR = [1.0] * 8
 
 
 def save(store, number: int) -> None:
@@ -83,8 +84,10 @@ def test_versions_of_tables_that_are_saved_to_all_day_go_as_soon_as_by_day(store
     for number in range(3):
         save(store, number)
         store.upsert("staged_notes", row)
+        store.upsert("embedded_chunks", pl.DataFrame({"embedded_id": [f"{number}"], "vector": [VECTOR]}))
     done = {one.table: one.versions_removed for one in maintain(store, keep_versions=timedelta(days=1))}
     assert done["memories"] > 0
+    assert done["embedded_chunks"] > 0  # it follows from other tables
     assert done["staged_notes"] == 0
 
 
