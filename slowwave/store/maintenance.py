@@ -77,7 +77,7 @@ def remove_replaced(
 ) -> int:
     """Remove the files that a compaction replaced; return their size (bytes).
 
-    A compaction writes large tables anew, and readers may need the replaced files for `KEPT`. Without this
+    A compaction writes large tables again, and readers may need the replaced files for `KEPT`. Without this
     call they would stay until the next maintenance, and the tables take twice their size.
 
     Args:
