@@ -1,5 +1,6 @@
 """Assets of ingest: staged_notes -> gate_verdicts -> embedded_chunks -> memories -> search_index."""
 
+import time
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -44,7 +45,7 @@ from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
-from slowwave.store.maintenance import maintain
+from slowwave.store.maintenance import maintain, remove_replaced
 from slowwave.store.text import create_full_text_indexes
 from slowwave.vaults import vault
 
@@ -330,6 +331,7 @@ def search_index(
             needed=bool(large),
         )
         kept = maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))
+        maintained_at = time.monotonic()
         snapshots = leave_files(
             store,
             max_bytes,
@@ -337,6 +339,7 @@ def search_index(
             parted_from=settings.ann_min_chunks,
             wanted_recall=settings.vector_index_recall,
         )
+        remove_replaced(store, maintained_at, pause=_pause)
     for name, why in snapshots.failed.items():
         context.log.warning(
             f"Cannot write the snapshot file of {name}: {why}. Each process builds its own copy."
@@ -365,6 +368,11 @@ def search_index(
             **failed_metadata,
         },
     )
+
+
+def _pause(seconds: float) -> None:
+    with task("waiting until no reader needs the replaced files"):
+        time.sleep(seconds)
 
 
 ASSETS = defined_in(globals())

@@ -15,7 +15,7 @@ import slowwave
 from slowwave.embedding import Embedder
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.store.indexes import refresh_vector_index
-from slowwave.store.maintenance import maintain
+from slowwave.store.maintenance import maintain, remove_replaced
 from slowwave.store.text import create_full_text_indexes
 
 NAMESPACE = "bench"
@@ -75,7 +75,9 @@ class Slowwave(Peer):
             needed=bool(searched_in_table(store, most_bytes)),
         )  # fmt: skip
         maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))
+        maintained_at = time.monotonic()
         leave_files(store, most_bytes)
+        remove_replaced(store, maintained_at, pause=self.rest)
 
     def save(self, row: Row) -> None:
         """Save one."""

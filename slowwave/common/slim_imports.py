@@ -7,6 +7,7 @@ expectation each (0.8 s); LanceDB loads the validators of every call of a REST c
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,7 @@ def load_tables() -> None:
     start, and PyArrow its pandas.
     """
     if "lancedb" not in sys.modules:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's own one reserves 8 MB
         pandas_when_used()
         with ExitStack() as until_loaded:
             for context in (when_used(*TABLES), *map(classes_when_used, UNUSED), unchecked_overrides()):

@@ -105,7 +105,11 @@ class IncrementalTableCache(ABC):
         self.too_large = False
         self._parts: dict[str, Part] = {}
         self.alive = np.empty(0, dtype=np.bool_)
-        self.kept = ChunkedColumns(self._store.specs[self._table].schema.empty_table().select(self._columns))
+        self.kept = ChunkedColumns(self.known_by(self._store.specs[self._table].schema.empty_table()))
+
+    def known_by(self, rows: pa.Table) -> pa.Table:
+        """Return the columns of rows that are kept; moved rows are recognised by them."""
+        return rows.select(self._columns)
 
     @abstractmethod
     def take_in(self, rows: pa.Table) -> None:
@@ -220,7 +224,7 @@ class IncrementalTableCache(ABC):
         new = pa.concat_tables(tables) if tables else None
         if new is not None and new.num_rows:
             self.take_in(new)
-            self.kept = self.kept.with_more(new.select(self._columns))
+            self.kept = self.kept.with_more(self.known_by(new))
             alive = np.concatenate([alive, np.ones(new.num_rows, dtype=np.bool_)])
         self.alive = alive
 
@@ -280,7 +284,7 @@ class IncrementalTableCache(ABC):
 
     def _moved(self, scanned: pa.Table, movable: Rows) -> Rows:
         """Return the number of each known row; -1 for others."""
-        known_hashes, new_hashes = _hashes(self.kept.take(movable)), _hashes(scanned.select(self._columns))
+        known_hashes, new_hashes = _hashes(self.kept.take(movable)), _hashes(self.known_by(scanned))
         order = np.argsort(known_hashes)
         place = order[
             np.minimum(np.searchsorted(known_hashes, new_hashes, sorter=order), len(known_hashes) - 1)

@@ -29,7 +29,8 @@ from slowwave.store.frames import frame_of
 if TYPE_CHECKING:
     import lance
 
-COLUMNS = (*SHOWN, "namespace", "search_text", "embedding_hash")
+SEARCH_TEXT = "search_text"
+COLUMNS = (*SHOWN, "namespace", SEARCH_TEXT, "embedding_hash")
 """Columns of a chunk without its vector; rows equal in all of them have the same vector."""
 
 ROW_BYTES = 2_500
@@ -100,6 +101,13 @@ class IncrementalSnapshot(IncrementalTableCache):
         self._partitions: Partitions | None = None
         self._mapped: Matrix = np.empty((0, self._store.identity.dimension), np.float32)
         self._vectors = GrowingMatrix(self._store.identity.dimension)
+
+    def known_by(self, rows: pa.Table) -> pa.Table:
+        """See `IncrementalTableCache`; of a search text, which is as long as the text, a hash is enough."""
+        known = rows.select(self._columns)
+        texts = pl.Series(known.column(SEARCH_TEXT), dtype=pl.String)
+        place = known.schema.get_field_index(SEARCH_TEXT)
+        return known.set_column(place, SEARCH_TEXT, pa.array(texts.hash(seed=1).to_numpy()))
 
     def recall(self, data: lance.LanceDataset) -> bool:
         """Map the nightly file, if there is one; see `IncrementalTableCache`."""
@@ -288,7 +296,7 @@ def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:
 
 def _extended(words: WordIndex, rows: pa.Table, vocabulary: Vocabulary, table: Any) -> WordIndex:  # noqa: ANN401
     """Return the word index extended by more rows."""
-    texts = pl.Series(rows.column("search_text"), dtype=pl.String).fill_null("")
+    texts = pl.Series(rows.column(SEARCH_TEXT), dtype=pl.String).fill_null("")
     return words.appended(*vocabulary.of_texts(texts, table), rows.num_rows)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 FOLDER = "_search"
-FORMAT = 3
+FORMAT = 4
 TABLE = "chunks"
 Facts = dict[str, Any]
 
@@ -268,6 +268,7 @@ def _identity(store: Store, namespace: str, columns: Sequence[str]) -> Facts:
         "columns": digest(*kinds),
         "words": digest(WORD, repr(full_text_config())),
         "lance": lance.__version__,
+        "hashes": pl.__version__,
     }
 
 

@@ -12,7 +12,8 @@ Old versions are removed through pylance: LanceDB's own clean-up removes nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -39,6 +40,9 @@ GROWTH = 4
 KEPT = timedelta(seconds=30)
 """Time for which an old version is kept: longer than any one query takes."""
 
+WORTH_WAITING = 32 * 2**20
+"""Replaced files for which `remove_replaced` waits (bytes)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
@@ -53,23 +57,69 @@ class Maintained:
 def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
     """Compact every table, update its indexes, and drop versions older than `keep_versions`.
 
-    Tables that direct saves write to drop them after `KEPT`.
+    Tables that direct saves write to, and those that follow from others, drop them after `KEPT`.
     """
-    import lance
-
-    by_day = {store.physical(spec.name) for spec in store.specs.values() if spec.partition is None}
+    briefly = _briefly_kept(store)
     done = []
     for name in sorted(store.db.list_tables().tables):
         table = store.db.open_table(name)
         if table.list_indices() or table.stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
             compact(table)
-        dataset = lance.dataset(
-            f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
-        )
-        kept = min(keep_versions, KEPT) if name in by_day else keep_versions
+        dataset = _dataset(store, name)
+        kept = min(keep_versions, KEPT) if name in briefly else keep_versions
         stats = dataset.cleanup_old_versions(kept, error_if_tagged_old_versions=False)
         done.append(Maintained(name, int(table.count_rows()), stats.old_versions, stats.bytes_removed))
     return done
+
+
+def remove_replaced(
+    store: Store, since: float, *, worth: int = WORTH_WAITING, pause: Callable[[float], None] = time.sleep
+) -> int:
+    """Remove the files that a compaction replaced; return their size (bytes).
+
+    A compaction writes large tables again, and readers may need the replaced files for `KEPT`. Without this
+    call they would stay until the next maintenance, and the tables take twice their size.
+
+    Args:
+        store: Its tables were compacted.
+        since: When the compaction ended (`time.monotonic`); waits until `KEPT` after it.
+        worth: With less to remove, there is no wait, and nothing is removed.
+        pause: Waits for so many seconds.
+    """
+    replaced = {}
+    for name in sorted(_briefly_kept(store)):
+        removable = _dataset(store, name).explain_cleanup_old_versions(
+            timedelta(0), error_if_tagged_old_versions=False
+        )
+        replaced[name] = int(removable.stats.bytes_removed)
+    if sum(replaced.values()) < worth:
+        return 0
+    pause(max(0.0, since + KEPT.total_seconds() - time.monotonic()))
+    removed = 0
+    for name in (name for name, size in replaced.items() if size):
+        stats = _dataset(store, name).cleanup_old_versions(KEPT, error_if_tagged_old_versions=False)
+        removed += int(stats.bytes_removed)
+    return removed
+
+
+def _briefly_kept(store: Store) -> set[str]:
+    """Return the physical names of the tables whose old versions are kept only for `KEPT`.
+
+    Saves and searches write to them all day, or their rows follow from other tables.
+    """
+    return {
+        store.physical(spec.name)
+        for spec in store.specs.values()
+        if spec.partition is None or not spec.recorded
+    }
+
+
+def _dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
+    import lance
+
+    return lance.dataset(
+        f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
+    )
 
 
 def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
@@ -145,11 +195,7 @@ def _update_index(dataset: Any, index: str) -> None:  # noqa: ANN401 - Lance has
 
 def _maintain_table(store: Store, name: str, *, compact: bool, index: bool) -> bool:
     """Compact, index, remove old versions; return False if another process changes the table."""
-    import lance
-
-    dataset = lance.dataset(
-        f"{store.uri.rstrip('/')}/{store.physical(name)}.lance", storage_options=store.storage_options or None
-    )
+    dataset = _dataset(store, store.physical(name))
     try:
         if compact:
             dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS, num_threads=1)

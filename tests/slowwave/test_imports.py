@@ -83,7 +83,8 @@ def test_a_command_begins_without_what_it_has_no_use_for():
     told = LOADED.format(rest)
     if sys.version_info < (3, 12):
         assert answer(f"import lancedb\n{told}") == ["True"]  # or nothing is left to do here
-    assert answer(f"{COMMAND}{told}") == ["False"]
+    pool = "import pyarrow as pa; print(pa.default_memory_pool().backend_name)"
+    assert answer(f"{COMMAND}{told}\n{pool}") == ["False", "system"]
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 import lance
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 import warm
 from hypothesis import given, settings
@@ -21,12 +22,14 @@ from hypothesis import strategies as st
 from snapshot_helpers import KINDS, MANY, QUERIES, assert_follows, happen, text
 
 from slowwave.index import incremental_snapshot, mmap_snapshot
+from slowwave.index.incremental import fragments_of
 from slowwave.index.incremental_snapshot import (
     IncrementalSnapshot,
     Snapshots,
     leave_files,
     searched_in_table,
 )
+from slowwave.index.mapped_file import opened
 from slowwave.memory import Memory
 from slowwave.scoring.ranking import bm25
 from slowwave.search.filters import Filters
@@ -222,6 +225,33 @@ def test_the_best_rows_of_common_words_are_in_the_file_and_are_those_that_are_fo
     for term in common:
         alone = replace(block, peaks={}).peak(term, block.find(term), lengths)
         assert block.peaks[term].tolist() == alone.tolist()
+
+
+def test_a_search_text_is_in_the_file_as_its_hash_and_a_changed_one_is_read_anew(space):
+    leave(space.store)
+    mapped = opened(mmap_snapshot.path_of(space.store, "ada"))
+    assert mapped.table("kept").column("search_text").type == pa.uint64()
+    snapshots = Snapshots(space.store, MANY)
+    where, first = Filters().where("ada"), snapshots.of("ada")
+    assert first.full_text("heather", where, 9).rows.tolist() == []
+    rows = space.store.read("chunks", "namespace = 'ada'").sort("chunk_id").head(1)
+    space.store.upsert("chunks", rows.with_columns(search_text=pl.col("search_text") + " heather"))
+    for now in (snapshots.of("ada"), Snapshots(space.store, MANY).of("ada")):  # in memory, and recalled
+        assert now.named("chunk_id", now.full_text("heather", where, 9).rows) == rows["chunk_id"].to_list()
+
+
+def test_rows_of_the_file_that_only_moved_are_recognised(space):
+    space.store.settle()
+    ada(space).save(BOAT)
+    leave(space.store)
+    fragments = set(fragments_of(space.store.dataset("chunks")))
+    space.store.table("chunks").optimize()
+    assert not fragments & set(fragments_of(space.store.dataset("chunks")))
+    one = IncrementalSnapshot(space.store, "ada", MANY)
+    snapshot = one.now()
+    assert len(snapshot) == space.store.count("chunks", "namespace = 'ada'")
+    assert one.alive.all()
+    assert not snapshot.vectors._pieces[0].flags.owndata
 
 
 def _cut(path):

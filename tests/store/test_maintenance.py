@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -7,10 +8,11 @@ import polars as pl
 import pytest
 
 from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
-from slowwave.store.maintenance import maintain
+from slowwave.store.maintenance import maintain, remove_replaced
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW = timedelta(0)
+VECTOR = [1.0] * 8
 
 
 def save(store, number: int) -> None:
@@ -82,8 +84,10 @@ def test_versions_of_tables_that_are_saved_to_all_day_go_as_soon_as_by_day(store
     for number in range(3):
         save(store, number)
         store.upsert("staged_notes", row)
+        store.upsert("embedded_chunks", pl.DataFrame({"embedded_id": [f"{number}"], "vector": [VECTOR]}))
     done = {one.table: one.versions_removed for one in maintain(store, keep_versions=timedelta(days=1))}
     assert done["memories"] > 0
+    assert done["embedded_chunks"] > 0  # it follows from other tables
     assert done["staged_notes"] == 0
 
 
@@ -98,3 +102,44 @@ def test_what_only_a_deleted_checkpoint_held_is_freed(store):
     done = {one.table: one for one in maintain(store, keep_versions=NOW)}
     assert done["memories"].versions_removed >= 1
     assert store.count("memories") == 6
+
+
+def test_replaced_files_go_once_readers_have_finished(store, monkeypatch):
+    for number in range(12):
+        save(store, number)
+    store.table("chunks").optimize()
+    before, size = titles(store), files(store)
+    pauses = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        monkeypatch.setattr("slowwave.store.maintenance.KEPT", NOW)  # as if it had passed
+
+    removed = remove_replaced(store, time.monotonic() - 10, worth=1, pause=pause)
+    assert 0 < pauses[0] <= 20  # of the 30 s
+    assert removed > 0
+    assert files(store) < size
+    assert titles(store) == before
+    assert remove_replaced(store, time.monotonic(), worth=1, pause=pause) == 0
+    assert len(pauses) == 1  # nothing is left to wait for
+
+
+def test_few_replaced_files_are_not_waited_for(store):
+    for number in range(3):
+        save(store, number)
+    count = files(store)
+    assert remove_replaced(store, time.monotonic(), pause=pytest.fail) == 0
+    assert files(store) == count
+
+
+def test_a_checkpoint_is_not_waited_for(store, monkeypatch):
+    monkeypatch.setattr("slowwave.store.maintenance.KEPT", NOW)
+    save(store, 0)
+    create_checkpoint(store, "held", NOON)
+    before = titles(store)
+    for number in range(1, 6):
+        save(store, number)
+    assert remove_replaced(store, time.monotonic(), worth=1, pause=lambda _: None) > 0
+    assert remove_replaced(store, time.monotonic(), worth=1, pause=pytest.fail) == 0
+    restore_checkpoint(store, "held")
+    assert titles(store) == before
