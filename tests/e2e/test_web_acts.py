@@ -90,7 +90,7 @@ def visits(served: Served, memory: Memory) -> Iterator[dict[tuple[str, str], Vis
 
 
 def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]) -> None:
-    """A new form, field or button needs an act that uses it; this one goes first, before all is settled."""
+    """A form of a page needs an act that uses it there; this one goes first, before all is settled."""
     visit, found, seen = visits["ida", "desk"], set[str](), set[str]()
 
     def look(path: str, who: str = "ida") -> None:
@@ -116,13 +116,19 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
     look("/namespaces", "owner")
     look("/settings", "owner")
     look("/sign-in", "nobody")
-    visit.go("/?q=who+signs+the+book+in+the+porch%3F")
+    look("/?q=who+signs+the+book+in+the+porch%3F")
     visit.press(visit.page.locator("form.rate button").first)
     visit.page.wait_for_url("**/found/*")
     look(visit.page.url.removeprefix(visit.served.url).partition("#")[0])
     visit.go("/memories?state=quarantined")
     visit.mark(own)
     visit.press(visit.page.locator("#bulk button[value='discard']"))
+    visit.page.locator("form.notice").wait_for()
+    found |= controls_on(visit.page)
+    for _ in range(2):
+        visit.held()
+    visit.go("/quarantine")
+    visit.send("/quarantine/reason/no_statement/discard")
     visit.page.locator("form.notice").wait_for()
     found |= controls_on(visit.page)
     memory.learning.approve(who="Ida", kind="words")
@@ -133,7 +139,8 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
     tested = {name for act in ALL for name in act.sends}
     assert sorted(found - tested) == []
     posts = {way.path for way in WAYS if way.post} | {"/sign-in", "/sign-out", "/namespaces"}
-    assert {name.split()[1] for name in found if name.startswith("POST")} == posts
+    sent = [name.partition(": ")[2].split() for name in found]
+    assert {route for method, route, *_ in sent if method == "POST"} == posts
     assert {way.path for way in WAYS if not way.post and not way.path.endswith(".svg")} <= seen
 
 
