@@ -23,6 +23,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), needs_chromium]
 
 ALL = review_acts.ALL
 SIZES = {"desk": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+COUNTS = """() => {
+  document.querySelectorAll("nav .count").forEach((one) => one.remove());
+  for (const page of ["decisions", "quarantine"]) {
+    const one = document.querySelector(`nav a[href="/${page}"]`).appendChild(document.createElement("span"));
+    one.className = "count";
+    one.textContent = "12";
+  }
+}"""
 MEMORIES = 24  # beside those of the common home: a list has two pages
 
 
@@ -142,6 +150,29 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
     sent = [name.partition(": ")[2].split() for name in found]
     assert {route for method, route, *_ in sent if method == "POST"} == posts
     assert {way.path for way in WAYS if not way.post and not way.path.endswith(".svg")} <= seen
+
+
+def test_the_header_is_one_line_from_700_pixels_and_fits_below(visits: dict[tuple[str, str], Visit]) -> None:
+    """With two counts of two digits; a narrow window has the navigation on lines of its own."""
+    visit = visits["owner", "desk"]
+    visit.held()
+    visit.waiting()
+    visit.go("/memories")
+    page = visit.page
+    assert page.locator("nav .count").count() == 2
+    heights = (
+        "[...document.querySelectorAll('header, nav ul')].map((one) => one.getBoundingClientRect().height)"
+    )
+    try:
+        for width in (320, 390, 620, 699, 700, 740, 820, 821, 900, 1000, 1280):
+            page.set_viewport_size({"width": width, "height": 600})
+            header, pages = page.evaluate(heights)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            line = page.locator("nav li").first.bounding_box()["height"]
+            assert pages < 1.5 * line if width >= 620 else pages < 3.5 * line, (width, pages)
+            assert header < 60 if width >= 700 else header > pages, (width, header)
+    finally:
+        page.set_viewport_size(SIZES["desk"])
 
 
 @pytest.mark.parametrize("size", SIZES)  # the first one varies first
