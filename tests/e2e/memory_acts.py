@@ -125,6 +125,10 @@ def edit_a_memory(visit: Visit) -> None:
     labels = (record.title, record.content, record.memory_type, record.importance_tier, record.sensitivity)
     assert labels == ("Another title", text, "procedure", "important", "public")
     assert record.tags == ("pier", "lamp")
+    visit.press(visit.page.locator(".notice a[href='#history']"))  # it says how to go back
+    visit.press(visit.page.locator("#history form[action$='/correct'] button"))
+    visit.told()
+    assert visit.record(memory_id).content != text
 
 
 @act(*on("/memory/{memory}", "POST /memory/{memory}/correct", "POST /memory/{memory}/correct content"))
