@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[1]
+SLOWWAVE = Path(sys.executable).with_name("slowwave")
 DOCS = ROOT / "docs" / "pictures" / "pages"
 QUESTION = "Where is the berth of our boat?"
 """Its first result is right, and outdates the second one."""
@@ -43,7 +44,7 @@ MOST = {"wide": 1200, "narrow": 1100}
 """Height at which a picture for the documentation ends (pixels)."""
 COLOURS = 128
 IN_TEXTS = {
-    "page-first": ("search", 900, 720, "light"), "page-search": ("results", 900, 900, "light"),
+    "page-first": ("search", 900, 720, "light"), "page-search": ("results", 900, 1030, "light"),
     "page-decisions": ("decisions", 900, 560, "light"), "page-memories": ("memories", 900, 720, "light"),
     "page-phone": ("memories", 360, 640, "dark"),
 }  # fmt: skip
@@ -69,9 +70,9 @@ def main() -> None:
         only = () if place is home else OF_A_MONTH
         with serving(arguments.home if place is home else month) as link:
             keep(folder, draw(link, only, docs=arguments.docs))
-            if arguments.docs and place is home:
-                keep(DOCS.parent, draw_in_texts(link))
     if arguments.docs:
+        with serving(arguments.home) as link:  # each link signs in once
+            keep(DOCS.parent, draw_in_texts(link))
         keep(DOCS.parent, draw_dagster(home, month))
 
 
@@ -88,7 +89,7 @@ def serving(home: Path | None) -> Iterator[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SLOWWAVE_")}
     words = ["--home", str(home), "page"] if home else ["page", "--demo"]
     process = subprocess.Popen(
-        [Path(sys.executable).with_name("slowwave"), *words, "--json"],
+        [SLOWWAVE, *words, "--json"],
         env=clean | {"PYTHONUNBUFFERED": "1"}, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -166,10 +167,11 @@ def draw_dagster(home: Path, month: Path) -> Iterator[tuple[str, bytes]]:
     """
     with dagster(home) as page:
         yield "control-room", compact(page.screenshot())
-    with dagster(month) as page:
+    with dagster(month, ("eval", "run")) as page:
+        page.set_viewport_size({"width": 1280, "height": 1500})
         page.get_by_role("button", name="Plots").click()
         first = page.get_by_text("memories now", exact=True).first
-        first.evaluate("(one) => one.scrollIntoView({ block: 'start' })")
+        first.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
         page.wait_for_timeout(SETTLED_MS)
         box = first.bounding_box()
         assert box is not None
@@ -178,11 +180,18 @@ def draw_dagster(home: Path, month: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def dagster(home: Path) -> Iterator[Page]:
-    """Serve the Dagster UI over a copy of a home; yields its page of at_a_glance."""
+def dagster(home: Path, first: Sequence[str] = ()) -> Iterator[Page]:
+    """Serve the Dagster UI over a copy of a home; yields its page of at_a_glance.
+
+    Args:
+        home: is only read.
+        first: words of a command that is run on the copy.
+    """
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder) / "memory"
         shutil.copytree(home, copied)
+        if first:
+            subprocess.run([SLOWWAVE, "--home", copied, *first], check=True, stdout=subprocess.DEVNULL)
         with dagster_of(copied) as url, browsing(url) as page:
             page.set_viewport_size({"width": 1280, "height": 900})
             page.goto(f"{url}/assets/at_a_glance?view=overview")
@@ -199,7 +208,7 @@ def dagster_of(home: Path) -> Iterator[str]:
         port = int(probe.getsockname()[1])
     url = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
-        [Path(sys.executable).with_name("slowwave"), "--home", home, "ui", "--port", str(port)],
+        [SLOWWAVE, "--home", home, "ui", "--port", str(port)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:
