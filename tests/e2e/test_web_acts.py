@@ -155,11 +155,10 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
 def test_the_header_is_one_line_from_700_pixels_and_fits_below(visits: dict[tuple[str, str], Visit]) -> None:
     """With two counts of two digits; a narrow window has the navigation on lines of its own."""
     visit = visits["owner", "desk"]
-    visit.held()
-    visit.waiting()
     visit.go("/memories")
     page = visit.page
-    assert page.locator("nav .count").count() == 2
+    page.evaluate(COUNTS)
+    assert page.locator("nav .count").all_inner_texts() == ["12", "12"]
     heights = (
         "[...document.querySelectorAll('header, nav ul')].map((one) => one.getBoundingClientRect().height)"
     )
