@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 from month import month
@@ -45,6 +46,22 @@ LIMITS = {
     "API limit": "The limit of the API is 60 requests a minute, and the gateway enforces it.",
     "API limit raised": "We raised the limit of the API to 100 requests a minute for every plan.",
 }
+CHATS: tuple[tuple[str, str, str, str, list[str]], ...] = (
+    ("2026-05-04", "Berth of the boat", "The berth of our boat in Stromness is number 14 on pontoon C.",
+     "fact", ["boat"]),
+    ("2026-06-30", "Radio check",
+     "The radio check with the coastguard is at 07:45, on channel 67, before each landing.",
+     "procedure", ["boat", "safety"]),
+    ("2026-09-21", "New berth",
+     "We moved the boat: the berth in Stromness is number 3 on pontoon A now.", "fact", ["boat"]),
+    ("2026-10-12", "Plots for the board",
+     "Marit wants the plots for the board as one PDF, with the datum in each title.",
+     "preference", ["plots"]),
+    ("2026-11-02", "Spare logger",
+     "The spare logger is in the Net Loft, on the shelf above the door. Its battery is charged.",
+     "fact", ["logger"]),
+)  # fmt: skip
+"""What an assistant saves: date of the chat, title, text, type, tags."""
 HINT = "Why did the ferry company get the same text message two times?"
 LINES = 12  # of the output of one command, so that a step fits on a screen
 
@@ -72,6 +89,8 @@ def main() -> None:
     run("decisions", "-k", "2")
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
+    say.print("\n  An assistant saves what it hears in chats; you can edit that on the page:")
+    chat(say)
     say.print("\n  A value that changed: the newest first, and the older one says so.")
     for title, text in LIMITS.items():
         run("save", text, "--title", title, lines=2)
@@ -139,6 +158,17 @@ def ask(say: Console) -> None:
                 line(say, f"  {mark} {result.score:.2f}  [bold]{result.title}[/]  [dim]{result.source}[/]")
                 if result.rank == 1:
                     line(say, f"       {escape(' '.join(result.text.split()))}")
+
+
+def chat(say: Console) -> None:
+    """Save what an assistant heard in chats, under its own name, and show it."""
+    import slowwave
+
+    with slowwave.open(namespace="default", principal="claude") as memory:
+        for day, title, text, kind, tags in CHATS:
+            at = datetime.fromisoformat(f"{day}T09:00:00+00:00")
+            memory.save(text, title=title, key=f"chat/{day}", memory_type=kind, tags=tags, created_at=at)
+            line(say, f"  [bold]{title}[/]  [dim]chat/{day}[/]  {escape(text)}")
 
 
 def teach(say: Console) -> None:

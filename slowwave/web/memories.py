@@ -25,6 +25,7 @@ EVENTS: Final = 100  # latest events of a history (count)
 CHARACTERS: Final = 20_000  # maximum characters of a text on a page
 LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
+_BEFORE: Final = Markup(' To go back, use the text before it again, under <a href="#history">History</a>.')
 _EDITED: Final = {"type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
 _WORDS: Final = {
@@ -207,8 +208,9 @@ def correct(request: PageRequest) -> Redirect:
             )
 
     content, title = _text(request.form.get("content", "")), request.form.get("title", "").strip()
+    before = request.memory.get(name).content
     saved = saving.correct(request, name, content, title=title, check=check, labels=_labels_in(request))
-    return _saved(request, saved, corrected=name)
+    return _saved(request, saved, corrected=name, is_new_text=content.strip() != before.strip())
 
 
 def _labels_in(request: PageRequest) -> dict[str, Any]:
@@ -220,7 +222,7 @@ def _labels_in(request: PageRequest) -> dict[str, Any]:
     return given if request.person else {}
 
 
-def _saved(request: PageRequest, saved: Saved, *, corrected: str = "") -> Redirect:
+def _saved(request: PageRequest, saved: Saved, *, corrected: str = "", is_new_text: bool = False) -> Redirect:
     """Name the outcome of a save; `corrected` is the memory whose text it was to replace."""
     warnings = " ".join(saved.warnings)
     why = "; ".join(gate_text.words_of(name).why for name in saved.reasons)
@@ -242,7 +244,10 @@ def _saved(request: PageRequest, saved: Saved, *, corrected: str = "") -> Redire
         begins = request.memory.gate_policy.enforces_from
         more += f" From {begins:%F} on" if begins else " Once it enforces,"
         more += f" the save gate refuses notes like this one: {why}."
-    return Redirect(to("memory", saved.memory_id), f"Saved. {more.strip()} {warnings}".strip())
+    told = Markup("{}").format(f"Saved. {more.strip()} {warnings}".strip())
+    if corrected == saved.memory_id and is_new_text:
+        told += _BEFORE
+    return Redirect(to("memory", saved.memory_id), told)
 
 
 def _linked(request: PageRequest, memory_id: str) -> Markup:

@@ -9,51 +9,87 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from web_acts import ACTS, Act, Visit, act
+from web_acts import ACTS, Act, Visit, act, on
+
+from slowwave.memory import Memory
 
 # -- searching ----------------------------------------------------------------------------------
 
+FILTERED = {
+    ("/", 1280): "person", ("/?q", 1280): "meeting", ("/found/{search}", 1280): "incident",
+    ("/", 390): "project", ("/?q", 390): "reference", ("/found/{search}", 390): "constraint",
+}  # fmt: skip
+"""Type of the memories that an act filters, by the page of its form and the width: no other act has it."""
 
-@act("GET / q", "GET / type", "GET / since", "GET / superseded", "GET / secret")
-def search_with_filters(visit: Visit) -> None:
+
+def _open_form_of_search(visit: Visit, page: str) -> None:
+    visit.go("/" if page == "/" else "/?q=who+signs+the+book+in+the+porch%3F")
+    if page == "/found/{search}":
+        visit.press(visit.page.locator("form.rate button").first)
+        visit.page.wait_for_url("**/found/*")
+
+
+def _search_with_filters(visit: Visit, page: str) -> None:
+    kind = FILTERED[page, visit.width]
     text = visit.text()
-    visit.save(text, memory_type="decision", title="Wanted")
-    visit.save(text.replace("kept", "never kept"), memory_type="procedure", title="Unwanted")
-    visit.go("/")
-    visit.press(visit.page.locator("details.filters summary"))
-    visit.choose("type", "decision")
-    visit.choose("since", "2026-01-01")
-    for name in ("superseded", "secret"):
-        visit.press(visit.page.locator(f"input[name='{name}']"))
-    visit.fill("q", text)
-    visit.page.keyboard.press("Enter")
-    visit.page.locator("ol.results").wait_for()
-    titles = visit.page.locator("ol.results h3").all_inner_texts()
-    assert "Wanted" in titles
-    assert "Unwanted" not in titles
+    visit.save(text, title="Wanted", memory_type=kind)
+    visit.save(title="Of another type", memory_type="preference")
+    visit.save(title="Old", memory_type=kind, created_at=datetime(2020, 1, 1, tzinfo=UTC))
+    visit.save(title="Hidden", memory_type=kind, sensitivity="secret")
+    decision, older = visit.waiting(memory_type=kind)
+    newer = visit.memory.accept(decision)["title"]
+    assert visit.status(older) == "superseded"
+    usual = {"Wanted", newer}
+    for name, found in (
+        ("", [*usual, "Old"]), ("since", usual), ("superseded", [*usual, "Old", newer]),
+        ("secret", [*usual, "Old", "Hidden"]),
+    ):  # fmt: skip
+        _open_form_of_search(visit, page)
+        visit.press(visit.page.locator("details.filters summary"))
+        visit.choose("type", kind)
+        if name == "since":
+            visit.choose("since", "2026-01-01")
+        elif name:
+            visit.press(visit.page.locator(f"input[name='{name}']"))
+        visit.fill("q", f"where {text}")
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url("**q=where**")
+        titles = visit.page.locator("ol.results h3").all_inner_texts()
+        assert sorted(titles) == sorted(found), (name, titles)
+        assert titles[0] == "Wanted"
+
+
+for page, name in (("/", "first"), ("/?q", "results"), ("/found/{search}", "rated")):
+    names = on(page, *(f"GET / {one}" for one in ("q", "type", "since", "superseded", "secret")))
+    ACTS.append(Act(f"filter_from_the_{name}_page", partial(_search_with_filters, page=page), names))
 
 
 @act(
-    "GET / q", "POST /found/{search}/rate rating=helpful", "POST /found/{search}/rate rating=neutral",
-    "POST /found/{search}/rate rating=unhelpful",
+    *on("/", "GET / q"),
+    *(name
+      for page in ("/?q", "/found/{search}") for rating in ("helpful", "neutral", "unhelpful")
+      for name in on(page, f"POST /found/{{search}}/rate rating={rating}")),
 )  # fmt: skip
 def rate_results(visit: Visit) -> None:
     text = visit.text()
     memory_id = visit.save(text)
-    for rating in ("helpful", "neutral", "unhelpful"):
+    form = visit.page.locator(f"form.rate:has(input[value='{memory_id}'])")
+    for first, then in (("helpful", "neutral"), ("neutral", "unhelpful"), ("unhelpful", "helpful")):
         visit.go("/")
-        visit.fill("q", f"{rating} {text}")
+        visit.fill("q", f"{first} {text}")
         visit.press(visit.page.locator("form.search > button"))
-        form = visit.page.locator(f"form.rate:has(input[value='{memory_id}'])")
-        visit.press(form.locator(f"button[value='{rating}']"))
-        visit.page.wait_for_url("**/found/*")
-        visit.page.reload()
-        assert form.locator("button[aria-pressed]").get_attribute("value") == rating
+        for rating in (first, then):  # of the results, then of the page that shows the rating
+            visit.press(form.locator(f"button[value='{rating}']"))
+            visit.page.locator(
+                f"form.rate:has(input[value='{memory_id}']) [aria-pressed][value='{rating}']"
+            ).wait_for()
+            visit.page.reload()
+            assert form.locator("button[aria-pressed]").get_attribute("value") == rating
     stats = visit.memory.stats(memory_id)
-    assert (stats.helpful, stats.neutral, stats.unhelpful) == (1, 1, 1)
+    assert (stats.helpful, stats.neutral, stats.unhelpful) == (2, 2, 2)
 
 
-@act("POST /save title", "POST /save content", "POST /save type")
+@act(*on("/", "POST /save title", "POST /save content", "POST /save type"))
 def save_a_note(visit: Visit) -> None:
     text = visit.text()
     visit.go("/")
@@ -71,8 +107,8 @@ def save_a_note(visit: Visit) -> None:
 # -- one memory ---------------------------------------------------------------------------------
 
 
-@act(*(f"POST /memory/{{memory}}/correct {name}" for name in
-       ("title", "content", "type", "tier", "sensitivity", "tags")))  # fmt: skip
+@act(*on("/memory/{memory}", *(f"POST /memory/{{memory}}/correct {name}" for name in
+       ("title", "content", "type", "tier", "sensitivity", "tags"))))  # fmt: skip
 def edit_a_memory(visit: Visit) -> None:
     memory_id, text = visit.save(), visit.text()
     visit.go(f"/memory/{memory_id}")
@@ -89,9 +125,13 @@ def edit_a_memory(visit: Visit) -> None:
     labels = (record.title, record.content, record.memory_type, record.importance_tier, record.sensitivity)
     assert labels == ("Another title", text, "procedure", "important", "public")
     assert record.tags == ("pier", "lamp")
+    visit.press(visit.page.locator(".notice a[href='#history']"))  # it says how to go back
+    visit.press(visit.page.locator("#history form[action$='/correct'] button"))
+    visit.told()
+    assert visit.record(memory_id).content != text
 
 
-@act("POST /memory/{memory}/correct", "POST /memory/{memory}/correct content")
+@act(*on("/memory/{memory}", "POST /memory/{memory}/correct", "POST /memory/{memory}/correct content"))
 def use_an_earlier_text_again(visit: Visit) -> None:
     text = f"{visit.text()}\nIt is written on two lines."
     memory_id = visit.save(text, key=f"again/{visit.width}")
@@ -105,7 +145,7 @@ def use_an_earlier_text_again(visit: Visit) -> None:
     assert visit.record(memory_id).content == text
 
 
-@act("POST /memory/{memory}/forget", "POST /memory/{memory}/remember")
+@act(*on("/memory/{memory}", "POST /memory/{memory}/forget", "POST /memory/{memory}/remember"))
 def forget_a_memory_and_unforget_it(visit: Visit) -> None:
     memory_id = visit.save()
     visit.go(f"/memory/{memory_id}")
@@ -117,7 +157,7 @@ def forget_a_memory_and_unforget_it(visit: Visit) -> None:
     assert visit.status(memory_id) == "live"
 
 
-@act("POST /memory/{memory}/erase why")
+@act(*on("/memory/{memory}/erase", "POST /memory/{memory}/erase why"))
 def erase_a_memory_after_its_preview(visit: Visit) -> None:
     memory_id = visit.save()
     visit.go(f"/memory/{memory_id}")
@@ -133,7 +173,7 @@ def erase_a_memory_after_its_preview(visit: Visit) -> None:
     assert visit.memory.store.count("memories", f"memory_id = '{memory_id}'") == 0
 
 
-@act("POST /decisions/{decision}/undo")
+@act(*on("/memory/{memory}", "POST /decisions/{decision}/undo"))
 def undo_a_merge_on_the_page_of_its_memory(visit: Visit) -> None:
     decision, memory_id, text = visit.merged()
     assert visit.record(memory_id).content != text
@@ -146,43 +186,51 @@ def undo_a_merge_on_the_page_of_its_memory(visit: Visit) -> None:
 # -- the list -----------------------------------------------------------------------------------
 
 
-@act(*(f"GET /memories {name}" for name in
-       ("type", "tag", "by", "state", "sort", "kind", "date", "from", "to", "source")))  # fmt: skip
+@act(*on("/memories", *(f"GET /memories {name}" for name in
+       ("type", "tag", "by", "state", "sort", "kind", "date", "from", "to", "source"))))  # fmt: skip
 def filter_and_sort_the_list(visit: Visit) -> None:
     tag, place = f"pick-{visit.width}", f"list/{visit.width}"
-    for title, more in (("Beta", ""), ("Alpha", ""), ("Gamma", "other/")):
-        visit.save(
-            title=title,
-            tags=[tag],
-            memory_type="decision",
-            key=f"{more}{place}/{title}",
-            source_kind="imported",
-        )
     own = {"tags": [tag], "memory_type": "decision", "source_kind": "imported"}
+    for title in ("Beta", "Alpha"):
+        visit.save(title=title, key=f"{place}/{title}", **own)
+    visit.save(title="Elsewhere", key=f"other/{place}", **own)
     visit.save(title="Of another type", key=f"{place}/type", **own | {"memory_type": "procedure"})
     visit.save(title="Kept by hand", key=f"{place}/kind", **own | {"source_kind": "manual"})
     visit.save(title="Old", key=f"{place}/old", created_at=datetime(2020, 1, 1, tzinfo=UTC), **own)
+    visit.memory.forget(visit.save(title="Forgotten", key=f"{place}/forgotten", **own))
+    beside = Memory(visit.memory.settings, namespace="ada", principal="claude", space=visit.memory.home)
+    beside.save(visit.text(), title="By claude", key=f"{place}/claude", **own)
     visit.go("/memories")
-    shown = visit.page.locator(".list h2 a")
-    for name, value in (("type", "decision"), ("tag", tag), ("state", "current"), ("sort", "title")):
-        visit.choose(name, value)
-    visit.choose("by", visit.memory.principal)
-    visit.press(visit.page.locator("form.filter > button"))
-    visit.page.wait_for_url("**sort=title**")
-    assert shown.all_inner_texts() == ["Alpha", "Beta", "Gamma", "Kept by hand", "Old"]
+    visit.choose("tag", tag)
+    current = ["Alpha", "Beta", "By claude", "Elsewhere", "Kept by hand", "Of another type", "Old"]
+    _choose_and_see(visit, current, sort="title")
+    current.remove("Of another type")
+    _choose_and_see(visit, current, type="decision")
+    _choose_and_see(visit, ["Forgotten"], state="forgotten")
+    _choose_and_see(visit, current, state="current")
+    _choose_and_see(visit, ["By claude"], by="claude")
+    current.remove("By claude")
+    _choose_and_see(visit, current, by=visit.memory.principal)
+    _choose_and_see(visit, ["Old", "Kept by hand", "Elsewhere", "Alpha", "Beta"], sort="updated")
+    _choose_and_see(visit, current, sort="title")
     visit.press(visit.page.locator("details.filters summary"))
-    visit.choose("kind", "imported")
-    visit.choose("date", "created")
-    visit.choose("from", "2026-01-01")
-    visit.choose("to", "2100-01-01")
+    current.remove("Kept by hand")
+    _choose_and_see(visit, current, kind="imported")
+    _choose_and_see(visit, ["Old"], date="created", to="2026-01-01")
+    current.remove("Old")
+    _choose_and_see(visit, current, **{"from": "2026-01-01", "to": "2100-01-01"})
     visit.fill("source", place)
-    visit.page.keyboard.press("Enter")
-    visit.page.wait_for_url("**date=created**")
-    assert shown.all_inner_texts() == ["Alpha", "Beta"]
-    visit.choose("to", "2026-01-02")
-    visit.press(visit.page.locator("form.filter > button"))
-    visit.page.wait_for_url("**to=2026-01-02**")
-    assert shown.count() == 0
+    _choose_and_see(visit, ["Alpha", "Beta"])
+
+
+def _choose_and_see(visit: Visit, titles: list[str], **filters: str) -> None:
+    """Choose filters, and see that the list has exactly these memories, in this order."""
+    for name, value in filters.items():
+        visit.choose(name, value)
+    with visit.page.expect_navigation():
+        visit.press(visit.page.locator("form.filter > button"))
+    shown = visit.page.locator(".list h2 a").all_inner_texts()
+    assert shown == titles, (filters, shown)
 
 
 @act()
@@ -199,8 +247,8 @@ def turn_the_pages_of_the_list(visit: Visit) -> None:
     assert shown.all_inner_texts() == first != second
 
 
-@act("POST /memory/{memory}/forget", "POST /memory/{memory}/remember", "POST /memories/act action=unforget",
-     "POST /memories/act action=forget")  # fmt: skip
+@act(*on("/memories", "POST /memory/{memory}/forget", "POST /memory/{memory}/remember",
+         "POST /memories/act action=unforget", "POST /memories/act action=forget"))  # fmt: skip
 def forget_and_unforget_in_the_list_and_take_both_back(visit: Visit) -> None:
     tag = f"one-{visit.width}"
     memory_id = visit.save(tags=[tag])
@@ -253,10 +301,11 @@ for action, undo, rows, read in (
     more = ("POST /memories/act tag",) if action.endswith("tag") else ()
     sends = (f"POST /memories/act action={action}", f"POST /memories/act action={undo}", *more)
     run = partial(_in_bulk, action=action, undo=undo, rows=rows, read=read)
-    ACTS.append(Act(f"{action}_several_and_take_it_back", run, ("POST /memories/act m-*", *sends)))
+    sends = on("/memories", "POST /memories/act m-*", *sends)
+    ACTS.append(Act(f"{action}_several_and_take_it_back", run, sends))
 
 
-@act("POST /memories/act action=export", "POST /memories/act m-*")
+@act(*on("/memories", "POST /memories/act action=export", "POST /memories/act m-*"))
 def export_all_that_are_marked(visit: Visit) -> None:
     tag = f"export-{visit.width}"
     texts = [visit.text(), visit.text()]
@@ -272,8 +321,8 @@ def export_all_that_are_marked(visit: Visit) -> None:
     assert all(any(text in note for note in notes) for text in texts)
 
 
-@act("POST /memories/act action=release", "POST /memories/act action=discard",
-     "POST /memories/act action=restore", "POST /memories/act m-*")  # fmt: skip
+@act(*on("/memories", "POST /memories/act action=release", "POST /memories/act action=discard",
+         "POST /memories/act action=restore", "POST /memories/act m-*"))  # fmt: skip
 def release_and_discard_several_and_restore_them(visit: Visit) -> None:
     rows = {}
     for _ in range(2):

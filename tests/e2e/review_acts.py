@@ -6,70 +6,103 @@ import json
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from web_acts import ACTS, Act, Visit, act
+from web_acts import ACTS, HEADER, Act, Visit, act, on
 
+from slowwave.lifecycle.trusted_sources import trust, trusted_sources
 from slowwave.memory import Memory
 
 # -- quarantine ---------------------------------------------------------------------------------
 
 
-@act("POST /quarantine/{note}/release")
+PLACES = {"/quarantine": "/quarantine", "/quarantine/{note}": "/quarantine/{}"}
+"""Pages with the forms of a refused note."""
+
+
+@act(*(name for page in PLACES for name in on(page, "POST /quarantine/{note}/release")))
 def release_a_refused_note(visit: Visit) -> None:
-    note = visit.held()
-    visit.go("/quarantine")
-    visit.send(f"/quarantine/{note}/release")
-    visit.page.wait_for_url("**/memory/*")
-    assert visit.status(visit.page.url.rpartition("/")[2]) == "live"
-    assert note not in visit.held_now()
+    for place in PLACES.values():
+        note = visit.held()
+        visit.go(place.format(note))
+        visit.send(f"/quarantine/{note}/release")
+        visit.page.wait_for_url("**/memory/*")
+        assert visit.status(visit.page.url.rpartition("/")[2]) == "live"
+        assert note not in visit.held_now()
 
 
-@act("POST /quarantine/{note}/discard", "POST /quarantine/{note}/restore")
+@act(*(name for page in PLACES for act in ("discard", "restore")
+       for name in on(page, f"POST /quarantine/{{note}}/{act}")))  # fmt: skip
 def discard_a_refused_note_and_restore_it(visit: Visit) -> None:
     note = visit.held()
-    for place in ("/quarantine", f"/quarantine/{note}"):
-        visit.go(place)
+    for place in PLACES.values():
+        visit.go(place.format(note))
         visit.send(f"/quarantine/{note}/discard")
         visit.told()
         assert note in visit.discarded()
         visit.press(visit.page.locator("a[href='/quarantine?status=discarded']").first)
+        if "{}" in place:
+            visit.press(visit.page.locator(f"a[href='{quote(f'/quarantine/{note}')}']"))
         visit.send(f"/quarantine/{note}/restore")
         visit.told()
         assert note in visit.held_now()
 
 
-@act("POST /quarantine/reason/{reason}/discard")
-def discard_all_of_a_reason(visit: Visit) -> None:
+@act(*on("/quarantine", "POST /quarantine/reason/{reason}/discard", "POST /memories/act action=restore"))
+def discard_all_of_a_reason_and_restore_them(visit: Visit) -> None:
     notes = {visit.held(), visit.held()}
     visit.go("/quarantine")
     visit.send("/quarantine/reason/no_statement/discard")
     visit.told()
     assert notes <= visit.discarded()
+    visit.press(visit.page.locator("form.notice button[value='restore']"))
+    visit.page.locator("form.notice").wait_for(state="detached")
+    assert notes <= visit.held_now()
+    visit.memory.discard(*notes)
 
 
-@act("POST /quarantine/{note}/trust why", "POST /quarantine/sources/untrust")
-def always_let_in_a_source_and_end_that(visit: Visit) -> None:
+def _always_let_in(visit: Visit, page: str) -> None:
     beside = Memory(visit.memory.settings, namespace="ada", principal="claude", space=visit.memory.home)
     text = f"ok {next(visit.words)}"
     assert beside.save(text).status == "quarantined"
     note = next(row["quarantine_id"] for row in visit.memory.quarantine() if row["content"] == text)
-    visit.go("/quarantine")
+    visit.go(PLACES[page].format(note))
     address = quote(f"/quarantine/{note}/trust")
     form = visit.page.locator(f"form[action='{address}']")
     visit.press(visit.page.locator(f"details.trust:has(form[action='{address}']) > summary"))
     visit.fill("why", "short remarks", form)
     visit.press(form.locator("button"))
-    visit.page.locator("form[action='/quarantine/sources/untrust']").wait_for()
-    assert "short remarks" in visit.page.locator("li.rule").inner_text()
+    visit.told()
+    assert note not in visit.held_now()
     assert beside.save(f"well {next(visit.words)}").status == "live"
+
+
+@act(*(name for page in PLACES for name in on(page, "POST /quarantine/{note}/trust why")),
+     *on("/quarantine", "POST /quarantine/sources/untrust"))  # fmt: skip
+def always_let_in_a_source_and_end_that(visit: Visit) -> None:
+    beside = Memory(visit.memory.settings, namespace="ada", principal="claude", space=visit.memory.home)
+    for page in PLACES:
+        _always_let_in(visit, page)
+        visit.go("/quarantine")
+        assert "short remarks" in visit.page.locator("li.rule").inner_text()
+        visit.send("/quarantine/sources/untrust")
+        visit.page.locator("form[action='/quarantine/sources/untrust']").wait_for(state="detached")
+        assert beside.save(f"so {next(visit.words)}").status == "quarantined"
+
+
+@act(*on("/settings", "POST /quarantine/sources/untrust"), who="owner")
+def end_that_a_source_is_let_in_on_the_settings(visit: Visit) -> None:
+    trust(visit.memory.tenant, "user:claude", why="short remarks")
+    visit.go("/settings")
+    assert "short remarks" in visit.page.locator("li.rule").inner_text()
     visit.send("/quarantine/sources/untrust")
     visit.page.locator("form[action='/quarantine/sources/untrust']").wait_for(state="detached")
-    assert beside.save(f"so {next(visit.words)}").status == "quarantined"
+    assert visit.page.url.endswith("/settings")
+    assert not trusted_sources(visit.memory.tenant)
 
 
 # -- decisions ----------------------------------------------------------------------------------
 
 
-@act("POST /decisions/{decision}/accept", "POST /decisions/{decision}/undo")
+@act(*on("/decisions", "POST /decisions/{decision}/accept", "POST /decisions/{decision}/undo"))
 def accept_a_decision_and_undo_it(visit: Visit) -> None:
     decision, older = visit.waiting()
     visit.go("/decisions")
@@ -82,7 +115,7 @@ def accept_a_decision_and_undo_it(visit: Visit) -> None:
     assert visit.status(older) == "live"
 
 
-@act("POST /decisions/{decision}/decline")
+@act(*on("/decisions", "POST /decisions/{decision}/decline"))
 def decline_a_decision(visit: Visit) -> None:
     decision, older = visit.waiting()
     visit.go("/decisions")
@@ -92,7 +125,7 @@ def decline_a_decision(visit: Visit) -> None:
     assert visit.status(older) == "live"
 
 
-@act("POST /decisions/{decision}/undo")
+@act(*on("/decisions/{decision}", "POST /decisions/{decision}/undo"))
 def compare_both_texts_of_a_merge_and_undo_it(visit: Visit) -> None:
     decision, memory_id, text = visit.merged()
     visit.go("/decisions")
@@ -109,7 +142,7 @@ def compare_both_texts_of_a_merge_and_undo_it(visit: Visit) -> None:
 JUDGED = ("0", "1", "2", "3", "unrateable", "later")
 
 
-@act(*(f"POST /judge grade={grade}" for grade in JUDGED))
+@act(*on("/judge", *(f"POST /judge grade={grade}" for grade in JUDGED)))
 def judge_pairs_by_click_and_by_key(visit: Visit) -> None:
     visit.memory.search(visit.text(), limit=8)
     visit.go("/judge")
@@ -134,7 +167,7 @@ def judge_pairs_by_click_and_by_key(visit: Visit) -> None:
 # -- the timeline -------------------------------------------------------------------------------
 
 
-@act("GET /timeline month", "GET /timeline kind")
+@act(*on("/timeline", "GET /timeline month", "GET /timeline kind"))
 def narrow_the_timeline_and_open_a_memory(visit: Visit) -> None:
     at = datetime(2025, 3 + visit.width // 1000, 2, tzinfo=UTC)
     memory_id = visit.save(created_at=at, title="Of that month")
@@ -202,7 +235,7 @@ def open_each_page_from_the_navigation(visit: Visit) -> None:
 # -- signing in, and namespaces -----------------------------------------------------------------
 
 
-@act("POST /sign-in token", "POST /sign-out", who="nobody")
+@act(*on("/sign-in", "POST /sign-in token"), *on(HEADER, "POST /sign-out"), who="nobody")
 def sign_in_and_out(visit: Visit) -> None:
     visit.go("/memories")
     for token, heading in (("wrong", "Sign in"), (visit.served.tokens["ida"], "Search")):
@@ -215,7 +248,7 @@ def sign_in_and_out(visit: Visit) -> None:
     assert visit.page.url.endswith("/sign-in")
 
 
-@act("POST /namespaces namespace", who="owner")
+@act(*on("/namespaces", "POST /namespaces namespace"), who="owner")
 def choose_another_namespace(visit: Visit) -> None:
     visit.go("/")
     for name in ("bob", "ada"):
@@ -230,8 +263,8 @@ def choose_another_namespace(visit: Visit) -> None:
 # -- learning: last, since a rollback leaves nothing to approve ----------------------------------
 
 
-@act("POST /learning/{kind}/approve who", "POST /learning/{kind}/approve why",
-     "POST /learning/{kind}/withdraw who", "POST /learning/{kind}/withdraw why")  # fmt: skip
+@act(*on("/learning/{kind}/approve", *(f"POST /learning/{{kind}}/approve {name}" for name in ("who", "why"))),
+     *on("/learning", *(f"POST /learning/{{kind}}/withdraw {name}" for name in ("who", "why"))))  # fmt: skip
 def approve_learning_and_withdraw_it(visit: Visit) -> None:
     for step, opens in (("approve", True), ("withdraw", False)):
         visit.go("/learning")
@@ -242,26 +275,39 @@ def approve_learning_and_withdraw_it(visit: Visit) -> None:
             visit.press(visit.page.locator(f"details.box:has(form[action$='/{step}']) > summary"))
         visit.press(form.locator("button"))
         assert not visit.page.get_by_role("status").count()  # the browser asks for a name
-        visit.fill("who", "Ida", form)
-        visit.fill("why", "looked at it", form)
+        who, why = f"Ida {next(visit.words)}", f"{step}: {next(visit.words)} {visit.width}"
+        visit.fill("who", who, form)
+        visit.fill("why", why, form)
         visit.press(form.locator("button"))
         visit.told()
         assert visit.memory.learning.gate("words").open == opens
+        _in_audit_log(visit, who, why)
 
 
-@act("GET /learning/roll-back principal", "POST /learning/roll-back who", "POST /learning/roll-back why")
+def _in_audit_log(visit: Visit, who: str, why: str) -> None:
+    """See that the journal has a name and its reason, and that the page shows both in a row."""
+    kept = visit.memory.learning.log(limit=None).filter(principal=who, reason=why)
+    assert kept.height
+    rows = visit.page.locator("section:has(h2:text-is('Audit log')) tbody tr").all_inner_texts()
+    assert any(who in row and why in row for row in rows), rows
+
+
+@act(*on("/learning", "GET /learning/roll-back principal"),
+     *on("/learning/roll-back", "POST /learning/roll-back who", "POST /learning/roll-back why"))  # fmt: skip
 def roll_back_what_a_user_taught(visit: Visit) -> None:
-    who = "ann" if visit.width > 1_000 else "bob"
-    assert visit.memory.learning.preview_rollback("principal", who).proposed.height
+    teacher = "ann" if visit.width > 1_000 else "bob"
+    assert visit.memory.learning.preview_rollback("principal", teacher).proposed.height
     visit.go("/learning")
-    visit.fill("principal", who, visit.page.locator("form[action='/learning/roll-back']"))
+    visit.fill("principal", teacher, visit.page.locator("form[action='/learning/roll-back']"))
     visit.send("/learning/roll-back")
     visit.page.locator("form[action='/learning/roll-back'][method='post']").wait_for()
-    visit.fill("who", "Ida")
-    visit.fill("why", "wrong")
+    who, why = f"Ida {next(visit.words)}", f"{next(visit.words)} is wrong"
+    visit.fill("who", who)
+    visit.fill("why", why)
     visit.send("/learning/roll-back")
     visit.told()
-    assert not visit.memory.learning.preview_rollback("principal", who).proposed.height
+    assert not visit.memory.learning.preview_rollback("principal", teacher).proposed.height
+    _in_audit_log(visit, who, why)
 
 
 ALL: tuple[Act, ...] = tuple(ACTS)

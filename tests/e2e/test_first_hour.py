@@ -136,3 +136,29 @@ def test_the_last_hint_of_the_demo_has_an_answer_in_its_vault() -> None:
     questions = map(json.loads, (ROOT / "examples" / "questions.jsonl").read_text().splitlines())
     (expected,) = [one["expected"] for one in questions if one["text"] == hint]
     assert (ROOT / "examples" / "vault" / expected).exists()
+
+
+def test_the_demos_assistant_saves_what_a_person_can_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The chats of the demo are of no file, and the newer berth outdates the older one."""
+    import slowwave
+
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "home"))
+    import demo
+    from rich.console import Console
+
+    demo.chat(Console())
+    shown = capsys.readouterr().out
+    assert all(title in shown for _, title, *_ in demo.CHATS)
+    with slowwave.open(namespace="default", principal="ida") as memory:
+        rows = memory.store.read("memories", columns=["title", "principal", "origin", "status"])
+        assert sorted(rows["title"]) == sorted(title for _, title, *_ in demo.CHATS)
+        assert set(rows.drop("title").rows()) == {("claude", "", "live")}
+        newer, older = memory.search("Where is the berth of our boat?").results[:2]
+        assert (newer.title, older.title) == ("New berth", "Berth of the boat")
+        assert older.outdated_by == newer.memory_id
+        assert older.valid_until is not None
+        assert f"{older.valid_until:%F}" == "2026-09-21"
+        assert not newer.outdated_by

@@ -23,6 +23,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), needs_chromium]
 
 ALL = review_acts.ALL
 SIZES = {"desk": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+COUNTS = """() => {
+  document.querySelectorAll("nav .count").forEach((one) => one.remove());
+  for (const page of ["decisions", "quarantine"]) {
+    const one = document.querySelector(`nav a[href="/${page}"]`).appendChild(document.createElement("span"));
+    one.className = "count";
+    one.textContent = "12";
+  }
+}"""
 MEMORIES = 24  # beside those of the common home: a list has two pages
 
 
@@ -90,7 +98,7 @@ def visits(served: Served, memory: Memory) -> Iterator[dict[tuple[str, str], Vis
 
 
 def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]) -> None:
-    """A new form, field or button needs an act that uses it; this one goes first, before all is settled."""
+    """A form of a page needs an act that uses it there; this one goes first, before all is settled."""
     visit, found, seen = visits["ida", "desk"], set[str](), set[str]()
 
     def look(path: str, who: str = "ida") -> None:
@@ -116,13 +124,19 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
     look("/namespaces", "owner")
     look("/settings", "owner")
     look("/sign-in", "nobody")
-    visit.go("/?q=who+signs+the+book+in+the+porch%3F")
+    look("/?q=who+signs+the+book+in+the+porch%3F")
     visit.press(visit.page.locator("form.rate button").first)
     visit.page.wait_for_url("**/found/*")
     look(visit.page.url.removeprefix(visit.served.url).partition("#")[0])
     visit.go("/memories?state=quarantined")
     visit.mark(own)
     visit.press(visit.page.locator("#bulk button[value='discard']"))
+    visit.page.locator("form.notice").wait_for()
+    found |= controls_on(visit.page)
+    for _ in range(2):
+        visit.held()
+    visit.go("/quarantine")
+    visit.send("/quarantine/reason/no_statement/discard")
     visit.page.locator("form.notice").wait_for()
     found |= controls_on(visit.page)
     memory.learning.approve(who="Ida", kind="words")
@@ -133,8 +147,31 @@ def test_every_form_of_every_page_is_an_act(visits: dict[tuple[str, str], Visit]
     tested = {name for act in ALL for name in act.sends}
     assert sorted(found - tested) == []
     posts = {way.path for way in WAYS if way.post} | {"/sign-in", "/sign-out", "/namespaces"}
-    assert {name.split()[1] for name in found if name.startswith("POST")} == posts
+    sent = [name.partition(": ")[2].split() for name in found]
+    assert {route for method, route, *_ in sent if method == "POST"} == posts
     assert {way.path for way in WAYS if not way.post and not way.path.endswith(".svg")} <= seen
+
+
+def test_the_header_is_one_line_from_700_pixels_and_fits_below(visits: dict[tuple[str, str], Visit]) -> None:
+    """With two counts of two digits; a narrow window has the navigation on lines of its own."""
+    visit = visits["owner", "desk"]
+    visit.go("/memories")
+    page = visit.page
+    page.evaluate(COUNTS)
+    assert page.locator("nav .count").all_inner_texts() == ["12", "12"]
+    heights = (
+        "[...document.querySelectorAll('header, nav ul')].map((one) => one.getBoundingClientRect().height)"
+    )
+    try:
+        for width in (320, 390, 620, 699, 700, 740, 820, 821, 900, 1000, 1280):
+            page.set_viewport_size({"width": width, "height": 600})
+            header, pages = page.evaluate(heights)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            line = page.locator("nav li").first.bounding_box()["height"]
+            assert pages < 1.5 * line if width >= 620 else pages < 3.5 * line, (width, pages)
+            assert header < 60 if width >= 700 else header > pages, (width, header)
+    finally:
+        page.set_viewport_size(SIZES["desk"])
 
 
 @pytest.mark.parametrize("size", SIZES)  # the first one varies first

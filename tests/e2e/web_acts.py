@@ -30,10 +30,12 @@ WORDS = re.findall(
     """,
 )
 FORMS = """() => [...document.forms].filter((one) => one.getAttribute("method") !== "dialog").map((one) => [
-  one.getAttribute("method").toUpperCase(), new URL(one.getAttribute("action"), location).pathname,
+  Boolean(one.closest("header")), one.getAttribute("method").toUpperCase(),
+  new URL(one.getAttribute("action"), location).pathname,
   [...one.elements]
     .filter((each) => each.name && each.type !== "hidden" && !each.hidden)
     .map((each) => [each.name, each.type === "submit" ? each.value : ""])])"""
+HEADER = "header"  # a form of it is the same one on all pages
 MIN_TARGET = 24  # of a control on a phone (pixels)
 FAULTS = """(one, least) => {
   const target = one.labels && one.labels.length && /checkbox|radio/.test(one.type) ? one.labels[0] : one;
@@ -64,18 +66,30 @@ def route_of(path: str) -> str:
     return path
 
 
-def controls_of(method: str, path: str, fields: list[tuple[str, str]]) -> set[str]:
-    """Names of what a form has, or of what a request of it sent."""
+def page_of(url: str) -> str:
+    """The page at an address: its route, and the results of a search apart from the first page."""
+    address = urlsplit(url)
+    return route_of(address.path) + ("?q" if "q" in dict(parse_qsl(address.query)) else "")
+
+
+def on(page: str, *controls: str) -> tuple[str, ...]:
+    """Names of controls of forms that stand on a page; a form on two pages has two names."""
+    return tuple(f"{page}: {control}" for control in controls)
+
+
+def controls_of(page: str, method: str, path: str, fields: list[tuple[str, str]]) -> set[str]:
+    """Names of all that a request from a page sent."""
     name = f"{method} {route_of(path)}"
     named = {(re.sub("^m-.*", "m-*", key), value) for key, value in fields}
-    return {name, *(part for key, value in named for part in (f"{name} {key}", f"{name} {key}={value}"))}
+    sent = {name, *(part for key, value in named for part in (f"{name} {key}", f"{name} {key}={value}"))}
+    return {*on(page, *sent), *on(HEADER, *sent)}
 
 
 def controls_on(page: Any) -> set[str]:
     """Controls of the forms of a page: a button with its value, a field without one."""
     found: set[str] = set()
-    for method, path, fields in page.evaluate(FORMS):
-        name = f"{method} {route_of(path)}"
+    for in_header, method, path, fields in page.evaluate(FORMS):
+        (name,) = on(HEADER if in_header else page_of(page.url), f"{method} {route_of(path)}")
         keys = [(re.sub("^m-.*", "m-*", key), value) for key, value in fields]
         found |= {f"{name} {key}" + (f"={value}" if value else "") for key, value in keys} or {name}
     return found
@@ -87,7 +101,7 @@ class Visit:
 
     Attributes:
         width: of the window, in pixels; each width has memories of its own.
-        sent: controls of all requests of the window.
+        sent: controls of all requests that forms and links of the window sent.
     """
 
     page: Any
@@ -96,21 +110,24 @@ class Visit:
     words: Iterator[str]
     width: int
     sent: set[str] = field(default_factory=set)
+    opens_address: bool = False
 
     def __post_init__(self) -> None:
         self.page.on("request", self._note)
 
     def _note(self, request: Any) -> None:
-        if not request.is_navigation_request():
+        if not request.is_navigation_request() or request.redirected_from or self.opens_address:
             return
         address = urlsplit(request.url)
         fields = parse_qsl((request.post_data or "") if request.method == "POST" else address.query)
-        self.sent |= controls_of(request.method, address.path, fields)
+        self.sent |= controls_of(page_of(self.page.url), request.method, address.path, fields)
 
     # -- what a person does ---------------------------------------------------------------------
 
     def go(self, path: str) -> None:
+        self.opens_address = True  # no form sends this request
         self.page.goto(self.served.url + path)
+        self.opens_address = False
 
     def press(self, control: Any) -> None:
         """Click on what can be seen and hit."""
@@ -180,12 +197,13 @@ class Visit:
         assert self.memory.save(text, title=text.capitalize()).status == "quarantined"
         return next(row["quarantine_id"] for row in self.memory.quarantine() if row["content"] == text)
 
-    def waiting(self) -> tuple[str, str]:
+    def waiting(self, **labels: Any) -> tuple[str, str]:
         """Let a decision wait, and return its id and that of the older memory."""
         text = self.text("Tuesday")
         title = next(self.words)
-        older = self.save(text, title=title, source_of_truth=True)
-        decision = self.memory.save(text.replace("Tuesday", "Thursday"), title=title).decision_id
+        older = self.save(text, title=title, source_of_truth=True, **labels)
+        newer = text.replace("Tuesday", "Thursday")
+        decision = self.memory.save(newer, title=title, **labels).decision_id
         assert decision, text
         return decision, older
 
@@ -215,7 +233,7 @@ class Act:
     """Something that a person does on the page.
 
     Attributes:
-        sends: Controls of forms that it uses; the test checks that the browser sent them.
+        sends: Controls of forms that it uses, with their pages; the test checks that the browser sent them.
         who: Who does it: ida with a token, the owner with a link, or nobody yet.
     """
 
