@@ -155,7 +155,7 @@ def learning_ratings(
         )
         out.print(state, markup=False)
         if parts := never_used(trend):
-            show(Section("Better than if nobody had ever said anything?", parts, ""))
+            show(Section("Compared with a memory without feedback", parts, ""))
         else:
             out.print("Ratings have not changed a judged search yet.")
 

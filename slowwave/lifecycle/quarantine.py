@@ -284,15 +284,9 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
 
     name = row["quarantine_id"]
     if row["status"] == DISCARDED:
-        raise SlowwaveError(
-            "This refused note is discarded. Restore it first: on the page under Quarantine, Discarded, "
-            f"or with `slowwave quarantine restore {name}`."
-        )
+        raise SlowwaveError(f"{name} is discarded. `slowwave quarantine restore {name}` restores it first.")
     if row["status"] != HELD:
-        raise SlowwaveError(
-            "This refused note is no longer in quarantine: a newer text or a release settled it. "
-            "Nothing was changed."
-        )
+        raise SlowwaveError(f"{name} is {row['status']}, not held: a newer text or a release settled it.")
     entry = journal.get(row["revision"].partition("-")[2])
     if entry is None:
         raise NotFoundError(f"The journal has no entry for {name}: it may belong to another home.")

@@ -13,14 +13,6 @@ Row = Mapping[str, Any]
 _ARROW = " → "
 
 
-_BECAUSE = {
-    "duplicate": "Both say the same, so the new note was not stored.",
-    "merge": "The new note repeats the other one and adds to it, so it was merged into it.",
-    "supersede": "Both are about one subject and contradict each other; the newer one holds.",
-    "related": "Both are alike, and neither replaces the other.",
-}
-
-
 class DecisionText(NamedTuple):
     """One decision for a list: short id, heading and lines."""
 
@@ -63,11 +55,6 @@ def outcome_of(row: Row) -> str:
     elif row.get("undone_at"):
         marks_.append(f"undone: {row['undone_why']}")
     return str(row["outcome"]) + "".join(f" ({mark})" for mark in marks_)
-
-
-def reason_in_words(row: Row) -> str:
-    """Return why a decision was made, in one sentence; empty where the note was stored alone."""
-    return _BECAUSE.get(row["outcome"], "")
 
 
 def whole(row: Row, *, now: datetime) -> list[tuple[str, str]]:

@@ -15,10 +15,21 @@ from slowwave.scoring.evaluation.unused_baseline import ALL, RATED
 from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.section import ANY, Column, Mark, Paragraph, Part, Picture, Section, Table, numbers
-from slowwave.views.trend_plots import UNUSED, WITHOUT, by_week
+from slowwave.views.trend_plots import by_week
 
 TITLE = "Is it getting better?"
-_VERDICTS = {"better": "better than", "worse": "worse than", "equivalent": "about as good as"}
+_WITHOUT = {"use": "any use", "ratings": "ratings", "words": "learned words", "keys": "search keys"}
+_VERDICTS = {
+    "better": "better", "worse": "worse", "equivalent": "the same within the margin",
+    "insufficient evidence": "undecided",
+}  # fmt: skip
+_UNUSED = "if nobody had ever said anything"
+_HEADLINES = {
+    "better": f"Searches are better than {_UNUSED}",
+    "worse": f"Searches are worse than {_UNUSED}",
+    "equivalent": f"Searches are about as good as {_UNUSED}",
+    "insufficient evidence": f"It is not sure yet whether searches are better than {_UNUSED}",
+}
 NOTE = "by week (Monday, UTC), of all days"
 TOO_FEW = "too few"
 NOT_OVER = "so far"
@@ -58,14 +69,14 @@ def never_used(trend: Trend) -> list[Part]:
     Empty if they do not differ.
     """
     rows = trend.beside.filter(pl.col("changed").sum().over("kind") > 0, pl.col("questions") > 0)
-    texts = [_sentence(text) for text in comparisons(trend)]
+    texts = [f"{text[0].upper()}{text[1:]}." for text in comparisons(trend)]
     if not texts:
         return []
     columns = [Column("without", whole=True), Column("answers", whole=True), *numbers("questions", "changed")]
     columns += [*numbers(str(MRR)), Column("difference (95 %)", whole=True)]
     cells: list[list[object]] = [
         [
-            WITHOUT[row["kind"]], row["answers"], f"{row['questions']:,}", f"{row['changed']:,}",
+            _WITHOUT[row["kind"]], row["answers"], f"{row['questions']:,}", f"{row['changed']:,}",
             f"{short(row['without'])} → {short(row['with'])}", _span(row),
         ]
         for row in rows.iter_rows(named=True)
@@ -82,39 +93,22 @@ def unused_weeks(trend: Trend) -> pl.DataFrame | None:
 def headline(trend: Trend) -> str:
     """Say whether searches are better than without any feedback (rule 8.3).
 
-    While nothing has changed a judged search, it says that both are the same, and what would change.
+    Without such a comparison it is the conclusion about what was learned.
     """
-    rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("answers") == ALL))
     weeks = unused_weeks(trend)
+    rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("answers") == ALL))
     if weeks is None or rows.is_empty():
-        return _unchanged(trend)
+        text = sentences(trend)[0]
+        return f"{text[0].upper()}{text[1:]}."
     row = rows.row(0, named=True)
     difference = weeks[f"{MRR.column}_difference"].drop_nulls()
     better, worse = int((difference > TIE).sum()), int((difference < -TIE).sum())
     by_week = f" By week: better in {better:,}, worse in {worse:,}, of {difference.len():,}."
-    return f"{_sentence(_beside_unused(row))}{by_week if difference.len() else ''}"
-
-
-def _unchanged(trend: Trend) -> str:
-    """Say what learned data changed, or would change, where all use together was not compared."""
-    kinds = trend.kinds()
-    of = f"of {max((weeks['measured'].sum() for weeks in kinds.values()), default=0):,} judged searches"
-    counts = {
-        column: " and ".join(
-            f"{WITHOUT[kind]} {verb} {int(count):,}"
-            for kind, weeks in kinds.items()
-            if (count := weeks[column].sum())
-        )
-        for column, verb in (("changed", "changed"), ("would_change", "would change"))
-    }
-    changed, would = counts["changed"], counts["would_change"]
-    if changed:
-        return (
-            f"It is not sure yet whether searches are better than {UNUSED}: {changed} {of}"
-            f"{f', and if all were applied, {would}' if would else ''}."
-        )
-    same = f"Searches are as {UNUSED}: nothing has changed a judged search."
-    return f"{same} If it were applied, {would} {of}." if would else same
+    return (
+        f"{_HEADLINES[row['verdict']]}: {MRR} {signed(row['difference'])} "
+        f"({signed(row['low'])} to {signed(row['high'])}, {row['questions']:,} questions)."
+        f"{by_week if difference.len() else ''}"
+    )
 
 
 def comparisons(trend: Trend) -> list[str]:
@@ -122,20 +116,15 @@ def comparisons(trend: Trend) -> list[str]:
     rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("questions") > 0))
     if not rows["changed"].sum():
         return []
-    return [_beside_unused(row) for row in rows.filter(pl.col("answers") != RATED).iter_rows(named=True)]
-
-
-def _beside_unused(row: dict[str, Any]) -> str:
-    """Return whether the searches of a row of `Trend.beside` are better than without any feedback."""
-    group = "" if row["answers"] == ALL else " of answers without earlier feedback"
-    verdict = f"searches{group} are {_VERDICTS.get(row['verdict'], _VERDICTS['better'])} {UNUSED}"
-    known = verdict if row["verdict"] in _VERDICTS else f"it is not sure yet whether {verdict}"
-    ends = f"{signed(row['low'])} to {signed(row['high'])}"
-    return f"{known}: {MRR} {signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    texts = []
+    for row in rows.filter(pl.col("answers") != RATED).iter_rows(named=True):
+        group = "" if row["answers"] == ALL else " of answers without earlier feedback"
+        ends = f"{signed(row['low'])} to {signed(row['high'])}"
+        texts.append(
+            f"compared with a memory without feedback, searches{group} are {_VERDICTS[row['verdict']]}: "
+            f"{MRR} {signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
+        )
+    return texts
 
 
 def _span(row: dict[str, Any]) -> object:
@@ -203,7 +192,7 @@ def _figures(course: Course) -> dict[str, Any]:
 
 
 def _paragraphs(trend: Trend) -> list[Part]:
-    return [Paragraph(_sentence(text)) for text in sentences(trend)]
+    return [Paragraph(f"{text[0].upper()}{text[1:]}.") for text in sentences(trend)]
 
 
 def week_table(weeks: pl.DataFrame, width: int = ANY, most: int = ON_A_PAGE) -> Table:

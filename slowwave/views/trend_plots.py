@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.scoring.evaluation.trend import FIGURES, LEAST_QUESTIONS
-from slowwave.scoring.feedback.learned import KEYS, RATINGS, USE, WORDS
 from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.drawing import (
     BLUE,
@@ -38,8 +37,6 @@ A_YEAR = 53  # weeks
 TITLE = "Is it getting better?"
 UNUSED_TITLE = "Better than if nobody had ever said anything?"
 UNUSED = "if nobody had ever said anything"
-WITHOUT = {USE: "any use", RATINGS: "ratings", WORDS: "learned words", KEYS: "search keys"}
-"""What a kind of learning is compared with, after `without`."""
 UNUSED_STATES = {
     "applied": "as it was", "partly applied": "as it was, partly", "with it: would be": "as it would be",
 }  # fmt: skip
@@ -67,7 +64,6 @@ def by_week(weeks: pl.DataFrame) -> bytes:
     """
     rows = weeks.sort("week").tail(MAX_WEEKS).to_dicts()
     places = _places(rows)
-    kind = max((row["kind"] for row in rows), default="") or USE  # a week without figures has none
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(2, 2, sharex=True, height_ratios=(1.7, 1))
@@ -80,7 +76,7 @@ def by_week(weeks: pl.DataFrame) -> bytes:
         for axes in panels.flat:
             if not rows[-1]["over"]:
                 axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
-        _explained(figure, panels[0][0], rows, f"without {WITHOUT[kind]}")
+        _explained(figure, panels[0][0], rows)
 
     measured = any(row["measured"] for row in rows)
     return picture(TITLE, draw, HEIGHT * 1.75) if measured else nothing(TITLE, _NONE)
@@ -217,7 +213,7 @@ def _dates(axes: Axes, places: Sequence[int], rows: Rows) -> None:
 
 
 def _explained(
-    figure: Figure, axes: Axes, rows: Rows, without: str,
+    figure: Figure, axes: Axes, rows: Rows, without: str = "without learned data",
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Draw the legend of the marks in use.

@@ -12,7 +12,7 @@ from functools import partial
 from hmac import compare_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import anyio
 import anyio.to_thread
@@ -42,22 +42,12 @@ from slowwave.web import settings as settings_page
 from slowwave.web.middleware import PageGuard
 from slowwave.web.pending_counts import PendingCounts
 from slowwave.web.rendering import rendered
-from slowwave.web.request import (
-    Download,
-    Image,
-    PageAnswer,
-    PageRequest,
-    PageRoute,
-    Redirect,
-    ShownPage,
-    local,
-)
+from slowwave.web.request import Download, Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
 from slowwave.web.sessions import OneTimeLinks, PageSession, Sessions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-_STALE = "This form belongs to another session. Nothing was done. Reload the page and send its form again."
 LOG = logging.getLogger("slowwave.web")
 WAYS: Final = (
     *search.WAYS, *browsing.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS,
@@ -151,7 +141,7 @@ class PageSite:
                 return self._first_sign_in(request)
             form = await self._form(request) if way.post else {}
             if way.post and not _is_own(form, session):
-                return self._failed(request, session, _STALE, 403)
+                return _stale(session)
             caller = session.caller  # another tab may switch the namespace meanwhile
             if self._working[caller] >= self._settings.mcp.max_concurrent_requests:
                 return _busy()
@@ -181,11 +171,13 @@ class PageSite:
                     self._waits.forget(caller.namespace)
                 return self._response(answer, session, page_request)
         except SlowwaveError as error:
-            return self._failed(request, session, str(error), status_of(error, invalid=400))
+            if way.post:
+                self._waits.forget(caller.namespace)
+            return _failed(session, str(error), status_of(error, invalid=400))
         except Exception:
             LOG.exception("%s %s failed", request.method, way.path)
             message = "Internal error. See the server's log."
-            return self._failed(request, session, message, 500)
+            return _failed(session, message, 500)
 
     def _response(self, answer: PageAnswer, session: PageSession, request: PageRequest) -> Response:
         if isinstance(answer, Image):
@@ -245,7 +237,7 @@ class PageSite:
         session = self._session(request)
         if session is not None:
             if not _is_own(await self._form(request), session):
-                return self._failed(request, session, _STALE, 403)
+                return _stale(session)
             self.sessions.end(request.cookies.get(self.cookie, ""))
         response = RedirectResponse("/sign-in", _SEE_OTHER)
         response.delete_cookie(self.cookie, path="/", httponly=True, samesite="strict")
@@ -258,20 +250,20 @@ class PageSite:
             return self._first_sign_in(request)
         form = await self._form(request) if request.method == "POST" else {}
         if request.method == "POST" and not _is_own(form, session):
-            return self._failed(request, session, _STALE, 403)
+            return _stale(session)
         if not session.at_home:
-            message = "A token gives access to one namespace. For all, use the link of slowwave page."
-            return self._failed(request, session, message, 403)
+            return _failed(
+                session, "A token gives access to one namespace. For all, use the link of slowwave page.", 403
+            )
         names = await anyio.to_thread.run_sync(self._names, session)
         if request.method == "POST":
             wanted = form.get("namespace", "")
             if wanted not in names:
-                return self._failed(request, session, f"This home has no namespace {wanted!r}.", 404)
+                return _failed(session, f"This home has no namespace {wanted!r}.", 404)
             session.go_to(session.caller._replace(namespace=wanted))
             session.notices.append(f"Switched to namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
-        counts = self._waits.known(session.caller.namespace)
-        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, counts=counts)
+        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session)
 
     def _names(self, session: PageSession) -> list[str]:
         store = self._memories.of(session.caller).store
@@ -333,22 +325,7 @@ class PageSite:
         message = f"Unknown page {request.url.path[:200]}."
         if session is None:
             return _alone("error", "Not found", status=404, problem=message)
-        return self._failed(request, session, message, 404)
-
-    def _failed(self, request: Request, session: PageSession, message: str, status: int) -> Response:
-        title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
-        data = {"problem": message, "back": _page_before(request)}
-        counts = self._waits.known(session.caller.namespace) if session.person else None
-        if request.method == "POST":
-            self._waits.forget(session.caller.namespace)
-        return _page(ShownPage("error", title, data, status=status), session, counts=counts)
-
-
-def _page_before(request: Request) -> str:
-    """Return the address of this site's page that led to a request; empty if there is none."""
-    before = urlsplit(request.headers.get("referer", ""))
-    here = before.netloc == request.url.netloc and before.path != request.url.path
-    return local(f"{before.path}{f'?{before.query}' if before.query else ''}", "") if here else ""
+        return _failed(session, message, 404)
 
 
 def _require_rights(way: PageRoute, caller: Caller) -> None:
@@ -376,6 +353,18 @@ def _page(page: ShownPage, session: PageSession, **more: Any) -> Response:  # no
     data = {**page.data, "title": page.title, "place": page.place, "notices": notices, **more}
     text = rendered(page.template, session=session, **data)
     return HTMLResponse(text, page.status)
+
+
+def _failed(session: PageSession, message: str, status: int) -> Response:
+    title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
+    return _page(ShownPage("error", title, {"problem": message}, status=status), session)
+
+
+def _stale(session: PageSession) -> Response:
+    message = (
+        "This form belongs to another session. Nothing was done. Reload the page and send its form again."
+    )
+    return _failed(session, message, 403)
 
 
 def _alone(template: str, title: str, *, status: int = 200, problem: str = "") -> Response:

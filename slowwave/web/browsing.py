@@ -122,17 +122,14 @@ def act(request: PageRequest) -> PageAnswer:
 
         return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
     apply, done, back = ACTIONS[action]
-    # A release is taken back by forgetting, but not where the memory had a text before.
-    kept = _known(request.memory, memory_ids) if action == "release" else set()
     try:
         tag = checked_tag(form.get("tag", "")) if action in TAGGING else ""
     except ArgumentError as error:
         return Redirect(local(form.get("back", ""), ADDRESS), f"{error} Nothing was done.")
     changed = apply(request.memory, memory_ids, tag)
     about = f" {tag}" if tag else ""
-    reversible = [memory_id for memory_id in changed if memory_id not in kept]
-    if reversible and not form.get("undo"):
-        request.session.reversal = reversal_of(back, reversible, tag)
+    if back and changed and not form.get("undo"):
+        request.session.reversal = reversal_of(back, changed, tag)
     rest = len(memory_ids) - len(changed)
     more = f" {counted(rest, 'memory was', 'memories were')} so already." if rest else ""
     if tag and rest:
@@ -141,13 +138,6 @@ def act(request: PageRequest) -> PageAnswer:
         )
     count = counted(len(changed), "memory", "memories")
     return Redirect(local(form.get("back", ""), ADDRESS), f"{done}{about}: {count}.{more}")
-
-
-def _known(memory: Memory, memory_ids: Sequence[str]) -> set[str]:
-    """Return those of these ids that are memories already."""
-    where = memory.tenant.mine("true")
-    rows = memory.store.read_by("memories", "memory_id", memory_ids, columns=["memory_id"], also=where)
-    return set(rows["memory_id"])
 
 
 def reversal_of(action: str, memory_ids: Sequence[str], tag: str = "") -> Reversal:
@@ -202,13 +192,13 @@ TAGGING: Final = {"tag": "add tag", "untag": "remove tag"}
 ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str], str], list[str]], str, str]]] = {
     "forget": (_forget, "Forgotten", "unforget"),
     "unforget": (_unforget, "No longer forgotten", "forget"),
-    "release": (_release, "Released unchanged", "forget"),
+    "release": (_release, "Released unchanged", ""),
     "discard": (_discard, "Discarded", "restore"),
     "restore": (_restore, "In quarantine again", "discard"),
     "tag": (_tag, "Tag added", "untag"),
     "untag": (_untag, "Tag removed", "tag"),
 }
-"""Bulk actions: call, notice, and the action that takes it back."""
+"""Bulk actions: call, notice, and the action that takes it back (empty: none)."""
 
 
 def overview(request: PageRequest) -> dict[str, Any]:

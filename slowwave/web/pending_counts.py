@@ -61,11 +61,6 @@ class PendingCounts:
             self._counts[namespace] = cached
         return Counts(cached[1], cached[2])
 
-    def known(self, namespace: str) -> Counts | None:
-        """Return the last counts of a namespace, without a look at its tables."""
-        cached = self._counts.get(namespace)
-        return None if cached is None else Counts(cached[1], cached[2])
-
     def forget(self, namespace: str) -> None:
         """Drop the cached counts of a namespace."""
         self._counts.pop(namespace, None)

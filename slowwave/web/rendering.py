@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from slowwave.lifecycle.browse import state_of
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.views.decisions import outcome_of, reason_in_words
+from slowwave.views.decisions import outcome_of
 from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
 from slowwave.views.moments import day, since
@@ -45,7 +45,7 @@ def templates() -> Environment:
     environment.globals.update(others_say_it=others_say_it, in_words=in_words, state_of=state_of)
     environment.filters.update(
         raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body,
-        heading=heading, became=outcome_of, because=reason_in_words, by_source=by_source, bar=bar, date=day,
+        heading=heading, became=outcome_of, by_source=by_source, bar=bar, date=day,
         lcfirst=lambda text: text[:1].lower() + text[1:],
         ucfirst=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
@@ -165,17 +165,9 @@ def decisions(request: PageRequest) -> ShownPage:
         ],
         "total": request.waits.counts(request.memory).decisions,
         "changed": changed,
-        "by": _authors(request, [*waiting, *changed]),
         "most": PAGE,
     }
     return ShownPage("decisions", "Decisions", data, "/decisions")
-
-
-def _authors(request: PageRequest, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the user who saved the new note of each decision, if the journal has it."""
-    events = {row["decision_id"]: ids.event_of(row["revision"] or "") for row in rows}
-    entries = request.memory.journal.entries({event for event in events.values() if event})
-    return {name: entries[event].principal for name, event in events.items() if event in entries}
 
 
 def decision(request: PageRequest) -> ShownPage:

@@ -149,7 +149,7 @@ def test_what_is_not_held_is_refused(refused, said, twin):
     for what in ("show", "release"):
         assert "has no note 'nothing'" in refused("quarantine", what, "nothing")
     said("quarantine", "release", twin)
-    assert "no longer in quarantine" in refused("quarantine", "release", twin)
+    assert "is resolved, not held" in refused("quarantine", "release", twin)
 
 
 # -- decisions, history, undo ----------------------------------------------------------------------

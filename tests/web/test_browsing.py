@@ -169,18 +169,8 @@ def test_refused_notes_are_discarded_with_undo_and_released(person, memory):
     assert "Undo: restore 1 memory" in told
     (row,) = memory.quarantine(status="discarded")
     person.done("/memories/act", action="restore", **marks(row["quarantine_id"]))
-    told = person.done("/memories/act", action="release", **marks(one))
+    person.done("/memories/act", action="release", **marks(one))
     assert memory.get(one).status == "live"
-    assert "Undo: forget 1 memory" in told
-    person.done("/memories/act", action="forget", undo="1", **marks(one))
-    assert memory.get(one).status == "retired"
-
-
-def test_a_release_over_an_earlier_text_is_not_taken_back_by_forgetting_it(person, memory):
-    one = memory.save(LAMP, key="lamp").memory_id
-    assert memory.save("ok", key="lamp").status == "quarantined"
-    assert "Undo" not in person.done("/memories/act", action="release", **marks(one))
-    assert memory.get(one).content == "ok"
 
 
 def test_marked_memories_are_exported_but_secret_ones(person, saved):

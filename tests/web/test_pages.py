@@ -649,18 +649,3 @@ def test_a_refused_correction_is_no_text_of_the_memory(person, memory, saved):
     page = person.text(f"/memory/{memory_id}")
     assert "earlier text of this memory" not in page
     assert "Text changed" not in page
-
-
-def test_an_error_page_leads_back_to_the_page_before_it(person):
-    back = {"referer": "http://127.0.0.1/memories?state=current"}
-    page = person.get("/memory/nothing", headers=back).text
-    assert 'href="/memories?state=current">Back</a>' in page
-    for elsewhere in ("https://example.org/memories", "http://127.0.0.1/memory/nothing", ""):
-        assert "Back</a>" not in person.get("/memory/nothing", headers={"referer": elsewhere}).text
-
-
-def test_namespaces_and_error_pages_keep_the_count_of_the_quarantine(person, memory):
-    memory.save("ok", title="Too short")
-    assert "1 waiting" in person.words("/memories")
-    for address in ("/namespaces", "/memory/nothing"):
-        assert '<span class="count">1' in person.get(address).text

@@ -53,15 +53,6 @@ def test_a_decision_shows_both_texts_with_their_difference(person, open_memory, 
     assert person.get("/decisions/none").status_code == 404
 
 
-def test_a_decision_says_in_words_why_and_whose_note_it_is(person, open_memory, make_site):
-    memory = open_memory(reconsolidation={"policy": "guarded"})
-    memory.save(TUESDAY, title="Deploy day")
-    changed = memory.save(THURSDAY, title="Deploy day").decision_id
-    for page in (person.words("/decisions"), person.words(f"/decisions/{changed}")):
-        assert f"saved by {memory.principal} · decided by the rules (guarded) · cosine" in page
-        assert "Both are about one subject and contradict each other; the newer one holds." in page
-
-
 def test_no_text_of_a_secret_decision_is_shown(person, open_memory):
     memory = open_memory(reconsolidation={"policy": "guarded"})
     memory.save(TUESDAY, title="Deploy day", source_of_truth=True, sensitivity="secret")
