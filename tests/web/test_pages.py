@@ -540,8 +540,8 @@ def used_for_a_year(memory, since: date, gain: float) -> None:
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        (0.5, "Searches are better than if nobody had ever said anything: MRR@5 +.250"),
-        (-0.2, "Searches are worse than if nobody had ever said anything: MRR@5 −.100"),
+        (0.5, "Searches are better than if nobody had ever rated: a right memory came earlier for 10 of 20"),
+        (-0.2, "Searches are worse than if nobody had ever rated: a right memory came earlier for 0 of 20"),
     ],
 )
 def test_a_year_of_use_is_a_sentence_and_a_picture(person, memory, gain, words):
@@ -557,7 +557,7 @@ def test_a_year_of_use_is_a_sentence_and_a_picture(person, memory, gain, words):
     assert page.index("unused.svg") < page.index("<details") < page.index("<table")
     picture = person.get("/trend/unused.svg")
     assert picture.headers["content-type"] == "image/svg+xml"
-    assert "if nobody had ever said anything" in picture.text
+    assert "if nobody had ever rated" in picture.text
     assert "Dagster" not in told
 
 
