@@ -286,8 +286,18 @@ def test_what_was_changed_since_it_was_shown_is_neither_erased_nor_written_over(
     read = re.search(r'name="read" value="([^"]+)"', person.text(f"/memory/{one}"))[1]
     changed = "The lamp on the pier is green since May, and blinks."
     assert "Saved." in person.done(f"/memory/{one}/correct", content=changed, title="Lamp", read=read)
-    told = person.refused(f"/memory/{one}/correct", 409, content=LAMP, title="Lamp", read=read)
-    assert "has changed since you opened it" in told
+    mine = "The lamp & the pier are <mine>."
+    answer = person.post(
+        f"/memory/{one}/correct", content=mine, title="My lamp", tags="pier, mine", type="decision", read=read
+    )
+    assert answer.status_code == 409
+    assert "has changed since you opened it" in words(answer.text)
+    form = answer.text.partition("<summary>Edit</summary>")
+    assert form[0].endswith('<details class="box" open>')
+    for typed in ("The lamp &amp; the pier are &lt;mine&gt;.", 'value="My lamp"', "pier, mine",
+                  "<option selected>decision</option>"):  # fmt: skip
+        assert typed in form[2]
+    assert memory.get(one).content == changed
     assert "Open the preview again" in person.refused(f"/memory/{one}/erase", 409, shown=mark)
     assert memory.get(one).content == changed
 
@@ -420,6 +430,25 @@ def test_a_decision_is_settled_once(person, memory, word):
     statuses = set(memory.store.read("memories")["status"])
     assert statuses == ({"live", "superseded"} if word == "accept" else {"live"})
     person.refused(f"/decisions/{one}/{word}", 409)
+
+
+@pytest.mark.parametrize(
+    ("path", "back"),
+    [("/decisions/nosuch", "/decisions"), ("/memory/nosuch", "/memories"), ("/nosuch", "")],
+)
+def test_an_error_page_has_the_pending_counts_and_a_way_back(person, memory, path, back):
+    refused(memory)
+    page = person.get(path)
+    assert page.status_code == 404
+    assert '<span class="count">1<' in page.text
+    assert (f'<a href="{back}">Go back</a>' in page.text) == bool(back)
+
+
+def test_a_search_of_an_empty_home_says_what_to_do_on_the_page(person):
+    page = person.text("/?q=lamp")
+    assert "Save a note in the form on the first page" in page
+    assert "slowwave save" not in page
+    assert '<a href="/">Go to the form</a>' in page
 
 
 def test_what_changed_something_is_listed_with_undo(person, memory):
