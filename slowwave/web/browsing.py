@@ -181,7 +181,7 @@ def _release(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
 
 
 def _existing(memory: Memory, names: Sequence[str]) -> set[str]:
-    """Return the memories that have a text already, by their ids or by those of refused notes."""
+    """Return the memories that have a stored text, by memory or quarantine ids."""
     memory_ids = [name.partition(":")[0] for name in names]
     rows = memory.store.read_by(
         "memories", "memory_id", memory_ids, columns=["memory_id"], also=memory.tenant.mine("true")

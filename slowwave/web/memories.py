@@ -222,7 +222,10 @@ class _ChangedSinceError(SlowwaveError):
 
 
 def correct(request: PageRequest) -> Redirect | ShownPage:
-    """Replace the text of a memory; if it changed meanwhile, show the form again as it was typed."""
+    """Replace the text of a memory.
+
+    If it changed meanwhile, the page shows the form again as it was typed.
+    """
     name = request.path["memory"]
     request.require_visible(name)
 
