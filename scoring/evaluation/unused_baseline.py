@@ -10,8 +10,8 @@ from slowwave.scoring.measures import MRR
 DRAWS = 2_000
 BESIDE: dict[str, type[pl.DataType]] = {
     "namespace": pl.String, "kind": pl.String, "answers": pl.String, "questions": pl.Int64,
-    "changed": pl.Int64, "without": pl.Float64, "with": pl.Float64, "difference": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64, "verdict": pl.String,
+    "changed": pl.Int64, "improved": pl.Int64, "without": pl.Float64, "with": pl.Float64,
+    "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "verdict": pl.String,
 }  # fmt: skip
 """Columns of `compare_with_unused`."""
 ALL, RATED, UNRATED = "all", "with feedback before", "without feedback before"
@@ -27,7 +27,8 @@ def compare_with_unused(effect: pl.DataFrame, *, margin: float) -> pl.DataFrame:
 
     Returns:
         `BESIDE`, by namespace, kind and answers. ``questions`` are distinct questions, ``changed`` those with
-        another MRR@5 (count). The verdict is that of `slowwave.scoring.evaluation.comparison.compare`.
+        another MRR@5, ``improved`` those with a higher one (counts). The verdict is that of
+        `slowwave.scoring.evaluation.comparison.compare`.
     """
     served = pl.when("live").then(f"{MRR.column}_learned").otherwise(MRR.column)
     is_rated = pl.col("rated").fill_null(value=False)
@@ -45,10 +46,11 @@ def compare_with_unused(effect: pl.DataFrame, *, margin: float) -> pl.DataFrame:
                 .agg(pl.col(MRR.column).mean(), served=served.mean())
             )
             by = by.sort("query_id")
+            gain = by["served"] - by[MRR.column]
             comparison = compare(by[MRR.column], by["served"], margin=margin, n_draws=DRAWS)
             rows.append(
                 (namespace, kind, answers, by.height,
-                 int(((by["served"] - by[MRR.column]).abs() > TIE).sum()),
+                 int((gain.abs() > TIE).sum()), int((gain > TIE).sum()),
                  comparison.baseline, comparison.candidate,
                  comparison.difference, comparison.low, comparison.high, comparison.verdict)
             )  # fmt: skip

@@ -140,6 +140,7 @@ def learning_ratings(
     from slowwave.evaluation.trend import trend_until
     from slowwave.views.tables import show
     from slowwave.views.trend import never_used, plain
+    from slowwave.views.trend_plots import UNUSED_TITLE
 
     if switch not in ("", "on", "off"):
         fail(f"{switch!r} is neither on nor off. Leave it out to show the state.")
@@ -155,7 +156,7 @@ def learning_ratings(
         )
         out.print(state, markup=False)
         if parts := never_used(trend):
-            show(Section("Compared with a memory without feedback", parts, ""))
+            show(Section(UNUSED_TITLE, parts, ""))
         else:
             out.print("Ratings have not changed a judged search yet.")
 

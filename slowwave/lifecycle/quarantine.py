@@ -284,7 +284,10 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
 
     name = row["quarantine_id"]
     if row["status"] == DISCARDED:
-        raise SlowwaveError(f"{name} is discarded. `slowwave quarantine restore {name}` restores it first.")
+        raise SlowwaveError(
+            "The note was discarded from the quarantine, so it cannot be released. Nothing was changed. "
+            f"Restore it first, under Discarded on the page or with `slowwave quarantine restore {name}`."
+        )
     if row["status"] != HELD:
         raise SlowwaveError(f"{name} is {row['status']}, not held: a newer text or a release settled it.")
     entry = journal.get(row["revision"].partition("-")[2])

@@ -11,6 +11,15 @@ from slowwave.views.moments import since
 
 Row = Mapping[str, Any]
 _ARROW = " → "
+_ACCEPTED_BY = "accepted by "
+_WHY = {
+    "duplicate": "The note repeats a memory, so it was refused",
+    "merge": "The note says what a memory says, so it became part of it",
+    "supersede": "The note is newer and says something else, so it replaces the memory",
+    "related": "Both are about the same subject, and both stay",
+    "waiting": "A person has to decide, since a protected memory would change",
+    "complement": "No other memory says the same, so the note stays as it is",
+}
 
 
 class DecisionText(NamedTuple):
@@ -55,6 +64,30 @@ def outcome_of(row: Row) -> str:
     elif row.get("undone_at"):
         marks_.append(f"undone: {row['undone_why']}")
     return str(row["outcome"]) + "".join(f" ({mark})" for mark in marks_)
+
+
+def by_whom(row: Row, saved_by: str) -> str:
+    """Return who made a decision: a person, or a rule at the save of a user.
+
+    Args:
+        row: of `slowwave.Memory.decisions`.
+        saved_by: user who saved the note; empty if unknown or not to be shown.
+    """
+    accepted, _, rest = (row["evidence"] or "").partition("; ")
+    if rest and accepted.startswith(_ACCEPTED_BY):
+        return f"accepted by {accepted.removeprefix(_ACCEPTED_BY) or 'unknown'}"
+    return f"by a rule, when {saved_by or 'an unknown user'} saved the note"
+
+
+def why_in_words(row: Row) -> str:
+    """Return why a decision was made: its rule in words, then the evidence."""
+    evidence = row["evidence"] or ""
+    if evidence.startswith(_ACCEPTED_BY):
+        evidence = evidence.partition("; ")[2]
+    outcome = "duplicate" if row["refused"] else str(row["outcome"])
+    if outcome == "related" and row.get("proposed"):
+        outcome = "waiting"
+    return ": ".join(filter(None, [_WHY.get(outcome, ""), plain_line(evidence)]))
 
 
 def whole(row: Row, *, now: datetime) -> list[tuple[str, str]]:

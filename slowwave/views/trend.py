@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.common.pluralize import counted
 from slowwave.evaluation.trend import Trend
 from slowwave.scoring.evaluation.comparison import TIE
 from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
@@ -15,21 +16,17 @@ from slowwave.scoring.evaluation.unused_baseline import ALL, RATED
 from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.section import ANY, Column, Mark, Paragraph, Part, Picture, Section, Table, numbers
-from slowwave.views.trend_plots import by_week
+from slowwave.views.trend_plots import UNUSED, by_week
 
 TITLE = "Is it getting better?"
-_WITHOUT = {"use": "any use", "ratings": "ratings", "words": "learned words", "keys": "search keys"}
-_VERDICTS = {
-    "better": "better", "worse": "worse", "equivalent": "the same within the margin",
-    "insufficient evidence": "undecided",
-}  # fmt: skip
-_UNUSED = "if nobody had ever said anything"
+_WITHOUT = {"use": UNUSED, "ratings": "ratings", "words": "learned words", "keys": "search keys"}
 _HEADLINES = {
-    "better": f"Searches are better than {_UNUSED}",
-    "worse": f"Searches are worse than {_UNUSED}",
-    "equivalent": f"Searches are about as good as {_UNUSED}",
-    "insufficient evidence": f"It is not sure yet whether searches are better than {_UNUSED}",
+    "better": f"Searches{{}} are better than {UNUSED}",
+    "worse": f"Searches{{}} are worse than {UNUSED}",
+    "equivalent": f"No difference found: searches{{}} are as good as {UNUSED}",
+    "insufficient evidence": f"No difference found yet between searches{{}} and those {UNUSED}",
 }
+_MEASURE = f"{MRR} is 1 if a right memory comes first, 0.5 if second, 0 if not among five."
 NOTE = "by week (Monday, UTC), of all days"
 TOO_FEW = "too few"
 NOT_OVER = "so far"
@@ -64,14 +61,14 @@ def section(trend: Trend, *, width: int = ANY, most: int = SHOWN, drawn: bool = 
 
 
 def never_used(trend: Trend) -> list[Part]:
-    """Compare a namespace's searches with those of a memory without feedback (rule 8.3).
+    """Compare a namespace's searches with those if nobody had ever rated (rule 8.3).
 
     Empty if they do not differ.
     """
     rows = trend.beside.filter(pl.col("changed").sum().over("kind") > 0, pl.col("questions") > 0)
-    texts = [f"{text[0].upper()}{text[1:]}." for text in comparisons(trend)]
-    if not texts:
+    if not (texts := comparisons(trend)):
         return []
+    texts = [f"{texts[0]}. {_MEASURE}", *(f"{text}." for text in texts[1:])]
     columns = [Column("without", whole=True), Column("answers", whole=True), *numbers("questions", "changed")]
     columns += [*numbers(str(MRR)), Column("difference (95 %)", whole=True)]
     cells: list[list[object]] = [
@@ -85,44 +82,39 @@ def never_used(trend: Trend) -> list[Part]:
 
 
 def unused_weeks(trend: Trend) -> pl.DataFrame | None:
-    """Return the weeks of one namespace beside a memory without feedback; None if no search differs."""
+    """Return the weeks of one namespace beside those if nobody had ever rated; None if none differs."""
     weeks = trend.kinds().get(USE)
     return weeks if weeks is not None and _effect(weeks) else None
 
 
 def headline(trend: Trend) -> str:
-    """Say whether searches are better than without any feedback (rule 8.3).
+    """Say whether searches are better than if nobody had ever rated (rule 8.3).
 
     Without such a comparison it is the conclusion about what was learned.
     """
-    weeks = unused_weeks(trend)
-    rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("answers") == ALL))
-    if weeks is None or rows.is_empty():
+    weeks, texts = unused_weeks(trend), comparisons(trend)
+    if weeks is None or not texts:
         text = sentences(trend)[0]
         return f"{text[0].upper()}{text[1:]}."
-    row = rows.row(0, named=True)
     difference = weeks[f"{MRR.column}_difference"].drop_nulls()
     better, worse = int((difference > TIE).sum()), int((difference < -TIE).sum())
     by_week = f" By week: better in {better:,}, worse in {worse:,}, of {difference.len():,}."
-    return (
-        f"{_HEADLINES[row['verdict']]}: {MRR} {signed(row['difference'])} "
-        f"({signed(row['low'])} to {signed(row['high'])}, {row['questions']:,} questions)."
-        f"{by_week if difference.len() else ''}"
-    )
+    return f"{texts[0]}. {_MEASURE}{by_week if difference.len() else ''}"
 
 
 def comparisons(trend: Trend) -> list[str]:
-    """Return whether use improves searches over a memory without feedback, a sentence per group."""
+    """Return whether ratings and use improve searches, a sentence per group of answers."""
     rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("questions") > 0))
     if not rows["changed"].sum():
         return []
     texts = []
     for row in rows.filter(pl.col("answers") != RATED).iter_rows(named=True):
         group = "" if row["answers"] == ALL else " of answers without earlier feedback"
-        ends = f"{signed(row['low'])} to {signed(row['high'])}"
+        earlier, later = row["improved"], row["changed"] - row["improved"]
         texts.append(
-            f"compared with a memory without feedback, searches{group} are {_VERDICTS[row['verdict']]}: "
-            f"{MRR} {signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
+            f"{_HEADLINES[row['verdict']].format(group)}: a right memory came earlier for {earlier:,} of "
+            f"{counted(row['questions'], 'judged question')}, later for {later:,} ({MRR} "
+            f"{signed(row['difference'])}, 95 % interval {signed(row['low'])} to {signed(row['high'])})"
         )
     return texts
 

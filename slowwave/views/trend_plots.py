@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.scoring.evaluation.trend import FIGURES, LEAST_QUESTIONS
+from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.drawing import (
     BLUE,
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
 MAX_WEEKS = 26  # of one plot, half a year
 A_YEAR = 53  # weeks
 TITLE = "Is it getting better?"
-UNUSED_TITLE = "Better than if nobody had ever said anything?"
-UNUSED = "if nobody had ever said anything"
+UNUSED = "if nobody had ever rated"
+"""Name of the baseline without any feedback, in pictures, tables and sentences."""
+UNUSED_TITLE = f"Better than {UNUSED}?"
+LEARNED_NOTHING = "without learned data"
 UNUSED_STATES = {
     "applied": "as it was", "partly applied": "as it was, partly", "with it: would be": "as it would be",
 }  # fmt: skip
@@ -76,14 +79,15 @@ def by_week(weeks: pl.DataFrame) -> bytes:
         for axes in panels.flat:
             if not rows[-1]["over"]:
                 axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
-        _explained(figure, panels[0][0], rows)
+        is_use = any(row.get("kind") == USE for row in rows)
+        _explained(figure, panels[0][0], rows, UNUSED if is_use else LEARNED_NOTHING)
 
     measured = any(row["measured"] for row in rows)
     return picture(TITLE, draw, HEIGHT * 1.75) if measured else nothing(TITLE, _NONE)
 
 
 def beside_unused(weeks: pl.DataFrame) -> bytes:
-    """Plot MRR@5 by week: as searches were, and as if nobody had ever said anything.
+    """Plot MRR@5 by week: as searches were, and as if nobody had ever rated.
 
     Args:
         weeks: rows as of `by_week`, of the kind of learning that is all use; the last `A_YEAR` are shown.
@@ -213,7 +217,7 @@ def _dates(axes: Axes, places: Sequence[int], rows: Rows) -> None:
 
 
 def _explained(
-    figure: Figure, axes: Axes, rows: Rows, without: str = "without learned data",
+    figure: Figure, axes: Axes, rows: Rows, without: str,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Draw the legend of the marks in use.

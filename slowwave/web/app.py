@@ -40,9 +40,18 @@ from slowwave.store.reading import distinct
 from slowwave.web import browsing, learning, memories, review_queue, search, timeline, trends
 from slowwave.web import settings as settings_page
 from slowwave.web.middleware import PageGuard
-from slowwave.web.pending_counts import PendingCounts
+from slowwave.web.pending_counts import Counts, PendingCounts
 from slowwave.web.rendering import rendered
-from slowwave.web.request import Download, Image, PageAnswer, PageRequest, PageRoute, Redirect, ShownPage
+from slowwave.web.request import (
+    Download,
+    Image,
+    PageAnswer,
+    PageRequest,
+    PageRoute,
+    Redirect,
+    ShownPage,
+    back_of,
+)
 from slowwave.web.sessions import OneTimeLinks, PageSession, Sessions
 
 if TYPE_CHECKING:
@@ -173,11 +182,13 @@ class PageSite:
         except SlowwaveError as error:
             if way.post:
                 self._waits.forget(caller.namespace)
-            return _failed(session, str(error), status_of(error, invalid=400))
+            back = back_of(request.url.path, form)
+            status = status_of(error, invalid=400)
+            return _failed(session, str(error), status, counts=self._counts(session), back=back)
         except Exception:
             LOG.exception("%s %s failed", request.method, way.path)
             message = "Internal error. See the server's log."
-            return _failed(session, message, 500)
+            return _failed(session, message, 500, back=back_of(request.url.path, form))
 
     def _response(self, answer: PageAnswer, session: PageSession, request: PageRequest) -> Response:
         if isinstance(answer, Image):
@@ -188,8 +199,11 @@ class PageSite:
         if isinstance(answer, Redirect):
             session.notices += [answer.notice] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)
-        counts = self._waits.counts(request.memory) if session.person else None
-        return _page(answer, session, counts=counts, now=request.now)
+        return _page(answer, session, counts=self._counts(session), now=request.now)
+
+    def _counts(self, session: PageSession) -> Counts | None:
+        """Return the pending items for the header; None for an assistant."""
+        return self._waits.counts(self._memories.of(session.caller)) if session.person else None
 
     # -- signing in ------------------------------------------------------------------------------
 
@@ -263,7 +277,8 @@ class PageSite:
             session.go_to(session.caller._replace(namespace=wanted))
             session.notices.append(f"Switched to namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
-        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session)
+        counts = await anyio.to_thread.run_sync(self._counts, session)
+        return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, counts=counts)
 
     def _names(self, session: PageSession) -> list[str]:
         store = self._memories.of(session.caller).store
@@ -325,7 +340,8 @@ class PageSite:
         message = f"Unknown page {request.url.path[:200]}."
         if session is None:
             return _alone("error", "Not found", status=404, problem=message)
-        return _failed(session, message, 404)
+        counts = await anyio.to_thread.run_sync(self._counts, session)
+        return _failed(session, message, 404, counts=counts, back=back_of(request.url.path, {}))
 
 
 def _require_rights(way: PageRoute, caller: Caller) -> None:
@@ -355,9 +371,13 @@ def _page(page: ShownPage, session: PageSession, **more: Any) -> Response:  # no
     return HTMLResponse(text, page.status)
 
 
-def _failed(session: PageSession, message: str, status: int) -> Response:
+def _failed(
+    session: PageSession, message: str, status: int, *, counts: Counts | None = None, back: str = ""
+) -> Response:
     title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
-    return _page(ShownPage("error", title, {"problem": message}, status=status), session)
+    return _page(
+        ShownPage("error", title, {"problem": message, "back": back}, status=status), session, counts=counts
+    )
 
 
 def _stale(session: PageSession) -> Response:

@@ -118,24 +118,33 @@ def act(request: PageRequest) -> PageAnswer:
         message = "No memory is marked. Nothing was done. Mark some in the list, then choose an action."
         return Redirect(local(form.get("back", ""), ADDRESS), message)
     if action == "export":
-        from slowwave.imports.own.selection import zipped_markdown
+        from slowwave.imports.own.selection import exportable, zipped_markdown
 
+        if not exportable(request.memory, memory_ids):
+            message = "Nothing was exported: the marked memories are secret, or not in this namespace."
+            return Redirect(local(form.get("back", ""), ADDRESS), message)
         return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
     apply, done, back = ACTIONS[action]
     try:
         tag = checked_tag(form.get("tag", "")) if action in TAGGING else ""
     except ArgumentError as error:
         return Redirect(local(form.get("back", ""), ADDRESS), f"{error} Nothing was done.")
+    before = _existing(request.memory, memory_ids) if action == "release" else set()
     changed = apply(request.memory, memory_ids, tag)
     about = f" {tag}" if tag else ""
-    if back and changed and not form.get("undo"):
-        request.session.reversal = reversal_of(back, changed, tag)
+    reversible = [memory_id for memory_id in changed if memory_id not in before]
+    if back and reversible and not form.get("undo"):
+        request.session.reversal = reversal_of(back, reversible, tag)
     rest = len(memory_ids) - len(changed)
     more = f" {counted(rest, 'memory was', 'memories were')} so already." if rest else ""
     if tag and rest:
         more = (
             f" {counted(rest, 'memory', 'memories')} unchanged: tagged so already, not current, or a file's."
         )
+    if replaced := len(changed) - len(reversible):
+        more = f" {counted(replaced, 'note')} replaced an earlier text: undo leaves that to its page."
+    if action == "withdraw" and rest:
+        more = f" {counted(rest, 'note')} unchanged: forgotten, replaced or erased since."
     count = counted(len(changed), "memory", "memories")
     return Redirect(local(form.get("back", ""), ADDRESS), f"{done}{about}: {count}.{more}")
 
@@ -148,7 +157,7 @@ def reversal_of(action: str, memory_ids: Sequence[str], tag: str = "") -> Revers
         memory_ids: Memories that it changed.
         tag: Tag that it added or removed.
     """
-    name = f"{TAGGING[action]} {tag}," if tag else action
+    name = f"{TAGGING[action]} {tag}," if tag else _BUTTONS.get(action, action)
     words = f"Undo: {name} {counted(len(memory_ids), 'memory', 'memories')}"
     return Reversal(action, tuple(memory_ids), words, tag)
 
@@ -171,6 +180,25 @@ def _release(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     return [memory.release(memory_id).memory_id for memory_id in memory_ids]
 
 
+def _existing(memory: Memory, names: Sequence[str]) -> set[str]:
+    """Return the memories that have a stored text, by memory or quarantine ids."""
+    memory_ids = [name.partition(":")[0] for name in names]
+    rows = memory.store.read_by(
+        "memories", "memory_id", memory_ids, columns=["memory_id"], also=memory.tenant.mine("true")
+    )
+    return set(rows["memory_id"])
+
+
+def _withdraw(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
+    """Forget released notes that are still current; leave out the others."""
+    rows = memory.store.read_by(
+        "memories", "memory_id", memory_ids, columns=["memory_id"],
+        also=memory.tenant.mine("status = 'live'"),
+    )  # fmt: skip
+    current = set(rows["memory_id"])
+    return [name for name in memory_ids if name in current and memory.forget(name)]
+
+
 def _discard(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     return [row["quarantine_id"] for row in memory.discard(*memory_ids)]
 
@@ -189,10 +217,13 @@ def _untag(memory: Memory, memory_ids: Sequence[str], tag: str) -> list[str]:
 
 TAGGING: Final = {"tag": "add tag", "untag": "remove tag"}
 """Actions that need a tag, in words."""
+_BUTTONS: Final = {"withdraw": "forget"}
+"""Words of actions that only an undo offers."""
 ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str], str], list[str]], str, str]]] = {
     "forget": (_forget, "Forgotten", "unforget"),
     "unforget": (_unforget, "No longer forgotten", "forget"),
-    "release": (_release, "Released unchanged", ""),
+    "release": (_release, "Released unchanged", "withdraw"),
+    "withdraw": (_withdraw, "Forgotten, since a release is final", ""),
     "discard": (_discard, "Discarded", "restore"),
     "restore": (_restore, "In quarantine again", "discard"),
     "tag": (_tag, "Tag added", "untag"),

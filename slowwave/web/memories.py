@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -33,6 +34,10 @@ _WORDS: Final = {
     "complement": "compared with others", "forgotten": "forgotten", "unreadable": "unreadable",
     "refused": "refused by the save gate",
 }  # fmt: skip
+_CHANGED: Final = (
+    "This memory has changed since you opened it. Your correction was not saved. The form still has your "
+    "text; the current text is above it. Saving again replaces the current text."
+)
 _LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
 
 
@@ -195,21 +200,32 @@ def save(request: PageRequest) -> Redirect:
     return _saved(request, saved)
 
 
-def correct(request: PageRequest) -> Redirect:
-    """Replace the text of a memory."""
+class _ChangedSinceError(SlowwaveError):
+    """A memory changed between its form and the save."""
+
+
+def correct(request: PageRequest) -> Redirect | ShownPage:
+    """Replace the text of a memory.
+
+    If it changed meanwhile, the page shows the form again as it was typed.
+    """
     name = request.path["memory"]
     request.require_visible(name)
 
     def check(revision: str) -> None:
         if request.form.get("read", "") not in ("", revision):
-            raise SlowwaveError(
-                "This memory has changed since you opened it. Your correction was not saved. Go back to "
-                "copy your text, then reload the memory."
-            )
+            raise _ChangedSinceError(_CHANGED)
 
     content, title = _text(request.form.get("content", "")), request.form.get("title", "").strip()
     before = request.memory.get(name).content
-    saved = saving.correct(request, name, content, title=title, check=check, labels=_labels_in(request))
+    try:
+        saved = saving.correct(request, name, content, title=title, check=check, labels=_labels_in(request))
+    except _ChangedSinceError as error:
+        page = memory(request)
+        if isinstance(page, Redirect):
+            raise
+        typed = {**request.form, "content": content, "problem": str(error)}
+        return replace(page, data={**page.data, "typed": typed}, status=409)
     return _saved(request, saved, corrected=name, is_new_text=content.strip() != before.strip())
 
 

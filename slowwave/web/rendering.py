@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from slowwave.lifecycle.browse import state_of
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.views.decisions import outcome_of
+from slowwave.views.decisions import by_whom, outcome_of, why_in_words
 from slowwave.views.gate_text import words_of
 from slowwave.views.html import template_environment
 from slowwave.views.moments import day, since
@@ -43,6 +43,7 @@ def templates() -> Environment:
     known = {name: sorted(words) for name, words in KNOWN_WORDS.items()}
     environment.globals.update(known=known, types=known["memory_type"], ratings=RATINGS, meaning=MEANING)
     environment.globals.update(others_say_it=others_say_it, in_words=in_words, state_of=state_of)
+    environment.globals.update(by_whom=by_whom, why_in_words=why_in_words)
     environment.filters.update(
         raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body,
         heading=heading, became=outcome_of, by_source=by_source, bar=bar, date=day,

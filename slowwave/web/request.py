@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = 20
 """Rows of a long list on a page (count)."""
+_LISTS: Final = ("memories", "decisions", "quarantine", "learning", "trend")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +130,16 @@ def to(*parts: str) -> str:
 def linked(memory_id: str, title: str) -> Markup:
     """Return a link to a memory, for a notice."""
     return Markup('<a href="{}">{}</a>').format(to("memory", memory_id), printable(title) or memory_id)
+
+
+def back_of(path: str, form: Mapping[str, str]) -> str:
+    """Return the page before a failed request: that of its form, else the list or memory it is part of."""
+    first, *rest = path.strip("/").split("/")
+    if first == "memory":
+        listing = f"/memory/{rest[0]}" if len(rest) > 1 else "/memories"
+    else:
+        listing = f"/{first}" if rest and first in _LISTS else ""
+    return local(form.get("back", ""), local(listing, ""))
 
 
 def local(path: str, otherwise: str) -> str:

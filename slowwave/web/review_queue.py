@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
@@ -158,13 +158,18 @@ def decisions(request: PageRequest) -> ShownPage:
     )
     names = {row[name] for row in waiting for name in ("memory_id", "other_memory")}
     texts = _texts(request, names)
+    savers = _savers(request, [*waiting, *changed])
     data = {
         "waiting": [
-            row | {"both": _both(texts.get(row["other_memory"]), texts.get(row["memory_id"]))}
+            row
+            | {
+                "saved_by": savers.get(row["decision_id"], ""),
+                "both": _both(texts.get(row["other_memory"]), texts.get(row["memory_id"])),
+            }
             for row in waiting
         ],
         "total": request.waits.counts(request.memory).decisions,
-        "changed": changed,
+        "changed": [row | {"saved_by": savers.get(row["decision_id"], "")} for row in changed],
         "most": PAGE,
     }
     return ShownPage("decisions", "Decisions", data, "/decisions")
@@ -188,6 +193,18 @@ def decision(request: PageRequest) -> ShownPage:
     outcome = outcome_of(row)
     title = f"{outcome[:1].upper()}{outcome[1:]}: {row['title'] or row['memory_id']}"
     return ShownPage("decision", title, data, "/decisions")
+
+
+def _savers(request: PageRequest, rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return who saved the note of each decision, by its id; a secret note's user is left out."""
+    closed = _closed(request, {row["memory_id"] for row in rows})
+    events = {
+        row["decision_id"]: ids.event_of(row["revision"] or "")
+        for row in rows
+        if row["memory_id"] not in closed
+    }
+    entries = request.memory.journal.entries({event for event in events.values() if event})
+    return {name: entries[event].principal for name, event in events.items() if event in entries}
 
 
 def _closed(request: PageRequest, memory_ids: Collection[str]) -> set[str]:

@@ -164,6 +164,8 @@ def _is_apart(fits: Sequence[str]) -> bool:
 def _nothing(request: PageRequest, response: SearchResponse) -> str:
     if response.nothing is None:
         return ""
+    if request.person and response.nothing.kind == "empty":
+        return "This memory is empty. Save a note in the form on the first page, then search again."
     if request.person:
         return response.nothing.message
     return mcp_text.next_step(response.search_id, response.nothing, reads=request.caller.reads_only)

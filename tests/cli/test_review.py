@@ -115,7 +115,7 @@ def test_quarantined_notes_are_discarded_and_restored(said, data, refused, twin)
     assert "In quarantine again: 1 note" in said("quarantine", "restore", twin)
     (row,) = data("quarantine", "discard", "--reason", "exact_duplicate")
     assert (row["memory_id"], row["status"]) == (twin, "discarded")
-    assert "is discarded" in refused("quarantine", "release", twin)
+    assert "The note was discarded" in refused("quarantine", "release", twin)
     assert "Give either ids" in refused("quarantine", "discard")
 
 

@@ -342,3 +342,17 @@ def release_and_discard_several_and_restore_them(visit: Visit) -> None:
     visit.press(visit.page.locator("form.notice button[value='restore']"))
     visit.page.locator("form.notice").wait_for(state="detached")
     assert kept in visit.held_now()
+
+
+@act("POST /memories/act action=release", "POST /memories/act action=withdraw", "POST /memories/act m-*")
+def release_a_marked_note_and_take_it_back(visit: Visit) -> None:
+    held = visit.held()
+    note = visit.memory.store.read("quarantine", f"quarantine_id = '{held}'")["memory_id"][0]
+    visit.go("/memories?state=quarantined")
+    visit.mark(note)
+    visit.press(visit.page.locator("#bulk button[value='release']"))
+    visit.page.locator("form.notice button", has_text="Undo: forget 1 memory").wait_for()
+    assert visit.status(note) == "live"
+    visit.press(visit.page.locator("form.notice button"))
+    visit.page.locator("form.notice").wait_for(state="detached")
+    assert visit.status(note) == "retired"

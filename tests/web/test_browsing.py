@@ -173,6 +173,39 @@ def test_refused_notes_are_discarded_with_undo_and_released(person, memory):
     assert memory.get(one).status == "live"
 
 
+def test_a_bulk_release_is_undone_where_that_is_possible(person, memory):
+    new, other = (memory.save(text, title=text).memory_id for text in ("ok", "well"))
+    lamp = memory.save(LAMP, title="Lamp", key="lamp").memory_id
+    assert memory.save("no", key="lamp").status == "quarantined"
+    told = person.done("/memories/act", action="release", back="/memories", **marks(new, other, lamp))
+    assert "Undo: forget 2 memories" in told
+    assert "1 note replaced an earlier text" in told
+    memory.forget(other)
+    told = person.done("/memories/act", action="withdraw", undo="1", back="/memories", **marks(new, other))
+    assert "Forgotten, since a release is final: 1 memory. 1 note unchanged" in told
+    assert [memory.get(name).status for name in (new, other, lamp)] == ["retired", "retired", "live"]
+
+
+def test_the_undo_of_a_discarded_duplicate_says_what_to_do_first(person, memory):
+    memory.save(LAMP, title="Lamp")
+    twin = memory.save(LAMP, title="Lamp again", key="copy")
+    memory.discard(twin.memory_id)
+    (row,) = memory.decisions(memory_id=twin.memory_id)
+    answer = person.post(f"/decisions/{row['decision_id']}/undo")
+    assert answer.status_code == 409
+    assert "The note was discarded from the quarantine" in words(answer.text)
+    (discarded,) = memory.quarantine(status="discarded")
+    memory.restore_discarded(discarded["quarantine_id"])
+    person.done(f"/decisions/{row['decision_id']}/undo")
+    assert memory.get(twin.memory_id).status == "live"
+
+
+def test_an_export_of_nothing_that_may_leave_says_so(person, saved):
+    safe = saved(SECRET, title="Safe", sensitivity="secret")
+    told = person.done("/memories/act", action="export", back="/memories", **marks(safe, "elsewhere"))
+    assert "Nothing was exported: the marked memories are secret" in told
+
+
 def test_marked_memories_are_exported_but_secret_ones(person, saved):
     lamp, safe = saved(LAMP, title="Lamp"), saved(SECRET, title="Safe", sensitivity="secret")
     saved(KETTLE, title="Kettle")

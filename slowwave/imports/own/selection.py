@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 
+def exportable(memory: Memory, memory_ids: Sequence[str]) -> bool:
+    """Return whether a selection has a memory that may be exported."""
+    rows = memory.store.read_by(
+        "memories", "memory_id", sorted(memory_ids), columns=["memory_id", "sensitivity"],
+        also=within(memory.namespace),
+    )  # fmt: skip
+    return not rows.filter(open_rows()).is_empty()
+
+
 def zipped_markdown(memory: Memory, memory_ids: Sequence[str]) -> bytes:
     """Return a ZIP archive with a Markdown file per memory and an index; secret ones are left out."""
     columns = {name: schema for name, schema in schemas(memory.store.specs).items() if name in TABLES}

@@ -204,6 +204,7 @@ def test_searches_beside_those_of_a_memory_nobody_used_by_hand():
     assert figures(told[ALL]) == pytest.approx((4, 3, 2.0 / 4, (1 + 0.5 + 0.25 + 0.2) / 4, -0.05 / 4))
     assert figures(told[RATED]) == pytest.approx((1, 1, 0.75, 1.0, 0.25))
     assert figures(told[UNRATED]) == pytest.approx((3, 2, 1.25 / 3, 0.95 / 3, -0.1))
+    assert [told[name]["improved"] for name in (ALL, RATED, UNRATED)] == [2, 1, 1]
     assert {row["verdict"] for row in told.values()} == {"insufficient evidence"}
     assert {(row["namespace"], row["kind"]) for row in told.values()} == {("ada", "use")}
 
