@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -158,9 +159,11 @@ def _ascii_counts(are_ascii: Sequence[bool], letters: _Codes, solid: _Codes) -> 
         return counts
     own = [solid.each[at] for at in which]
     codes = np.concatenate(own) if len(own) < len(are_ascii) else solid.joined
-    if len(own) > 1:
-        codes = codes + np.repeat(np.arange(len(own), dtype=np.int64) << 7, [len(part) for part in own])
-    tallies = np.bincount(codes, minlength=len(own) << 7).reshape(len(own), 1 << 7)
+    if len(own) == 1:
+        counts[which[0]] = _ascii_counts_of(len(letters.each[which[0]]), codes)
+        return counts
+    row = np.repeat(np.arange(len(own), dtype=np.int64) << 7, [len(part) for part in own])
+    tallies = np.bincount(row + codes, minlength=len(own) << 7).reshape(len(own), 1 << 7)
     sizes = np.array([len(letters.each[at]) for at in which])
     of_words = tallies[:, _ASCII_LETTERS]
     quotes = sizes - of_words.sum(axis=1)  # what else a word has
@@ -174,6 +177,23 @@ def _ascii_counts(are_ascii: Sequence[bool], letters: _Codes, solid: _Codes) -> 
     for at, row_of_text in zip(which, rows, strict=True):
         counts[at] = AsciiCounts(*row_of_text)
     return counts
+
+
+def _ascii_counts_of(size: int, solid: Array) -> AsciiCounts:
+    """Count in one ASCII text, given as the size of its words and its code points without spaces."""
+    tally = np.bincount(solid, minlength=1 << 7).tolist()
+    of_words = tally[_ASCII_LETTERS]
+    of_words.append(size - sum(of_words))
+    return AsciiCounts(
+        Tally(size, *_evenness_of(of_words)),
+        Tally(len(solid), *_evenness_of(tally)),
+        sum([tally[mark] for mark in _ASCII_MARKS]),
+        sum(tally[_ASCII_DIGITS]),
+    )
+
+
+def _evenness_of(tally: list[int]) -> tuple[int, int]:
+    return sum(map(mul, tally, tally)), len(tally) - tally.count(0)
 
 
 def _evenness(tallies: npt.NDArray[np.int64]) -> tuple[list[int], list[int]]:

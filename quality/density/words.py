@@ -247,7 +247,8 @@ def key_steps(codes: Array, ends: Sequence[int]) -> Iterator[Keys]:
     places = table[codes if is_ascii(codes) else np.minimum(codes, len(table) - 1)]
     is_key = places > 0
     pairs = is_key[:-1] & is_key[1:]
-    pairs[[end - 1 for end in ends if 0 < end < len(codes)]] = False  # letters of two texts
+    if len(ends) > 2:
+        pairs[[end - 1 for end in ends if 0 < end < len(codes)]] = False  # letters of two texts
     steps = np.abs(places[1:] - places[:-1])
     ends = [min(end, len(pairs)) for end in ends]
     chosen = (pairs, pairs & (steps == 1), pairs & (steps < 20))
