@@ -32,6 +32,7 @@ from slowwave.lifecycle.admission import apply
 from slowwave.lifecycle.admission.context_loader import ContextLoader
 from slowwave.notes import arguments
 from slowwave.quality import content, gate
+from slowwave.quality.density import counts
 from slowwave.quality.density import parts as density
 from slowwave.store import Store, staging
 
@@ -44,8 +45,9 @@ PARTS: dict[str, tuple[str, tuple[tuple[Any, str], ...]]] = {
     "staging": ("save", ((staging, "stage"),)),
     "gate": ("save", ((write_path, "judge"),)),
     "content score": ("gate", ((gate, "score_notes"),)),
-    "density": ("content score", ((content, "signal_density"),)),
-    "kinds of words": ("density", ((density, "kinds_of"),)),
+    "density": ("content score", ((content, "signal_densities"),)),
+    "counts": ("density", ((counts, "count_block"),)),
+    "kinds of words": ("counts", ((counts, "kinds_of"),)),
     "novelty": ("density", ((density, "novelty_of"),)),
     "vocabulary": ("density", ((density, "vocabulary_of"), (density, "breadth_of"))),
     "spelling": ("density", ((density, "spelling_of"),)),

@@ -95,10 +95,11 @@ class Counts(NamedTuple):
 def counts_of(texts: Sequence[str]) -> Iterator[Counts]:
     """Count in texts, in order; `shingles` is 0 in one of spaces only."""
     for start in range(0, len(texts), BLOCK):
-        yield from _of_block(texts[start : start + BLOCK])
+        yield from count_block(texts[start : start + BLOCK])
 
 
-def _of_block(texts: Sequence[str]) -> Iterator[Counts]:
+def count_block(texts: Sequence[str]) -> list[Counts]:
+    """Count in a few texts at once."""
     seen = [inspected(text) for text in texts]
     folded = [unicodedata.normalize("NFC", text).casefold() for text in seen]
     tokens = [text.split() for text in folded]
@@ -111,8 +112,7 @@ def _of_block(texts: Sequence[str]) -> Iterator[Counts]:
     solid = _Codes("".join(own) for own in tokens)
     sizes = np.fromiter(map(len, chain.from_iterable(words)), np.int64)
     ends = list(accumulate(map(len, words), initial=0))
-    return map(
-        Counts,
+    columns = zip(
         seen,
         folded,
         tokens,
@@ -126,7 +126,9 @@ def _of_block(texts: Sequence[str]) -> Iterator[Counts]:
         sums_between(sizes * sizes, ends),
         *_shingles([" ".join(own) for own in tokens]),
         key_steps(letters.joined, letters.ends),
+        strict=True,
     )
+    return [Counts(*row) for row in columns]
 
 
 def _ascii_words(folded: str) -> list[str]:
@@ -158,7 +160,7 @@ def _ascii_counts(are_ascii: Sequence[bool], letters: _Codes, solid: _Codes) -> 
     if not which:
         return counts
     own = [solid.each[at] for at in which]
-    codes = np.concatenate(own) if len(own) < len(are_ascii) else solid.joined
+    codes = solid.joined if len(own) == len(are_ascii) else np.concatenate(own).astype(np.int64)
     if len(own) == 1:
         counts[which[0]] = _ascii_counts_of(len(letters.each[which[0]]), codes)
         return counts

@@ -104,7 +104,12 @@ def _is_named(kinds: bytes) -> bool:
 def _find_kind(token: str) -> int:
     """Return whether a token is a link, or else whether it looks like a name."""
     folded = token.casefold()
-    if folded in FUNCTION_WORDS or folded in LINKING_WORDS or any(map(str.isdecimal, token)):
+    if folded in FUNCTION_WORDS or folded in LINKING_WORDS:
+        return _LINK
+    if token.isalpha():
+        if token.islower():
+            return 0  # nearly all words
+    elif any(map(str.isdecimal, token)):
         return _LINK
     mixed = _IS_MIXED if _MIXED.search(token) is not None else 0
     return mixed | (_CAPITAL if token[0].isupper() else 0)
