@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from operator import mul
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +25,8 @@ from slowwave.quality.density.statistics import (
     shingles_of,
     sums_between,
 )
-from slowwave.quality.density.words import SENTENCE_MARKS, Keys, Kinds, key_steps, kinds_of
+from slowwave.quality.density.text_counts import AsciiCounts, Counts
+from slowwave.quality.density.words import SENTENCE_MARKS, key_steps, kinds_of
 
 BLOCK = 64
 """Texts that are counted at once (count): so many stay in the cache of a CPU."""
@@ -38,58 +38,6 @@ _ASCII_LETTERS = slice(ord("a"), ord("z") + 1)
 _ASCII_DIGITS = slice(ord("0"), ord("9") + 1)
 _APOSTROPHE = ord("'")
 _SHINGLE = 16
-
-
-class AsciiCounts(NamedTuple):
-    """Counts of a text that is ASCII only.
-
-    Attributes:
-        letters: of the words.
-        solid: of the text without spaces.
-        marks: marks of sentences.
-        digits: digits.
-    """
-
-    letters: Tally
-    solid: Tally
-    marks: int
-    digits: int
-
-
-class Counts(NamedTuple):
-    """Counts of a text, and what they are counted in.
-
-    Attributes:
-        seen: inspected part of the text.
-        folded: the same, normalised and case-folded.
-        tokens: its parts between spaces.
-        words: its words.
-        letters: code points of the words.
-        solid: code points of the tokens.
-        ascii: further counts of an ASCII text, else None.
-        unspaced: whether its script has no spaces between words.
-        kinds: words by kind.
-        lengths: sum of the lengths of words.
-        squares: sum of the squares of the lengths of words.
-        shingles: runs of 16 characters.
-        distinct: distinct ones among them.
-        keys: pairs of neighbouring letters on a keyboard.
-    """
-
-    seen: str
-    folded: str
-    tokens: list[str]
-    words: list[str]
-    letters: Array
-    solid: Array
-    ascii: AsciiCounts | None
-    unspaced: bool
-    kinds: Kinds
-    lengths: int
-    squares: int
-    shingles: int
-    distinct: int
-    keys: Keys
 
 
 def counts_of(texts: Sequence[str]) -> Iterator[Counts]:

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-from slowwave.quality.density.counts import Counts, counts_of
+from slowwave.quality.density.counts import counts_of
 from slowwave.quality.density.passages import encoding_of, licence_of, menu_of, prose_of, substance_of
 from slowwave.quality.density.statistics import novelty_of
+from slowwave.quality.density.text_counts import Counts
 from slowwave.quality.density.words import breadth_of, order_of, spelling_of, syntax_of, vocabulary_of
 
 

@@ -12,9 +12,9 @@ from slowwave.quality._lexicons import (
     MENU_PHRASES,
     MENU_WORDS,
 )
-from slowwave.quality.density.counts import Counts
 from slowwave.quality.density.statistics import falling, rising
-from slowwave.quality.density.words import ONE_IN_FEW, Kinds
+from slowwave.quality.density.text_counts import Counts, Kinds
+from slowwave.quality.density.words import ONE_IN_FEW
 from slowwave.quality.legal_notices import is_licence_notice, is_page_notice
 
 _LONG_TOKEN = re.compile(r"[a-z0-9+/=_-]{20,}")

@@ -57,7 +57,7 @@ def is_ascii(codes: Array) -> bool:
 
 def rising(value: float, low: float, high: float) -> float:
     """Interpolate from 0 at `low` to 1 at `high`, clamped."""
-    return min(1.0, max(0.0, (value - low) / (high - low)))
+    return 0.0 if value <= low else 1.0 if value >= high else (value - low) / (high - low)
 
 
 def falling(value: float, low: float, high: float) -> float:

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import log, sqrt
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,25 +38,8 @@ from slowwave.quality.density.statistics import (
     unevenness_of,
 )
 from slowwave.quality.density.telegraphic import linked_share
+from slowwave.quality.density.text_counts import Counts, Keys, Kinds
 from slowwave.quality.spelling import likeness
-
-if TYPE_CHECKING:
-    from slowwave.quality.density.counts import Counts
-
-
-class Kinds(NamedTuple):
-    """Counts of words by kind, and in total."""
-
-    total: int
-    function: int
-    lorem: int
-    vague: int
-    soft: int
-    legal: int
-    shaped: int
-    odd: int
-    clustered: int
-
 
 _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
 
@@ -94,8 +76,9 @@ def _shape(word: str) -> int:
 
     Only in alphabets that write vowels.
     """
-    shape = word.translate(_SHAPES)
-    if not shape.isascii():
+    if word.isascii():
+        shape = word.encode().translate(_ASCII_SHAPES).decode()
+    elif not (shape := word.translate(_SHAPES)).isascii():
         return 0
     odd = "ccccc" in shape or "vvvvv" in shape or "v" not in shape
     return _SHAPED | (_ODD if odd else 0) | (_CLUSTERED if "cccc" in shape else 0)
@@ -228,14 +211,6 @@ _LETTERS_THAT_TELL = (20, 50)
 """Letters and digits up to which their frequencies have no weight, and from which they have full weight."""
 
 
-class Keys(NamedTuple):
-    """Pairs of neighbouring letters that are both on a keyboard, next and near keys among them."""
-
-    pairs: int
-    next: int
-    near: int
-
-
 def key_steps(codes: Array, ends: Sequence[int]) -> Iterator[Keys]:
     """Count keyboard steps in texts, given as the codes of their letters and the ends of each.
 
@@ -293,6 +268,7 @@ def _shapes() -> dict[int, str]:
 
 
 _SHAPES = _shapes()
+_ASCII_SHAPES = bytes(ord(_SHAPES.get(code, chr(code))) for code in range(1 << 7)) + bytes(1 << 7)
 
 
 def syntax_of(counts: Counts) -> float:
