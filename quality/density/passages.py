@@ -73,7 +73,7 @@ def encoding_of(counts: Counts) -> float:
         return 1.0  # all encoded data has digits
     tokens = counts.tokens
     encoded = 0
-    for long in [token for token in tokens if len(token) >= 20]:
+    for long in [token for token in tokens if len(token) >= 20] if max(map(len, tokens)) >= 20 else ():
         if _DATA.match(long):
             encoded += len(long)
             continue
