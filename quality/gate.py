@@ -91,8 +91,14 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     columns = [staged.get_column(name).to_list() for name in names]
     notes = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     verdicts = judge_notes(notes, policy, served)
-    names_of, verdicts_of, reasons, *scores = zip(*verdicts, strict=True) if verdicts else ((),) * 5
+    if len(verdicts) < _FEW:
+        return pl.DataFrame(list(map(tuple, verdicts)), schema=VERDICT_SCHEMA, orient="row")
+    names_of, verdicts_of, reasons, *scores = zip(*verdicts, strict=True)
     return pl.DataFrame([names_of, verdicts_of, _lists(reasons), *scores], schema=VERDICT_SCHEMA)
+
+
+_FEW = 16
+"""Verdicts up to which rows become a frame faster than columns (count)."""
 
 
 def _lists(values: Sequence[list[str]]) -> pl.Series:

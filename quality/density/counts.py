@@ -98,7 +98,8 @@ class _Codes:
         every = list(texts)
         self.joined = codes_of("".join(every))
         self.ends = list(accumulate(map(len, every), initial=0))
-        self.each = [self.joined[start:end] for start, end in pairwise(self.ends)]
+        alone = len(every) == 1
+        self.each = [self.joined] if alone else [self.joined[a:b] for a, b in pairwise(self.ends)]
 
 
 def _ascii_counts(are_ascii: Sequence[bool], letters: _Codes, solid: _Codes) -> list[AsciiCounts | None]:
@@ -155,6 +156,8 @@ def _shingles(texts: list[str]) -> tuple[list[int], list[int]]:
     """Count the shingles of each text, and the distinct ones."""
     ends = list(accumulate(map(len, texts), initial=0))
     hashes = shingles_of("".join(texts))
+    if len(texts) == 1:
+        return [len(hashes)], [count_distinct(hashes) if texts[0] else 0]
     counts, distinct = [], []
     for text, (start, end) in zip(texts, pairwise(ends), strict=True):
         long = end - start >= _SHINGLE
