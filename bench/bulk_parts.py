@@ -13,12 +13,10 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
+from _part_timer import Parts, time_parts
 from _peers import made_up
 from _report import bench, options, positive, report
 
@@ -32,20 +30,22 @@ from slowwave.lifecycle.admission import apply
 from slowwave.lifecycle.admission.context_loader import ContextLoader
 from slowwave.notes import arguments
 from slowwave.quality import content, gate
+from slowwave.quality.density import counts
 from slowwave.quality.density import parts as density
 from slowwave.store import Store, staging
 
 DIMENSION = 384
 WARM_UP = 200
-PARTS: dict[str, tuple[str, tuple[tuple[Any, str], ...]]] = {
+PARTS: Parts = {
     "arguments": ("save", ((arguments, "note_of"),)),
     "events": ("save", ((entry_builders, "save_entry"),)),
     "journal append": ("save", ((Journal, "append_next"),)),
     "staging": ("save", ((staging, "stage"),)),
     "gate": ("save", ((write_path, "judge"),)),
     "content score": ("gate", ((gate, "score_notes"),)),
-    "density": ("content score", ((content, "signal_density"),)),
-    "kinds of words": ("density", ((density, "kinds_of"),)),
+    "density": ("content score", ((content, "signal_densities"),)),
+    "counts": ("density", ((counts, "count_block"),)),
+    "kinds of words": ("counts", ((counts, "kinds_of"),)),
     "novelty": ("density", ((density, "novelty_of"),)),
     "vocabulary": ("density", ((density, "vocabulary_of"), (density, "breadth_of"))),
     "spelling": ("density", ((density, "spelling_of"),)),
@@ -68,7 +68,6 @@ PARTS: dict[str, tuple[str, tuple[tuple[Any, str], ...]]] = {
     "commits": ("save", ((Store, "settle"),)),
     "upkeep": ("save", ((write_path, "keep_fresh"),)),
 }
-"""Parts by name: the part that each is inside, and its functions."""
 
 
 @bench
@@ -102,36 +101,13 @@ def _round(corpus: Path, home: Path) -> dict[str, float]:
             peer.given |= {text: vector for _, text, vector in read(str(corpus), name)}
         peer.add(read(str(corpus), "more"))
         rows = list(read(str(corpus), "docs"))
-        with _parts() as spent:
+        with time_parts(PARTS, time.process_time) as spent:
             wall, start = time.perf_counter(), time.process_time()
             peer.add(iter(rows))
             whole = {"save": time.process_time() - start, "wall": time.perf_counter() - wall}
         return {**whole, **{name: spent.get(name, 0.0) for name in PARTS}}
     finally:
         peer.close()
-
-
-@contextmanager
-def _parts() -> Iterator[dict[str, float]]:
-    """Time the functions of `PARTS`: seconds of CPU of the process by part."""
-    spent: dict[str, float] = {}
-
-    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function
-            start = time.process_time()
-            try:
-                return function(*args, **named)
-            finally:
-                spent[name] = spent.get(name, 0.0) + time.process_time() - start
-
-        return run
-
-    with ExitStack() as stack:
-        for name, (_, functions) in PARTS.items():
-            for owner, attribute in functions:
-                wrapped = timed(name, getattr(owner, attribute))
-                stack.enter_context(mock.patch.object(owner, attribute, wrapped))
-        yield spent
 
 
 if __name__ == "__main__":

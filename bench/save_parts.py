@@ -18,15 +18,15 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import lancedb
 import numpy as np
 import pyarrow as pa
+from _part_timer import Parts, time_parts
 from _report import bench, numbers, options, positive, report, spread
 from _scale_home import MINE, Source, build, index, settings_of
 
@@ -43,7 +43,7 @@ from slowwave.store.wal import WriteAheadLog
 
 WARM_UP = 5
 OTHERS = 1_000_000  # numbers of the notes that are saved: none of them is in the home
-PARTS: dict[str, tuple[str, tuple[tuple[Any, str], ...]]] = {
+PARTS: Parts = {
     "journal append": ("save", ((Journal, "append_next"),)),
     "queue": ("save", ((GroupCommitQueue, "waiting"),)),
     "checks": ("save", ((Workspace, "refresh_if_changed"), (Workspace, "activate_gate"))),
@@ -59,7 +59,6 @@ PARTS: dict[str, tuple[str, tuple[tuple[Any, str], ...]]] = {
     "write-ahead log": ("admission", ((WriteAheadLog, "append"),)),
     "commits": ("save", ((Store, "settle"),)),
 }  # fmt: skip
-"""Parts by name: the part that each is inside, and its functions."""
 
 
 @bench
@@ -87,14 +86,14 @@ def measured(home: Path, size: int, source: Source, saves: int) -> list[dict[str
         memory.save("The first change of a home also puts its tables on record.")
     with slowwave.Memory(settings_of(home), namespace=MINE) as memory:
         first = cpu(lambda: memory.save(texts[0]))
-        with parts() as spent:
+        with time_parts(PARTS, time.thread_time) as spent:
             whole: list[float] = []
             of_part: dict[str, list[float]] = {name: [] for name in PARTS}
             for text in texts[1:]:
                 spent.clear()
                 whole.append(cpu(lambda text=text: memory.save(text)))  # type: ignore[misc]
                 for name, times in of_part.items():
-                    times.append(spent.get(name, 0.0))
+                    times.append(spent.get(name, 0.0) * 1e3)
         floors = floors_of(memory, Path(home).parent, saves)
     save = np.array(whole[WARM_UP:]) - np.array(of_part["embedding"][WARM_UP:])
     rows = [
@@ -117,29 +116,6 @@ def cpu(act: Callable[[], object]) -> float:
     start = time.process_time()
     act()
     return (time.process_time() - start) * 1e3
-
-
-@contextmanager
-def parts() -> Iterator[dict[str, float]]:
-    """Time the functions of `PARTS`: milliseconds of the thread by part, added up until cleared."""
-    spent: dict[str, float] = {}
-
-    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function
-            start = time.thread_time()
-            try:
-                return function(*args, **named)
-            finally:
-                spent[name] = spent.get(name, 0.0) + (time.thread_time() - start) * 1e3
-
-        return run
-
-    with ExitStack() as stack:
-        for name, (_, functions) in PARTS.items():
-            for owner, attribute in functions:
-                wrapped = timed(name, getattr(owner, attribute))
-                stack.enter_context(mock.patch.object(owner, attribute, wrapped))
-        yield spent
 
 
 def floors_of(memory: slowwave.Memory, folder: Path, times: int) -> dict[str, list[float]]:

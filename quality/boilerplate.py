@@ -130,10 +130,18 @@ def _is_bare_instruction(text: str, lines: list[str]) -> bool:
 
 def _lines(text: str) -> list[str]:
     """Return the lines with single spaces; none for a text that is too long."""
-    if len(text) > MAX_LINES:
+    if len(text) > MAX_LINES or (len(text) > MAX_LINE_CHARACTERS and _is_long_line(text)):
         return []
     lines = [" ".join(line.split()) for line in text.split("\n")]
     return list(filter(None, lines)) if max(map(len, lines)) <= MAX_LINE_CHARACTERS else []
+
+
+def _is_long_line(text: str) -> bool:
+    """Whether a text surely is one line that is too long: a fast check for most.
+
+    A printable text has no white space but spaces.
+    """
+    return text.isprintable() and len(text) - text.count(" ") > MAX_LINE_CHARACTERS
 
 
 def _is_unfilled(line: str) -> bool:

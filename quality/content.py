@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from slowwave.quality.density import signal_density
+from slowwave.quality.density import signal_densities
 from slowwave.quality.gate_policy import Formula
 from slowwave.quality.statement import states_something
 from slowwave.quality.titles import is_from_first_words
@@ -85,7 +85,7 @@ def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
     trigger_phrases, tags and aliases that is not empty, and a readable ``created_at``. Other fields and the
     title do not count.
 
-    density: :func:`slowwave.quality.density.signal_density` of the content.
+    density: :func:`slowwave.quality.density.signal_densities` of the content.
 
     The formula `seeds` gives their weighted mean. The default, `applicable`, gives the density of the
     content, and 0 if it states nothing (:func:`quality.statement.states_something`). The weighted mean of
@@ -110,7 +110,8 @@ def parts_of(notes: pl.DataFrame, formula: Formula) -> np.ndarray:
 def score_notes(notes: Sequence[Mapping[str, Any]], formula: Formula) -> np.ndarray:
     """Score notes as `parts_of`, given as mappings with its columns."""
     count = _parts if formula == "seeds" else _applicable
-    parts = np.array([count(note) for note in notes], np.float64)
+    densities = signal_densities([note["content"] or "" for note in notes])
+    parts = np.array([count(*pair) for pair in zip(notes, densities, strict=True)], np.float64)
     parts = parts.reshape(-1, len(WEIGHTS) + (formula == "applicable"))
     if formula == "applicable":
         described = np.nan_to_num(parts[:, _DESCRIBED]) @ _DESCRIBES
@@ -129,7 +130,7 @@ _DESCRIBED = [_PLACES.index(name) for name in DESCRIBING]
 _DESCRIBES = np.array([WEIGHTS[name] for name in DESCRIBING]) / sum(WEIGHTS[name] for name in DESCRIBING)
 
 
-def _applicable(note: Mapping[str, Any]) -> tuple[float | None, ...]:
+def _applicable(note: Mapping[str, Any], density: float) -> tuple[float | None, ...]:
     """Return a note's applicable parts (else None), and whether it states something."""
     content = note["content"] or ""
     title = (note["title"] or "").strip()
@@ -141,12 +142,12 @@ def _applicable(note: Mapping[str, Any]) -> tuple[float | None, ...]:
         None,
         _steps(_anchors(content) + len(set(note["links"] or ()) - {None})) or None,
         _metadata(note) or None,
-        signal_density(content),
+        density,
         states_something(content, title="" if not title or is_generic_title(title) else title),
     )
 
 
-def _parts(note: Mapping[str, Any]) -> tuple[float, ...]:
+def _parts(note: Mapping[str, Any], density: float) -> tuple[float, ...]:
     content = note["content"] or ""
     return (
         _title((note["title"] or "").strip()),
@@ -154,7 +155,7 @@ def _parts(note: Mapping[str, Any]) -> tuple[float, ...]:
         _length(len(content.strip())),
         _steps(_anchors(content) + len(set(note["links"] or ()) - {None})),
         _metadata(note),
-        signal_density(content),
+        density,
     )
 
 

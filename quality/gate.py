@@ -90,8 +90,22 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     # For a single note, columns are faster to read than rows.
     columns = [staged.get_column(name).to_list() for name in names]
     notes = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    verdicts = [tuple(verdict) for verdict in judge_notes(notes, policy, served)]
-    return pl.DataFrame(verdicts, schema=VERDICT_SCHEMA, orient="row")
+    verdicts = judge_notes(notes, policy, served)
+    if len(verdicts) < _FEW:
+        return pl.DataFrame(list(map(tuple, verdicts)), schema=VERDICT_SCHEMA, orient="row")
+    names_of, verdicts_of, reasons, *scores = zip(*verdicts, strict=True)
+    return pl.DataFrame([names_of, verdicts_of, _lists(reasons), *scores], schema=VERDICT_SCHEMA)
+
+
+_FEW = 16
+"""Verdicts up to which rows become a frame faster than columns (count)."""
+
+
+def _lists(values: Sequence[list[str]]) -> pl.Series:
+    """Return lists as a column; Polars takes long for each, and few are distinct."""
+    places: dict[tuple[str, ...], int] = {}
+    chosen = [places.setdefault(tuple(value), len(places)) for value in values]
+    return pl.Series(list(map(list, places)), dtype=pl.List(pl.String)).gather(chosen)
 
 
 def judge_notes(

@@ -12,8 +12,9 @@ from slowwave.quality._lexicons import (
     MENU_PHRASES,
     MENU_WORDS,
 )
-from slowwave.quality.density.statistics import Array, falling, rising
-from slowwave.quality.density.words import ONE_IN_FEW, Kinds
+from slowwave.quality.density.statistics import falling, rising
+from slowwave.quality.density.text_counts import Counts, Kinds
+from slowwave.quality.density.words import ONE_IN_FEW
 from slowwave.quality.legal_notices import is_licence_notice, is_page_notice
 
 _LONG_TOKEN = re.compile(r"[a-z0-9+/=_-]{20,}")
@@ -61,10 +62,18 @@ _BAR = re.compile(r"[|·•›»→]| > ")
 _BULLET = re.compile(r"^[\s>#*+\-–|\d.)(\[\]]+|[\s|]+$")
 
 
-def encoding_of(tokens: list[str], size: int) -> float:
+_EVERY_BAR = tuple(_BAR_CHARACTERS), _SEPARATOR_BEGINS
+_ASCII_BARS = tuple(tuple(filter(str.isascii, marks)) for marks in _EVERY_BAR)
+"""Bars and beginnings of separators."""
+
+
+def encoding_of(counts: Counts) -> float:
     """Score the absence of encoded data: 1 without any, less with more."""
+    if counts.ascii is not None and not counts.ascii.digits:
+        return 1.0  # all encoded data has digits
+    tokens = counts.tokens
     encoded = 0
-    for long in [token for token in tokens if len(token) >= 20]:
+    for long in [token for token in tokens if len(token) >= 20] if max(map(len, tokens)) >= 20 else ():
         if _DATA.match(long):
             encoded += len(long)
             continue
@@ -76,6 +85,7 @@ def encoding_of(tokens: list[str], size: int) -> float:
     mixed = (len(coded) - digits) / len(tokens)
     if mixed > 0.1:  # hexadecimal bytes are often digits only
         mixed += digits / len(tokens) / 2
+    size = len(counts.solid)
     return falling(encoded / size, 0.3, 0.7) * (falling(mixed, 0.22, 0.4) if len(tokens) >= 8 else 1.0)
 
 
@@ -102,11 +112,12 @@ def _is_log_line(line: str) -> bool:
     return bool(marked or _LOG_START.match(head))
 
 
-def substance_of(folded: str, letters: Array, kinds: Kinds, unspaced: bool) -> float:
+def substance_of(counts: Counts) -> float:
     """Return the share of informative words beside filler, in [0, 1]."""
-    if unspaced:
+    folded, kinds = counts.folded, counts.kinds
+    if counts.unspaced:
         covered = sum(len(phrase) * folded.count(phrase) for phrase in FILLER_PHRASES)
-        return falling(covered / max(len(letters), 1), 0.2, 0.36)
+        return falling(covered / max(len(counts.letters), 1), 0.2, 0.36)
     if kinds.total < 6:
         return 1.0
     content = kinds.total - kinds.function
@@ -127,10 +138,13 @@ def menu_of(folded: str) -> float:
         return 0.0
     pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
     plain, links = "".join(pieces), len(pieces) // 2
-    barred = any(map(plain.__contains__, _BAR_CHARACTERS))
+    bars, separators = _ASCII_BARS if plain.isascii() else _EVERY_BAR
+    barred = any(map(plain.__contains__, bars))
     cut = plain.translate(_BARS) if barred else plain
-    if any(map(cut.__contains__, _SEPARATOR_BEGINS)):
+    if any(map(cut.__contains__, separators)):
         cut = _SEPARATOR.sub("\n", cut)
+    if cut.count("\n") < _FEW_ITEMS - 1:
+        return 1.0
     items = [item for item in cut.split("\n") if item and not item.isspace()]
     if len(items) < _FEW_ITEMS:
         return 1.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -54,7 +57,7 @@ def is_ascii(codes: Array) -> bool:
 
 def rising(value: float, low: float, high: float) -> float:
     """Interpolate from 0 at `low` to 1 at `high`, clamped."""
-    return min(1.0, max(0.0, (value - low) / (high - low)))
+    return 0.0 if value <= low else 1.0 if value >= high else (value - low) / (high - low)
 
 
 def falling(value: float, low: float, high: float) -> float:
@@ -110,13 +113,36 @@ def count_distinct(values: npt.NDArray[np.uint64]) -> int:
     return 1 + int((ordered[1:] != ordered[:-1]).sum())
 
 
-def unevenness_of(codes: Array) -> float:
+class Tally(NamedTuple):
+    """Counts of the characters of a text: all, their squares by character, and distinct ones."""
+
+    total: int
+    squares: int
+    distinct: int
+
+
+def tally_of(codes: Array) -> Tally:
+    """Count the characters of a text."""
+    tally = np.bincount(codes)
+    return Tally(len(codes), int(tally @ tally), int(np.count_nonzero(tally)))
+
+
+def sums_between(values: npt.NDArray[Any], ends: Sequence[int]) -> list[int]:
+    """Sum whole numbers or count flags between each two ends, the first of which is 0."""
+    if len(ends) == 2:
+        return [int(np.count_nonzero(values) if values.dtype == np.bool_ else values.sum())]
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    differences: list[int] = np.diff(sums[np.asarray(ends)]).tolist()
+    return differences
+
+
+def unevenness_of(tally: Tally) -> float:
     """Return the index of coincidence times the alphabet size.
 
     It is 1 for random letters, 1.4 to 2 in a language.
     """
-    total = len(codes)
+    total = tally.total
     if total < 2:
         return 1.0
-    tally = np.bincount(codes)
-    return (int(tally @ tally) - total) / (total * (total - 1)) * int(np.count_nonzero(tally))
+    return (tally.squares - total) / (total * (total - 1)) * tally.distinct

@@ -57,14 +57,24 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _tokens(piece: str) -> list[str]:
-    """Return what `_TOKEN` finds; most words have no mark and need no pattern."""
+    """Return what `_TOKEN` finds; most words have no mark inside and need no pattern."""
+    words = piece.split()
+    if "".join(words).isalnum():
+        return words
+    words = piece.translate(_NO_JOINT).split()
+    if "".join(words).isalnum():
+        return words
     tokens: list[str] = []
-    for word in piece.split():
+    for word in words:
         if word.isalnum():
             tokens.append(word)
         else:
             tokens += _TOKEN.findall(word)
     return tokens
+
+
+_NO_JOINT = dict.fromkeys(map(ord, ',;!?()[]{}"*#<>|=`~$%&+@^\\\u2013\u2014\u201c\u201d'), " ")
+"""Marks that never are inside of a token."""
 
 
 def _count_links(piece: str, tokens: list[str]) -> tuple[int, bool]:
@@ -94,7 +104,12 @@ def _is_named(kinds: bytes) -> bool:
 def _find_kind(token: str) -> int:
     """Return whether a token is a link, or else whether it looks like a name."""
     folded = token.casefold()
-    if folded in FUNCTION_WORDS or folded in LINKING_WORDS or any(map(str.isdecimal, token)):
+    if folded in FUNCTION_WORDS or folded in LINKING_WORDS:
+        return _LINK
+    if token.isalpha():
+        if token.islower():
+            return 0  # nearly all words
+    elif any(map(str.isdecimal, token)):
         return _LINK
     mixed = _IS_MIXED if _MIXED.search(token) is not None else 0
     return mixed | (_CAPITAL if token[0].isupper() else 0)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import log, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from slowwave.quality._lexicons import (
     FILLER_STEMS,
@@ -27,30 +28,18 @@ from slowwave.quality.density.statistics import (
     HANGUL,
     IDEOGRAPHS,
     Array,
+    Tally,
     falling,
     is_ascii,
     rising,
     share_between,
+    sums_between,
+    tally_of,
     unevenness_of,
 )
 from slowwave.quality.density.telegraphic import linked_share
+from slowwave.quality.density.text_counts import Counts, Keys, Kinds
 from slowwave.quality.spelling import likeness
-
-
-@dataclass(frozen=True, slots=True)
-class Kinds:
-    """Counts of words by kind, and in total."""
-
-    total: int
-    function: int
-    lorem: int
-    vague: int
-    soft: int
-    legal: int
-    shaped: int
-    odd: int
-    clustered: int
-
 
 _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
 
@@ -58,7 +47,7 @@ _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit 
 def kinds_of(words: list[str]) -> Kinds:
     """Count the words of each kind."""
     kinds = bytes(map(_KIND_OF, words))
-    return Kinds(len(words), *(kinds.translate(has_bit).count(1) for has_bit in _BITS))
+    return Kinds(len(words), *[kinds.translate(has_bit).count(1) for has_bit in _BITS])
 
 
 _BITS = [bytes(kinds >> bit & 1 for kinds in range(1 << 8)) for bit in range(8)]
@@ -87,8 +76,9 @@ def _shape(word: str) -> int:
 
     Only in alphabets that write vowels.
     """
-    shape = word.translate(_SHAPES)
-    if not shape.isascii():
+    if word.isascii():
+        shape = word.encode().translate(_ASCII_SHAPES).decode()
+    elif not (shape := word.translate(_SHAPES)).isascii():
         return 0
     odd = "ccccc" in shape or "vvvvv" in shape or "v" not in shape
     return _SHAPED | (_ODD if odd else 0) | (_CLUSTERED if "cccc" in shape else 0)
@@ -144,43 +134,51 @@ def _packing_of(folded: str) -> float:
     return rising(packed / (0.1 + 1.5 / sqrt(size)), 0.75, 1.25)
 
 
-def spelling_of(words: list[str], letters: Array, solid: Array, kinds: Kinds, unspaced: bool) -> float:
+def spelling_of(counts: Counts) -> float:
     """Score plausible spelling: 1, less for random letters and keyboard runs."""
+    letters, solid = counts.letters, counts.solid
     if len(letters) < 0.3 * len(solid):
         # Tables of numbers are content, rows of symbols are not.
         alphanumeric = (len(letters) + share_between(solid, (48, 57)) * len(solid)) / len(solid)
         return rising(alphanumeric, 0.15, 0.4)
     size = len(letters)
-    if share_between(letters, IDEOGRAPHS, HANGUL) > 0.75:
+    if counts.ascii is None and share_between(letters, IDEOGRAPHS, HANGUL) > 0.75:
         return _characters(letters)
-    if unspaced:
+    if counts.unspaced:
         return 1.0
-    natural = _frequencies(letters, solid) * _speakable(kinds)
-    if size <= _FEW_LETTERS and (alike := likeness(words)) is not None:
+    natural = _frequencies(counts) * _speakable(counts.kinds)
+    if size <= _FEW_LETTERS and (alike := likeness(counts.words)) is not None:
         # Pairs tell more of a short text than frequencies and vowels, in the alphabets that have a model.
         natural = max(natural, rising(alike, *_PAIRS_OF_WORDS)) * rising(alike, *_PAIRS_OF_CHANCE)
-    return natural * _keys(letters)
+    return natural * _keyed(counts.keys)
 
 
 def _characters(letters: Array) -> float:
     """Score plausible ideographs or syllables: they repeat with length, in a real text sooner."""
     size = len(letters)
-    return rising(unevenness_of(letters), 0.06 + size / 5000, 0.2 + size / 2500) if size >= 40 else 1.0
+    return (
+        rising(unevenness_of(tally_of(letters)), 0.06 + size / 5000, 0.2 + size / 2500) if size >= 40 else 1.0
+    )
 
 
-def _frequencies(letters: Array, solid: Array) -> float:
+def _frequencies(counts: Counts) -> float:
     """Score letter frequencies as in a language, of several alphabets each by itself.
 
     Those of two alphabets together are as even as in random letters.
     """
-    if is_ascii(letters) or letters.max(initial=0) < _BEYOND_LATIN:
-        return min(_natural(letters), _natural(solid))
+    if counts.ascii is not None:
+        return min(_natural(counts.ascii.letters), _natural(counts.ascii.solid))
+    letters = counts.letters
+    if letters.max(initial=0) < _BEYOND_LATIN:
+        return min(_natural(tally_of(letters)), _natural(tally_of(counts.solid)))
     alphabets = _ALPHABETS[np.minimum(letters >> 8, _SYLLABLES)]
     present = np.flatnonzero(np.bincount(alphabets))
     if len(present) == 1:
-        return min(_natural(letters), _natural(solid))
+        return min(_natural(tally_of(letters)), _natural(tally_of(counts.solid)))
     apart = ((alphabet, letters[alphabets == alphabet]) for alphabet in present)
-    return min(_characters(own) if alphabet == _SYLLABLES else _natural(own) for alphabet, own in apart)
+    return min(
+        _characters(own) if alphabet == _SYLLABLES else _natural(tally_of(own)) for alphabet, own in apart
+    )
 
 
 _BEYOND_LATIN = 0x300
@@ -199,40 +197,52 @@ _PAIRS_OF_WORDS = (-0.45, -0.15)
 """Log-odds of letter pairs between which they come to outweigh the rest (bits)."""
 
 
-def _natural(codes: Array) -> float:
+def _natural(tally: Tally) -> float:
     # The bound depends on the length: measured on real texts of 50 to 10,000 characters. A few letters
     # hardly repeat in any language, so they show nothing.
-    weight = rising(len(codes), *_LETTERS_THAT_TELL)
+    weight = rising(tally.total, *_LETTERS_THAT_TELL)
     if not weight:
         return 1.0
-    high = 1.45 - 38 / max(len(codes), 30)
-    return 1.0 - weight * (1.0 - rising(unevenness_of(codes), high - 0.2, high))
+    high = 1.45 - 38 / max(tally.total, 30)
+    return 1.0 - weight * (1.0 - rising(unevenness_of(tally), high - 0.2, high))
 
 
 _LETTERS_THAT_TELL = (20, 50)
 """Letters and digits up to which their frequencies have no weight, and from which they have full weight."""
 
 
-def _keys(letters: Array) -> float:
+def key_steps(codes: Array, ends: Sequence[int]) -> Iterator[Keys]:
+    """Count keyboard steps in texts, given as the codes of their letters and the ends of each.
+
+    Args:
+        codes: letters of all texts.
+        ends: place of each text's first letter, and the end.
+    """
+    table = _key_table()
+    places = table[codes if is_ascii(codes) else np.minimum(codes, len(table) - 1)]
+    is_key = places > 0
+    pairs = is_key[:-1] & is_key[1:]
+    if len(ends) > 2:
+        pairs[[end - 1 for end in ends if 0 < end < len(codes)]] = False  # letters of two texts
+    steps = np.abs(places[1:] - places[:-1])
+    ends = [min(end, len(pairs)) for end in ends]
+    chosen = (pairs, pairs & (steps == 1), pairs & (steps < 20))
+    return map(Keys, *(sums_between(flags, ends) for flags in chosen))
+
+
+def _keyed(keys: Keys) -> float:
     """Score the absence of keyboard runs.
 
     It is the share of neighbouring letters that are neighbouring keys.
     """
-    table = _key_table()
-    places = table[letters if is_ascii(letters) else np.minimum(letters, len(table) - 1)]
-    is_key = places > 0
-    pairs = is_key[:-1] & is_key[1:]
-    steps = np.abs(places[1:] - places[:-1])[pairs]
-    neighbours = len(steps)
-    if neighbours < 20:
+    if keys.pairs < 20:
         return 1.0
-    next_keys, near_keys = int(np.count_nonzero(steps == 1)), int(np.count_nonzero(steps < 20))
-    return falling(next_keys / neighbours, 0.28, 0.42) * falling(near_keys / neighbours, 0.68, 0.85)
+    return falling(keys.next / keys.pairs, 0.28, 0.42) * falling(keys.near / keys.pairs, 0.68, 0.85)
 
 
 @lru_cache(maxsize=1)
-def _key_table() -> Array:
-    table = np.zeros(0x700, np.int64)
+def _key_table() -> npt.NDArray[np.int16]:
+    table = np.zeros(0x700, np.int16)
     for row, keys in enumerate(KEY_ROWS):
         for column, key in enumerate(keys):
             if not table[ord(key)]:
@@ -258,46 +268,51 @@ def _shapes() -> dict[int, str]:
 
 
 _SHAPES = _shapes()
+_ASCII_SHAPES = bytes(ord(_SHAPES.get(code, chr(code))) for code in range(1 << 7)) + bytes(1 << 7)
 
 
-def syntax_of(
-    seen: str, folded: str, words: list[str], letters: Array, size: int, kinds: Kinds, unspaced: bool
-) -> float:
+def syntax_of(counts: Counts) -> float:
     """Score syntax: share of function words and variation of word lengths.
 
     Function words alone and content words alone score low, unless the text consists of telegraphic facts.
     """
+    letters, words, kinds = counts.letters, len(counts.words), counts.kinds
     if len(letters) < 40:
         return 1.0
-    if unspaced:
-        function = sum(map(folded.count, _FUNCTION_CHARACTERS)) / len(letters)
+    if counts.unspaced:
+        function = sum(map(counts.folded.count, _FUNCTION_CHARACTERS)) / len(letters)
         grammar = share_between(letters, (0x3041, 0x309F)) + function
         return falling(grammar, 0.78, 0.92)
-    if len(words) < 15:
+    if words < 15:
         return 1.0
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    mean = int(lengths.sum()) / len(lengths)
-    apart = lengths - mean
-    spread = sqrt(float((apart * apart).sum()) / len(lengths)) / mean
+    # The coefficient of variation, from whole numbers.
+    spread = sqrt(words * counts.squares - counts.lengths * counts.lengths) / counts.lengths
     function = kinds.function / kinds.total
     varied = rising(spread, 0.25, 0.36)
     linked = rising(function, 0.04, 0.16)
-    if len(words) > 60 or share_between(letters, (0x21, 0x2AF), (0x370, 0x52F), (0x600, 0x6FF)) < 0.5:
+    if words > 60 or (counts.ascii is None and share_between(letters, *_LISTED_SCRIPTS) < 0.5):
         # In a longer text, or a script without a word list, word lengths decide.
         linked = max(linked, rising(spread, 0.34, 0.46))
     # Lists and code have numbers, marks and links instead of function words.
-    marks = size - len(letters) - sum(map(folded.count, _SENTENCE_MARKS))
-    marked = rising(marks / size, 0.05, 0.15)
+    size = len(counts.solid)
+    sentence_marks = counts.ascii.marks if counts.ascii else sum(map(counts.folded.count, SENTENCE_MARKS))
+    marked = rising((size - len(letters) - sentence_marks) / size, 0.05, 0.15)
     alone = falling(function, 0.7, 0.84)
     syntax = min(1.0, 0.9 * max(linked, marked) + 0.25 * varied)
-    return alone * (syntax if syntax == 1.0 else max(syntax, rising(linked_share(seen), *_TELEGRAPHIC)))
+    return alone * (
+        syntax if syntax == 1.0 else max(syntax, rising(linked_share(counts.seen), *_TELEGRAPHIC))
+    )
+
+
+_LISTED_SCRIPTS = ((0x21, 0x2AF), (0x370, 0x52F), (0x600, 0x6FF))
 
 
 _TELEGRAPHIC = (0.2, 0.5)
 """Share of words in linked sentences up to which it has no weight, and from which it is enough."""
 
 
-_SENTENCE_MARKS = ".,!?;:'\"…،؟。、"
+SENTENCE_MARKS = ".,!?;:'\"…،؟。、"
+"""Marks of sentences, which are no sign of a list or code."""
 
 
 _FUNCTION_CHARACTERS = frozenset(FUNCTION_CHARACTERS)

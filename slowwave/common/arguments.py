@@ -129,11 +129,18 @@ def sound(name: str, value: object, depth: int = 0) -> None:
         sound_text(name, str(value))
     elif depth < _MAX_DEPTH and isinstance(value, Mapping):
         for key, part in value.items():
-            sound(f"a key of {name}", key, depth + 1)
-            sound(f"{name}.{key}", part, depth + 1)
+            if not _is_plain(key):
+                sound(f"a key of {name}", key, depth + 1)
+            if not _is_plain(part):
+                sound(f"{name}.{key}", part, depth + 1)
     elif depth < _MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
         for part in value:
             sound(name, part, depth + 1)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is text that surely can be stored: a fast check for most."""
+    return type(value) is str and value.isascii() and "\0" not in value
 
 
 def moment(name: str, value: object) -> datetime:

@@ -6,7 +6,6 @@ same memory on every machine and in every rerun, and two tenants never share one
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import unicodedata
 import uuid
@@ -15,19 +14,22 @@ from datetime import datetime
 from slowwave.scoring.days import to_microseconds
 
 _MOMENT_DIGITS = 16
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+_BASE32_PAIRS = [first + second for first in _BASE32 for second in _BASE32]
+"""Two characters for each 10 bits: several times faster than `base64`, which is in Python."""
+_PLACES = range(120, -1, -10)
 
 
 def digest(*parts: str) -> str:
     """Return BLAKE2b-128 of the parts as 32 hex digits; length prefixes keep parts apart."""
-    every = [part.encode() for part in parts]
-    framed = b"".join([piece for data in every for piece in (len(data).to_bytes(8, "big"), data)])
-    return hashlib.blake2b(framed, digest_size=16).hexdigest()
+    framed = [len(data).to_bytes(8, "big") + data for data in map(str.encode, parts)]
+    return hashlib.blake2b(b"".join(framed), digest_size=16).hexdigest()
 
 
 def memory_id(namespace: str, source: str) -> str:
     """Return the id of the memory of `source` in `namespace`: 26 characters, lower-case base32."""
-    raw = bytes.fromhex(digest("memory", namespace, source))
-    return base64.b32encode(raw).decode().rstrip("=").lower()
+    bits = int(digest("memory", namespace, source), 16) << 2  # 128 bits, and 2 for the last character
+    return "".join([_BASE32_PAIRS[bits >> place & 0x3FF] for place in _PLACES])
 
 
 def chunk_id(memory: str, ordinal: int) -> str:

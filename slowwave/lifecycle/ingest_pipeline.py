@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import ids, progress
+from slowwave.common.garbage import paused_collection
 from slowwave.embedding import Embedder
 from slowwave.notes.chunking import Chunker, found_by, indexed_text
 from slowwave.quality.gate import REFUSE, VERDICT_SCHEMA, judge
@@ -54,7 +55,8 @@ def judged(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame) -> pl
     An unexpected error concerns one note only: it is quarantined with the reason `unexpected`.
     """
     try:
-        return judge(staged, policy, served)
+        with paused_collection(staged.height):
+            return judge(staged, policy, served)
     except Exception:  # any error: halving finds the note, and it is quarantined as `unexpected`
         if staged.height > 1:
             half = staged.height // 2

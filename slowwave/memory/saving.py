@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from slowwave.common.error_translation import api_calls
+from slowwave.common.garbage import paused_collection
 from slowwave.home.tenant import Saved
 from slowwave.telemetry.instrumentation import observe_save
 
@@ -111,22 +112,23 @@ class SavingMemory(OpenMemory):
 
         now = self._space.now()
         bare, events = named_calls(notes, self.namespace, self.principal)
-        made = [
-            note_of(labels, number, fallback_key=KEYLESS + event)
-            for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
-        ]
-        # For equal keys the last note counts.
-        moments = [now + timedelta(microseconds=number) for number in range(len(made))]
-        kept_labels = KEPT if after is None else (SENSITIVITY,)
-        saved: list[Saved] = []
-        with self._space.call(), observe_save(now, events) as tell:
-            for piece in in_turn(made, bare, kept_labels):
-                parts = notes[piece], bare[piece], made[piece], events[piece], moments[piece]
-                batch = _Batch(*parts, kept_labels, after)
-                saved += self._apply(self._write(batch))
-            saved = _replaced(_told_if_closed(saved, made, bare))
-            tell(saved)
-        return saved
+        with paused_collection(len(bare)):
+            made = [
+                note_of(labels, number, fallback_key=KEYLESS + event)
+                for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
+            ]
+            # For equal keys the last note counts.
+            moments = [now + timedelta(microseconds=number) for number in range(len(made))]
+            kept_labels = KEPT if after is None else (SENSITIVITY,)
+            saved: list[Saved] = []
+            with self._space.call(), observe_save(now, events) as tell:
+                for piece in in_turn(made, bare, kept_labels):
+                    parts = notes[piece], bare[piece], made[piece], events[piece], moments[piece]
+                    batch = _Batch(*parts, kept_labels, after)
+                    saved += self._apply(self._write(batch))
+                saved = _replaced(_told_if_closed(saved, made, bare))
+                tell(saved)
+            return saved
 
     def _write(self, batch: _Batch) -> list[Entry]:
         """Append the events of a batch, with labels kept from earlier notes of their keys."""

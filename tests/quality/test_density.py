@@ -10,7 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from slowwave.quality.density import INSPECTED, density_parts, parts, signal_density
+from slowwave.quality.density import INSPECTED, density_parts, signal_densities, signal_density
+from slowwave.quality.density.counts import _WORD, BLOCK, _ascii_words, counts_of
+from slowwave.quality.density.statistics import tally_of
 
 REAL = {
     "fact": "The white van is insured with Marlow Mutual until 2027-02-14; only drivers over 25 are covered.",
@@ -190,4 +192,45 @@ def test_short_junk_is_not_dense(text):
 @given(st.text(st.sampled_from("abyz''09_-. \n\t\x1f\x7f"), max_size=60))
 @example("'tis rock'n'roll '' ''a b' c''d '")
 def test_the_words_of_ascii_text_are_those_of_any_text(text):
-    assert parts._ascii_words(text) == parts._WORD.findall(text)
+    assert _ascii_words(text) == _WORD.findall(text)
+
+
+_PIECES = st.text(st.sampled_from("etaonqwé' 12.|>-\n\t\udc80日"), max_size=60)
+_SEVERAL = st.lists(
+    st.one_of(_PIECES, st.sampled_from(sorted(REAL.values())), st.text(max_size=40)), max_size=12
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_SEVERAL)
+@example(["", "qwerty", "", " "])
+@example(["é"] * (BLOCK + 1))
+def test_a_batch_and_its_single_texts_have_the_same_density(texts):
+    assert signal_densities(texts) == [signal_density(text) for text in texts]
+
+
+@settings(max_examples=150, deadline=None)
+@given(_SEVERAL)
+def test_a_batch_and_its_single_texts_have_the_same_counts(texts):
+    for text, counts in zip(texts, counts_of(texts), strict=True):
+        (alone,) = counts_of([text])
+        assert [str(value) for value in counts] == [str(value) for value in alone]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(st.characters(max_codepoint=127), max_size=80))
+def test_counts_of_ascii_text_are_those_of_any_text(text):
+    (counts,) = counts_of([text])
+    assert counts.ascii is not None
+    assert counts.ascii.letters == tally_of(counts.letters)
+    assert counts.ascii.solid == tally_of(counts.solid)
+    assert counts.ascii.digits == sum(map(str.isdecimal, text))
+    assert counts.ascii.marks == sum(map(counts.folded.count, ".,!?;:'\""))
+    assert counts.lengths == sum(map(len, counts.words))
+    assert counts.squares == sum(len(word) ** 2 for word in counts.words)
+
+
+def test_keyboard_steps_are_counted_within_each_text():
+    (one, two) = counts_of(["as qw", "sd z"])
+    assert one.keys == (3, 2, 2)  # a-s and q-w are next keys, s-q is another row
+    assert two.keys == (2, 1, 1)

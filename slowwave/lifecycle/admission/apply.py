@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
+from slowwave.common.garbage import paused_collection
 from slowwave.index.neighbour_cache import sensitivities
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.journal.entry_builders import KEYLESS
@@ -67,7 +68,7 @@ def admit_batch(
     """
     policy, warnings = space.admission()
     done = AdmissionReport(warnings=warnings)
-    with progress.task("deciding and writing", acts.height) as advance:
+    with paused_collection(acts.height), progress.task("deciding and writing", acts.height) as advance:
         for events in acts.partition_by("namespace", maintain_order=True):
             namespace = str(events["namespace"][0])
             for run in _consecutive(events):
