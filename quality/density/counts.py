@@ -131,7 +131,12 @@ def _ascii_counts(are_ascii: Sequence[bool], letters: _Codes, solid: _Codes) -> 
 
 
 def _ascii_counts_of(size: int, solid: Array) -> AsciiCounts:
-    """Count in one ASCII text, given as the size of its words and its code points without spaces."""
+    """Count in one ASCII text.
+
+    Args:
+        size: Letters of its words.
+        solid: Its code points without spaces.
+    """
     tally = np.bincount(solid, minlength=1 << 7).tolist()
     of_words = tally[_ASCII_LETTERS]
     of_words.append(size - sum(of_words))

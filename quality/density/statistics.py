@@ -128,7 +128,7 @@ def tally_of(codes: Array) -> Tally:
 
 
 def sums_between(values: npt.NDArray[Any], ends: Sequence[int]) -> list[int]:
-    """Sum whole numbers or count flags between each two ends, the first of which is 0."""
+    """Sum whole numbers, or count flags, between neighbouring ends; the first end is 0."""
     if len(ends) == 2:
         return [int(np.count_nonzero(values) if values.dtype == np.bool_ else values.sum())]
     sums = np.zeros(len(values) + 1, np.int64)

@@ -1,4 +1,4 @@
-"""Records of the counts of one text, which the parts of its density are made of."""
+"""Records of the counts in one text, for the parts of its density."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Kinds(NamedTuple):
     clustered: int
 
 
-class Keys(NamedTuple):
+class KeyboardPairs(NamedTuple):
     """Pairs of neighbouring letters that are both on a keyboard, next and near keys among them."""
 
     pairs: int
@@ -78,4 +78,4 @@ class Counts(NamedTuple):
     squares: int
     shingles: int
     distinct: int
-    keys: Keys
+    keys: KeyboardPairs

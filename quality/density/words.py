@@ -38,7 +38,7 @@ from slowwave.quality.density.statistics import (
     unevenness_of,
 )
 from slowwave.quality.density.telegraphic import linked_share
-from slowwave.quality.density.text_counts import Counts, Keys, Kinds
+from slowwave.quality.density.text_counts import Counts, KeyboardPairs, Kinds
 from slowwave.quality.spelling import likeness
 
 _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
@@ -211,8 +211,8 @@ _LETTERS_THAT_TELL = (20, 50)
 """Letters and digits up to which their frequencies have no weight, and from which they have full weight."""
 
 
-def key_steps(codes: Array, ends: Sequence[int]) -> Iterator[Keys]:
-    """Count keyboard steps in texts, given as the codes of their letters and the ends of each.
+def key_steps(codes: Array, ends: Sequence[int]) -> Iterator[KeyboardPairs]:
+    """Count the pairs of keyboard keys in each text.
 
     Args:
         codes: letters of all texts.
@@ -227,10 +227,10 @@ def key_steps(codes: Array, ends: Sequence[int]) -> Iterator[Keys]:
     steps = np.abs(places[1:] - places[:-1])
     ends = [min(end, len(pairs)) for end in ends]
     chosen = (pairs, pairs & (steps == 1), pairs & (steps < 20))
-    return map(Keys, *(sums_between(flags, ends) for flags in chosen))
+    return map(KeyboardPairs, *(sums_between(flags, ends) for flags in chosen))
 
 
-def _keyed(keys: Keys) -> float:
+def _keyed(keys: KeyboardPairs) -> float:
     """Score the absence of keyboard runs.
 
     It is the share of neighbouring letters that are neighbouring keys.

@@ -21,7 +21,7 @@ _was_on = False
 
 @contextmanager
 def paused_collection(size: int) -> Iterator[None]:
-    """Pause the collector of the process in this block, if a batch of this size is worth it.
+    """Pause the collector of the process for a batch of `BATCH` or more objects.
 
     The last of several threads that leave such a block turns it on again, unless it was off before.
     """
