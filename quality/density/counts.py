@@ -1,4 +1,4 @@
-"""Counts of a batch of texts, which the parts of their density are made of.
+"""TextCounts of a batch of texts, which the parts of their density are made of.
 
 Numbers of characters and words are counted for the whole batch at once: a call of NumPy for one short text
 takes longer than its work.
@@ -25,7 +25,7 @@ from slowwave.quality.density.statistics import (
     shingles_of,
     sums_between,
 )
-from slowwave.quality.density.text_counts import AsciiCounts, Counts
+from slowwave.quality.density.text_counts import AsciiCounts, TextCounts
 from slowwave.quality.density.words import SENTENCE_MARKS, key_steps, kinds_of
 
 BLOCK = 64
@@ -40,13 +40,13 @@ _APOSTROPHE = ord("'")
 _SHINGLE = 16
 
 
-def counts_of(texts: Sequence[str]) -> Iterator[Counts]:
+def counts_of(texts: Sequence[str]) -> Iterator[TextCounts]:
     """Count in texts, in order; `shingles` is 0 in one of spaces only."""
     for start in range(0, len(texts), BLOCK):
         yield from count_block(texts[start : start + BLOCK])
 
 
-def count_block(texts: Sequence[str]) -> list[Counts]:
+def count_block(texts: Sequence[str]) -> list[TextCounts]:
     """Count in a few texts at once."""
     seen = [inspected(text) for text in texts]
     folded = [unicodedata.normalize("NFC", text).casefold() for text in seen]
@@ -76,7 +76,7 @@ def count_block(texts: Sequence[str]) -> list[Counts]:
         key_steps(letters.joined, letters.ends),
         strict=True,
     )
-    return [Counts(*row) for row in columns]
+    return [TextCounts(*row) for row in columns]
 
 
 def _ascii_words(folded: str) -> list[str]:

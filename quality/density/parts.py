@@ -14,7 +14,7 @@ from typing import NamedTuple
 from slowwave.quality.density.counts import counts_of
 from slowwave.quality.density.passages import encoding_of, licence_of, menu_of, prose_of, substance_of
 from slowwave.quality.density.statistics import novelty_of
-from slowwave.quality.density.text_counts import Counts
+from slowwave.quality.density.text_counts import TextCounts
 from slowwave.quality.density.words import breadth_of, order_of, spelling_of, syntax_of, vocabulary_of
 
 
@@ -66,7 +66,7 @@ def density_parts(text: str) -> dict[str, float]:
     return next(map(_parts_of, counts_of([text])))._asdict()
 
 
-def _parts_of(counts: Counts) -> DensityParts:
+def _parts_of(counts: TextCounts) -> DensityParts:
     if not counts.shingles:
         return _NOTHING
     novelty = novelty_of(counts.folded, counts.distinct / counts.shingles)

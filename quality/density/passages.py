@@ -13,7 +13,7 @@ from slowwave.quality._lexicons import (
     MENU_WORDS,
 )
 from slowwave.quality.density.statistics import falling, rising
-from slowwave.quality.density.text_counts import Counts, Kinds
+from slowwave.quality.density.text_counts import Kinds, TextCounts
 from slowwave.quality.density.words import ONE_IN_FEW
 from slowwave.quality.legal_notices import is_licence_notice, is_page_notice
 
@@ -67,7 +67,7 @@ _ASCII_BARS = tuple(tuple(filter(str.isascii, marks)) for marks in _EVERY_BAR)
 """Bars and beginnings of separators."""
 
 
-def encoding_of(counts: Counts) -> float:
+def encoding_of(counts: TextCounts) -> float:
     """Score the absence of encoded data: 1 without any, less with more."""
     if counts.ascii is not None and not counts.ascii.digits:
         return 1.0  # all encoded data has digits
@@ -112,7 +112,7 @@ def _is_log_line(line: str) -> bool:
     return bool(marked or _LOG_START.match(head))
 
 
-def substance_of(counts: Counts) -> float:
+def substance_of(counts: TextCounts) -> float:
     """Return the share of informative words beside filler, in [0, 1]."""
     folded, kinds = counts.folded, counts.kinds
     if counts.unspaced:

@@ -8,7 +8,7 @@ from slowwave.quality.density.statistics import Array, Tally
 
 
 class Kinds(NamedTuple):
-    """Counts of words by kind, and in total."""
+    """TextCounts of words by kind, and in total."""
 
     total: int
     function: int
@@ -22,7 +22,7 @@ class Kinds(NamedTuple):
 
 
 class KeyboardPairs(NamedTuple):
-    """Pairs of neighbouring letters that are both on a keyboard, next and near keys among them."""
+    """Neighbouring letters that are both on a keyboard: all, next and near keys."""
 
     pairs: int
     next: int
@@ -30,7 +30,7 @@ class KeyboardPairs(NamedTuple):
 
 
 class AsciiCounts(NamedTuple):
-    """Counts of a text that is ASCII only.
+    """TextCounts of a text that is ASCII only.
 
     Attributes:
         letters: of the words.
@@ -45,8 +45,8 @@ class AsciiCounts(NamedTuple):
     digits: int
 
 
-class Counts(NamedTuple):
-    """Counts of a text, and what they are counted in.
+class TextCounts(NamedTuple):
+    """TextCounts of a text, and what they are counted in.
 
     Attributes:
         seen: inspected part of the text.

@@ -38,7 +38,7 @@ from slowwave.quality.density.statistics import (
     unevenness_of,
 )
 from slowwave.quality.density.telegraphic import linked_share
-from slowwave.quality.density.text_counts import Counts, KeyboardPairs, Kinds
+from slowwave.quality.density.text_counts import KeyboardPairs, Kinds, TextCounts
 from slowwave.quality.spelling import likeness
 
 _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
@@ -134,7 +134,7 @@ def _packing_of(folded: str) -> float:
     return rising(packed / (0.1 + 1.5 / sqrt(size)), 0.75, 1.25)
 
 
-def spelling_of(counts: Counts) -> float:
+def spelling_of(counts: TextCounts) -> float:
     """Score plausible spelling: 1, less for random letters and keyboard runs."""
     letters, solid = counts.letters, counts.solid
     if len(letters) < 0.3 * len(solid):
@@ -161,7 +161,7 @@ def _characters(letters: Array) -> float:
     )
 
 
-def _frequencies(counts: Counts) -> float:
+def _frequencies(counts: TextCounts) -> float:
     """Score letter frequencies as in a language, of several alphabets each by itself.
 
     Those of two alphabets together are as even as in random letters.
@@ -271,7 +271,7 @@ _SHAPES = _shapes()
 _ASCII_SHAPES = bytes(ord(_SHAPES.get(code, chr(code))) for code in range(1 << 7)) + bytes(1 << 7)
 
 
-def syntax_of(counts: Counts) -> float:
+def syntax_of(counts: TextCounts) -> float:
     """Score syntax: share of function words and variation of word lengths.
 
     Function words alone and content words alone score low, unless the text consists of telegraphic facts.
