@@ -1,4 +1,4 @@
-"""TextCounts of a batch of texts, which the parts of their density are made of.
+"""Counts of a batch of texts, which the parts of their density are made of.
 
 Numbers of characters and words are counted for the whole batch at once: a call of NumPy for one short text
 takes longer than its work.

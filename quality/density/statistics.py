@@ -114,7 +114,7 @@ def count_distinct(values: npt.NDArray[np.uint64]) -> int:
 
 
 class Tally(NamedTuple):
-    """TextCounts of the characters of a text: all, their squares by character, and distinct ones."""
+    """Counts of the characters of a text: all, their squares by character, and distinct ones."""
 
     total: int
     squares: int

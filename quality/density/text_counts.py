@@ -8,7 +8,7 @@ from slowwave.quality.density.statistics import Array, Tally
 
 
 class Kinds(NamedTuple):
-    """TextCounts of words by kind, and in total."""
+    """Counts of words by kind, and in total."""
 
     total: int
     function: int
@@ -30,7 +30,7 @@ class KeyboardPairs(NamedTuple):
 
 
 class AsciiCounts(NamedTuple):
-    """TextCounts of a text that is ASCII only.
+    """Counts of a text that is ASCII only.
 
     Attributes:
         letters: of the words.
@@ -46,7 +46,7 @@ class AsciiCounts(NamedTuple):
 
 
 class TextCounts(NamedTuple):
-    """TextCounts of a text, and what they are counted in.
+    """Counts of a text, and what they are counted in.
 
     Attributes:
         seen: inspected part of the text.
