@@ -90,16 +90,37 @@ def unused_weeks(trend: Trend) -> pl.DataFrame | None:
 def headline(trend: Trend) -> str:
     """Say whether searches are better than if nobody had ever rated (rule 8.3).
 
-    Without such a comparison it is the conclusion about what was learned.
+    While nothing has changed a judged search, it says that both are the same, and what would change.
     """
     weeks, texts = unused_weeks(trend), comparisons(trend)
     if weeks is None or not texts:
-        text = sentences(trend)[0]
-        return f"{text[0].upper()}{text[1:]}."
+        return _unchanged(trend)
     difference = weeks[f"{MRR.column}_difference"].drop_nulls()
     better, worse = int((difference > TIE).sum()), int((difference < -TIE).sum())
     by_week = f" By week: better in {better:,}, worse in {worse:,}, of {difference.len():,}."
     return f"{texts[0]}. {_MEASURE}{by_week if difference.len() else ''}"
+
+
+def _unchanged(trend: Trend) -> str:
+    """Say what learned data changed, or would change, where ratings changed no judged search."""
+    kinds = trend.kinds()
+    of = f"of {max((weeks['measured'].sum() for weeks in kinds.values()), default=0):,} judged searches"
+    counts = {
+        column: " and ".join(
+            f"{'use' if kind == USE else _WITHOUT[kind]} {verb} {int(count):,}"
+            for kind, weeks in kinds.items()
+            if (count := weeks[column].sum())
+        )
+        for column, verb in (("changed", "changed"), ("would_change", "would change"))
+    }
+    changed, would = counts["changed"], counts["would_change"]
+    if changed:
+        return (
+            f"It is not sure yet whether searches are better than {UNUSED}: {changed} {of}"
+            f"{f', and if all were applied, {would}' if would else ''}."
+        )
+    same = f"Searches are as {UNUSED}: nothing has changed a judged search."
+    return f"{same} If it were applied, {would} {of}." if would else same
 
 
 def comparisons(trend: Trend) -> list[str]:

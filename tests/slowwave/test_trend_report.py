@@ -12,9 +12,10 @@ import pytest
 from report_rows import NOW, Rows
 from warehouse_rows import put
 
-from slowwave.evaluation.trend import trend_until
+from slowwave.evaluation.trend import Trend, trend_until
 from slowwave.journal import Entry
 from slowwave.scoring.evaluation.trend import COLUMNS
+from slowwave.scoring.evaluation.unused_baseline import BESIDE
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.views import trend as shown
 from slowwave.views.feedback import feedback_report
@@ -241,3 +242,19 @@ def test_the_warehouse_has_the_weeks_as_the_report_has_them(space, tmp_path):
     ]  # fmt: skip
     build(space.store, path)  # of tables alone: nobody worked it out
     assert query(path, sql).rows == []
+
+
+def test_the_headline_answers_before_anything_was_learned():
+    def said(**columns: int) -> str:
+        weeks = weeks_of(3).with_columns(namespace=pl.lit("ada"), measured=30, **columns)
+        return shown.headline(Trend(weeks, [], pl.DataFrame(schema=BESIDE)))
+
+    same = "Searches are as if nobody had ever rated: nothing has changed a judged search."
+    assert said(changed=0, would_change=0) == same
+    assert said(changed=0, would_change=2) == (
+        f"{same} If it were applied, learned words would change 6 of 90 judged searches."
+    )
+    assert said(changed=1, would_change=0) == (
+        "It is not sure yet whether searches are better than if nobody had ever rated: "
+        "learned words changed 3 of 90 judged searches."
+    )
