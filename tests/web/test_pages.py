@@ -451,6 +451,13 @@ def test_a_search_of_an_empty_home_says_what_to_do_on_the_page(person):
     assert '<a href="/">Go to the form</a>' in page
 
 
+def test_a_search_of_an_empty_namespace_names_no_other_one(person, open_memory):
+    open_memory("bob").save("The lamp of the north pier is green, and it is lit at dusk.", title="Lamp")
+    page = person.text("/?q=lamp")
+    assert "This memory is empty." in page
+    assert "bob" not in page
+
+
 def test_what_changed_something_is_listed_with_undo(person, memory):
     _, part = merged(memory)
     told = person.words("/decisions")
