@@ -1,4 +1,4 @@
-"""Markdown of a note as safe HTML: no raw HTML, no images, no links but of the web and of mail.
+"""Markdown of a note as safe HTML: no raw HTML, no images, no links but of the web, mail and memories.
 
 A note is data. Its raw HTML is shown as text, and a link opens without a referrer.
 """
@@ -6,8 +6,9 @@ A note is data. Its raw HTML is shown as text, and a link opens without a referr
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
@@ -17,10 +18,14 @@ from slowwave.quality.titles import is_cut, is_from_first_words
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 _SCHEMES: Final = ("http://", "https://", "mailto:")
 _LINKS: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_WIKI_LINK: Final = re.compile(
+    r"\[\[(?P<target>[^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\\?\|(?P<words>[^\[\]\n]*))?\]\]"
+)
 _LEFT: Final = re.compile(r"\*\*|~~|`+")  # marks that a cut text leaves open
 _EDGES: Final = " #\t"
 _MARKUP: Final = re.compile(r"[*_`~\[<]")
@@ -29,9 +34,16 @@ _HEADING: Final = 160  # maximum characters of a text that is its own heading (c
 _TOP: Final = 3  # level of a note's first heading, below those of the page
 
 
-def markdown(text: str) -> Markup:
-    """Return the HTML of a Markdown text."""
-    return Markup(_renderer().render(printable(text, keep="\n\t")))  # noqa: S704 - raw HTML is escaped
+def markdown(text: str, addresses: Mapping[str, str] = MappingProxyType({})) -> Markup:
+    """Return the HTML of a Markdown text.
+
+    Args:
+        text: The text.
+        addresses: Address on this site of each target of a wiki link; other wiki links stay text.
+    """
+    found = {target.casefold(): address for target, address in addresses.items()}
+    rendered = _renderer().render(printable(text, keep="\n\t"), {"addresses": found})
+    return Markup(rendered)  # noqa: S704 - raw HTML is escaped
 
 
 def heading(title: str, text: str) -> str:
@@ -101,7 +113,22 @@ def _renderer() -> MarkdownIt:
     for name in ("th_open", "td_open"):
         renderer.add_render_rule(name, _plain_cell)
     renderer.add_render_rule("link_open", _link)
+    renderer.inline.ruler.before("link", "wiki_link", _wiki_link)
     return renderer
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """Read ``[[target]]`` or ``[[target|words]]`` whose target is a memory."""
+    match = _WIKI_LINK.match(state.src, state.pos)
+    address = match and state.env.get("addresses", {}).get(match["target"].strip().casefold())
+    if not match or not address:
+        return False
+    if not silent:
+        state.push("link_open", "a", 1).attrs = {"href": address}
+        state.push("text", "", 0).content = (match["words"] or match["target"]).strip()
+        state.push("link_close", "a", -1)
+    state.pos = match.end()
+    return True
 
 
 def _is_link(url: str) -> bool:

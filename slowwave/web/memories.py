@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import HIDDEN, Viewer, assistant_rows, is_open, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
 from slowwave.lifecycle.newer_values import newer_values
+from slowwave.lifecycle.note_links import link_targets, linked_from
 from slowwave.search.subject_line import subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
@@ -38,7 +39,7 @@ _CHANGED: Final = (
     "This memory has changed since you opened it. Your correction was not saved. The form still has your "
     "text; the current text is above it. Saving again replaces the current text."
 )
-_LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state")
+_LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_truth", "state", "links")
 
 
 def memory(request: PageRequest) -> ShownPage | Redirect:
@@ -64,10 +65,14 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
             lambda: stats_of(request.memory.home, record, as_of=request.now),
         ]
     events, labels, newer, open_events, *personal = together(*calls)
-    line, links = together(
-        lambda: subject_line(request.memory.tenant, record, open_events or events),
-        lambda: _links(request, record, events),
+    tenant = request.memory.tenant
+    line, targets, sources = together(
+        lambda: subject_line(tenant, record, open_events or events),
+        lambda: link_targets(tenant, labels["links"] or ()),
+        lambda: linked_from(tenant, given_title(record), record.source),
     )
+    links = _links(request, record, events, [*targets.values()], sources)
+    visible = {other for _, other, _ in links}
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
@@ -78,6 +83,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "omitted": max(0, len(events) - EVENTS),
         "line": line,
         "links": links,
+        "addresses": {target: to("memory", other) for target, other in targets.items() if other in visible},
         "file": record.source if labels["origin"] else "",
         "hidden": HIDDEN,
         "labels": labels,
@@ -136,9 +142,18 @@ def _words_of(event: dict[str, Any], before: dict[str, Any] | None) -> str:
 
 
 def _links(
-    request: PageRequest, record: MemoryRecord, events: list[dict[str, Any]]
+    request: PageRequest,
+    record: MemoryRecord,
+    events: list[dict[str, Any]],
+    targets: Sequence[str],
+    sources: Sequence[str],
 ) -> list[tuple[str, str, str]]:
-    """Return linked memories as (relation, id, title)."""
+    """Return linked memories as (relation, id, title).
+
+    Args:
+        targets: Memories that its text links to.
+        sources: Memories whose text links to it.
+    """
     links: dict[tuple[str, str], None] = {}
     now = {"merged": "merged into", "superseded": "superseded by"}.get(record.status, "replaced by")
     if record.replaced_by:
@@ -153,6 +168,8 @@ def _links(
         is_start = start == record.memory_id
         verb = {"supersedes": ("supersedes", "superseded by")}.get(kind, (kind, kind))[0 if is_start else 1]
         links[verb, end if is_start else start] = None
+    links |= dict.fromkeys(("links to", name) for name in targets if name != record.memory_id)
+    links |= dict.fromkeys(("linked from", name) for name in sources if name != record.memory_id)
     linked = {name for _, name in links}
     links |= {
         ("compared with", event["other"]): None
