@@ -215,6 +215,8 @@ def _untag(memory: Memory, memory_ids: Sequence[str], tag: str) -> list[str]:
     return change_tag(memory.tenant, memory_ids, tag, add=False)
 
 
+_ENDS: Final = " .!?…"
+"""Signs at the end of a title that no question has before its own."""
 TAGGING: Final = {"tag": "add tag", "untag": "remove tag"}
 """Actions that need a tag, in words."""
 _BUTTONS: Final = {"withdraw": "forget"}
@@ -240,7 +242,7 @@ def overview(request: PageRequest) -> dict[str, Any]:
     return {
         "latest": rows, "memories": total, "learns": memory.settings.learning.enabled,
         "facets": facets(memory.home, memory.namespace, request.lists),
-        "tries": [f"What do I know about {title}?" for title in titles[:TRIES]],
+        "tries": [f"What do I know about {title.rstrip(_ENDS)}?" for title in titles[:TRIES]],
     }  # fmt: skip
 
 
