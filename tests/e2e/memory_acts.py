@@ -344,7 +344,12 @@ def release_and_discard_several_and_restore_them(visit: Visit) -> None:
     assert kept in visit.held_now()
 
 
-@act("POST /memories/act action=release", "POST /memories/act action=withdraw", "POST /memories/act m-*")
+@act(
+    *on(
+        "/memories",
+        "POST /memories/act action=release", "POST /memories/act action=withdraw", "POST /memories/act m-*",
+    )
+)  # fmt: skip
 def release_a_marked_note_and_take_it_back(visit: Visit) -> None:
     held = visit.held()
     note = visit.memory.store.read("quarantine", f"quarantine_id = '{held}'")["memory_id"][0]
