@@ -61,7 +61,7 @@ CHATS: tuple[tuple[str, str, str, str, list[str]], ...] = (
      "The spare logger is in the Net Loft, on the shelf above the door. Its battery is charged.",
      "fact", ["logger"]),
 )  # fmt: skip
-"""What an assistant saves: date of the chat, title, text, type, tags."""
+"""Memories that an assistant saves: date of the chat, title, text, type, tags."""
 HINT = "Why did the ferry company get the same text message two times?"
 LINES = 12  # of the output of one command, so that a step fits on a screen
 

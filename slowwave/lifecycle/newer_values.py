@@ -65,7 +65,7 @@ def newer_values(tenant: Tenant, memory_ids: Collection[str]) -> dict[str, Newer
         tenant: Namespace of the memories.
         memory_ids: Memories; those of other namespaces are left out.
     """
-    following = _known(tenant)
+    following = _known(tenant).following
     ahead = [name for name in dict.fromkeys(memory_ids) if name not in following]
     for _ in range(MAX_STEPS):
         if ahead:
@@ -103,19 +103,32 @@ def with_newer_values(tenant: Tenant, rows: Sequence[Mapping[str, Any]]) -> list
 
 def near_memories(tenant: Tenant, memory_id: str) -> list[str]:
     """Return the open current memories with the passages nearest to those of one."""
-    found = _near(tenant, [memory_id])
+    near = _known(tenant).near
+    if memory_id not in near:
+        near |= {memory_id: [], **_names_of(_near(tenant, [memory_id]))}
+    return near[memory_id]
+
+
+def _names_of(found: NearPassages) -> dict[str, list[str]]:
+    """Return the memories of the nearest passages of each memory."""
     names = found.table.column("memory_id").to_pylist()
-    return list(dict.fromkeys(names[row] for row in found.near.get(memory_id, ())))
+    return {name: list(dict.fromkeys(names[row] for row in rows)) for name, rows in found.near.items()}
 
 
-def _known(tenant: Tenant) -> dict[str, _Next | None]:
-    """Return the next values that are known since the last write of the tables; callers add to it."""
+class _Known(NamedTuple):
+    """Facts about memories that were read since the last write of the tables; callers add to them."""
+
+    following: dict[str, _Next | None]
+    near: dict[str, list[str]]
+
+
+def _known(tenant: Tenant) -> _Known:
     space = tenant.space
-    cached: TableCache[str, dict[str, _Next | None]] = space.part(
+    cached: TableCache[str, _Known] = space.part(
         "newer values",
         lambda: TableCache(
             lambda _: (*map(space.store.mark, ("chunks", "memories", "edges")), space.now().date()),
-            lambda *_: {},
+            lambda *_: _Known({}, {}),
         ),
     )
     return cached.of(tenant.namespace)
@@ -182,6 +195,7 @@ def _replaced(tenant: Tenant, related: Mapping[str, Sequence[str]]) -> dict[str,
     """
     first_texts = channels_in(tenant.space)(tenant.namespace).first_texts
     found = _near(tenant, list(related))
+    _known(tenant).near.update(_names_of(found))
     others = sorted({other for names in related.values() for other in names[-MAX_RELATED:]})
     beside = _near(tenant, others, near=0)
     now = tenant.space.now()

@@ -109,8 +109,8 @@ def _forgotten(tenant: Tenant, memories: pl.DataFrame) -> pl.DataFrame:
     rows = memories.filter(pl.col("status") == RETIRED).select("memory_id", at="retired_at")
     forgets = tenant.journal.forgets(tenant.namespace)
     names = [ids.memory_id(tenant.namespace, subject) for subject in forgets["subject"]]
-    told = forgets.select(pl.Series("memory_id", names, pl.String), at="occurred_at")
-    rows = pl.concat([rows.with_columns(pl.col("at").cast(_TIME)), told]).unique()
+    in_journal = forgets.select(pl.Series("memory_id", names, pl.String), at="occurred_at")
+    rows = pl.concat([rows.with_columns(pl.col("at").cast(_TIME)), in_journal]).unique()
     return _frame(rows, at=pl.col("at"), kind=pl.lit(FORGOTTEN), memory_id=pl.col("memory_id"))
 
 

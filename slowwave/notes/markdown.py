@@ -28,7 +28,7 @@ _TAG = re.compile(
     r"#(?<!\S#)(?<!\]: #)"
     r"([^\s\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
-_WIKI_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+WIKI_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _MARKDOWN_LINK = re.compile(r"\](?:\([ \t]*|:[ \t]+)(?:<([^<>\n]*)>|([^)\s]+))")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _LINKED_SUFFIXES = (".md", ".markdown", ".txt")
@@ -103,7 +103,7 @@ def inline_tags(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
 
 def inline_links(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
     """Yield targets of wiki and relative Markdown links, in order, not in code."""
-    targets = [(match.start(), _wiki_target(match[1])) for match in _WIKI_LINK.finditer(body)]
+    targets = [(match.start(), wiki_target(match[1])) for match in WIKI_LINK.finditer(body)]
     targets += [
         (match.start(), _note_target(match[1] or match[2])) for match in _MARKDOWN_LINK.finditer(body)
     ]
@@ -113,7 +113,8 @@ def inline_links(body: str, fences: list[tuple[int, int]]) -> Iterator[str]:
             yield target
 
 
-def _wiki_target(inside: str) -> str:
+def wiki_target(inside: str) -> str:
+    """Return the target of what stands in a wiki link, without heading and label."""
     # In a table the bar of [[Target\|label]] is escaped.
     return inside.partition("|")[0].rstrip("\\").partition("#")[0].strip()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from slowwave.common.quoting import printable
+from slowwave.notes.markdown import WIKI_LINK, wiki_target
 from slowwave.quality.titles import is_cut, is_from_first_words
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 _SCHEMES: Final = ("http://", "https://", "mailto:")
 _LINKS: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_WIKI_LINK: Final = re.compile(
-    r"\[\[(?P<target>[^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\\?\|(?P<words>[^\[\]\n]*))?\]\]"
-)
 _LEFT: Final = re.compile(r"\*\*|~~|`+")  # marks that a cut text leaves open
 _EDGES: Final = " #\t"
 _MARKUP: Final = re.compile(r"[*_`~\[<]")
@@ -119,13 +117,14 @@ def _renderer() -> MarkdownIt:
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     """Read ``[[target]]`` or ``[[target|words]]`` whose target is a memory."""
-    match = _WIKI_LINK.match(state.src, state.pos)
-    address = match and state.env.get("addresses", {}).get(match["target"].strip().casefold())
+    match = WIKI_LINK.match(state.src, state.pos)
+    target = wiki_target(match[1]) if match else ""
+    address = state.env.get("addresses", {}).get(target.casefold())
     if not match or not address:
         return False
     if not silent:
         state.push("link_open", "a", 1).attrs = {"href": address}
-        state.push("text", "", 0).content = (match["words"] or match["target"]).strip()
+        state.push("text", "", 0).content = match[1].partition("|")[2].strip() or target
         state.push("link_close", "a", -1)
     state.pos = match.end()
     return True

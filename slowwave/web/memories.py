@@ -16,7 +16,7 @@ from slowwave.home.visibility import HIDDEN, Viewer, assistant_rows, is_open, op
 from slowwave.lifecycle.correcting import given_title
 from slowwave.lifecycle.newer_values import newer_values
 from slowwave.lifecycle.note_links import link_targets, linked_from
-from slowwave.search.subject_line import subject_line
+from slowwave.search.subject_line import LineEntry, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_text, learning_lists, usage
@@ -56,23 +56,18 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         lambda: request.memory.history(name, viewer=request.viewer),
         lambda: _labels(request, name),
         lambda: newer_values(request.memory.tenant, [name]).get(name),
-        # The line in time quotes texts beside others, so one that was secret is not in it.
-        lambda: request.memory.history(name, viewer=Viewer.REPORT) if is_open(record.sensitivity) else None,
+        lambda: linked_from(request.memory.tenant, given_title(record), record.source),
     ]
     if request.person:
         calls += [
             lambda: _taught(request, name),
             lambda: stats_of(request.memory.home, record, as_of=request.now),
         ]
-    events, labels, newer, open_events, *personal = together(*calls)
-    tenant = request.memory.tenant
-    line, targets, sources = together(
-        lambda: subject_line(tenant, record, open_events or events),
-        lambda: link_targets(tenant, labels["links"] or ()),
-        lambda: linked_from(tenant, given_title(record), record.source),
+    events, labels, newer, sources, *personal = together(*calls)
+    line, (links, addresses) = together(
+        lambda: _line(request, record, events),
+        lambda: _links(request, record, events, labels["links"] or (), sources),
     )
-    links = _links(request, record, events, [*targets.values()], sources)
-    visible = {other for _, other, _ in links}
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
@@ -83,7 +78,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "omitted": max(0, len(events) - EVENTS),
         "line": line,
         "links": links,
-        "addresses": {target: to("memory", other) for target, other in targets.items() if other in visible},
+        "addresses": addresses,
         "file": record.source if labels["origin"] else "",
         "hidden": HIDDEN,
         "labels": labels,
@@ -141,17 +136,25 @@ def _words_of(event: dict[str, Any], before: dict[str, Any] | None) -> str:
     return name[:1].upper() + name[1:]
 
 
+def _line(request: PageRequest, record: MemoryRecord, events: list[dict[str, Any]]) -> list[LineEntry]:
+    """Return the line in time of a memory, given its history."""
+    # The line quotes texts beside others, so one that was secret is not in it.
+    if is_open(record.sensitivity) and sum(bool(event["text"]) for event in events) > 1:
+        events = request.memory.history(record.memory_id, viewer=Viewer.REPORT)
+    return subject_line(request.memory.tenant, record, events)
+
+
 def _links(
     request: PageRequest,
     record: MemoryRecord,
     events: list[dict[str, Any]],
     targets: Sequence[str],
     sources: Sequence[str],
-) -> list[tuple[str, str, str]]:
-    """Return linked memories as (relation, id, title).
+) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
+    """Return linked memories as (relation, id, title), and the address of each link target in its text.
 
     Args:
-        targets: Memories that its text links to.
+        targets: Link targets of its text.
         sources: Memories whose text links to it.
     """
     links: dict[tuple[str, str], None] = {}
@@ -168,7 +171,8 @@ def _links(
         is_start = start == record.memory_id
         verb = {"supersedes": ("supersedes", "superseded by")}.get(kind, (kind, kind))[0 if is_start else 1]
         links[verb, end if is_start else start] = None
-    links |= dict.fromkeys(("links to", name) for name in targets if name != record.memory_id)
+    found = link_targets(tenant, targets)
+    links |= dict.fromkeys(("links to", name) for name in found.values() if name != record.memory_id)
     links |= dict.fromkeys(("linked from", name) for name in sources if name != record.memory_id)
     linked = {name for _, name in links}
     links |= {
@@ -187,7 +191,9 @@ def _links(
     if not request.person:
         titles = titles.filter(assistant_rows())
     titles_by_id = dict(redact(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
-    return [(how, name, titles_by_id[name]) for how, name in links if name in titles_by_id]
+    shown = [(how, name, titles_by_id[name]) for how, name in links if name in titles_by_id]
+    own = {**titles_by_id, record.memory_id: record.title}
+    return shown, {target: to("memory", name) for target, name in found.items() if name in own}
 
 
 def _taught(request: PageRequest, name: str) -> dict[str, Any]:
@@ -277,10 +283,10 @@ def _saved(request: PageRequest, saved: Saved, *, corrected: str = "", is_new_te
         begins = request.memory.gate_policy.enforces_from
         more += f" From {begins:%F} on" if begins else " Once it enforces,"
         more += f" the save gate refuses notes like this one: {why}."
-    told = Markup("{}").format(f"Saved. {more.strip()} {warnings}".strip())
+    notice = Markup("{}").format(f"Saved. {more.strip()} {warnings}".strip())
     if corrected == saved.memory_id and is_new_text:
-        told += _BEFORE
-    return Redirect(to("memory", saved.memory_id), told)
+        notice += _BEFORE
+    return Redirect(to("memory", saved.memory_id), notice)
 
 
 def _linked(request: PageRequest, memory_id: str) -> Markup:

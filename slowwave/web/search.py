@@ -164,10 +164,8 @@ def _is_apart(fits: Sequence[str]) -> bool:
 def _nothing(request: PageRequest, response: SearchResponse) -> str:
     if response.nothing is None:
         return ""
-    if request.person and response.nothing.kind in {
-        "empty",
-        "unknown",
-    }:  # other namespaces are not named here
+    # Other namespaces are not named here.
+    if request.person and response.nothing.kind in {"empty", "unknown"}:
         return "This memory is empty. Save a note in the form on the first page, then search again."
     if request.person:
         return response.nothing.message
