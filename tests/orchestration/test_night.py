@@ -149,8 +149,9 @@ def test_the_nights_of_a_vault(settings, folder):
     assert held.pop("vault/stub.md") == ["no_statement"]
     assert list(held.values()) == [["exact_duplicate"]]
 
-    # Nothing changed: nothing is embedded, no memory is written.
+    # Nothing changed: nothing is embedded, no memory is written, and lost chunks come back.
     before, marks = tables(settings), versions(settings, "memories", "embedded_chunks")
+    Workspace(settings).store.delete("chunks", "source = 'vault/deploy.md'")
     second = run_night(settings, TODAY, TODAY)
     assert second["success"]
     assert step(second, "embedded_chunks")["vectors computed"] == 0
