@@ -119,7 +119,7 @@ def untrust_source(request: PageRequest) -> Redirect:
 def in_words(source: str) -> str:
     """Return a source of notes in words."""
     kind, _, name = source.partition(":")
-    return f"Files of the vault {name}" if kind == "vault" else f"Notes of {name}"
+    return f'Files of the vault "{name}"' if kind == "vault" else f"Notes of {name}"
 
 
 def release(request: PageRequest) -> Redirect:
