@@ -151,7 +151,7 @@ def _links(
     targets: Sequence[str],
     sources: Sequence[str],
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
-    """Return linked memories as (relation, id, title), and the address of each link target in its text.
+    """Return linked memories as (relation, id, title), and addresses by link target.
 
     Args:
         targets: Link targets of its text.
