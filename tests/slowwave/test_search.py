@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-import numpy as np
 import polars as pl
 import pytest
 from feedback_days import fold_days
+from search_helpers import DEPLOY, FERRY, LONG, ROTA, found, payload, rows_of, sources
 
 from slowwave.common import ids
 from slowwave.embedding import profile
@@ -19,29 +18,6 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.search.log import replay
 from slowwave.search.searcher import searcher_in
 from slowwave.settings.ranking_file import read_policy, write_policy
-from slowwave.vaults.vault import scan_all, watch
-
-DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
-BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
-ROTA = "Ishbel is on call in odd weeks, Ruaridh in even ones; both phones ring at night."
-LONG = "\n\n".join(
-    f"## Part {number}\n\n"
-    + f"Gauge number {number} hangs under pier {number} and reports every six minutes. " * 12
-    for number in range(4)
-)
-FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
-
-
-def found(response) -> list[str]:
-    return [result.memory_id for result in response]
-
-
-def sources(response) -> set[str]:
-    return {result.source for result in response}
-
-
-def payload(memory, response) -> dict:
-    return memory.journal.get(response.search_id).payload
 
 
 def teach(memory, memory_id: str, *, day: str = "2026-03-01", namespace: str = "ada", **taught) -> None:
@@ -70,20 +46,6 @@ def rate(memory, query: str, memory_id: str, *ratings: str) -> None:
 
 OF_MEMORY = {"feedback_scope": "memory"}
 """Feedback on a memory counts in every search (rules 3.4 and 3.7)."""
-
-
-@pytest.fixture
-def three(memory):
-    """Three short notes and a long one, by their keys."""
-    memory.save_many(
-        [
-            {"content": DEPLOY, "key": "deploy", "title": "Deploy day"},
-            {"content": BATTERY, "key": "battery", "title": "Battery"},
-            {"content": ROTA, "key": "rota", "title": "Rota", "trigger_phrases": ["who is awake"]},
-            {"content": LONG, "key": "long", "title": "Gauges"},
-        ]
-    )
-    return {name: ids.memory_id("ada", name) for name in ("deploy", "battery", "rota", "long")}
 
 
 # -- the account -----------------------------------------------------------------------------------
@@ -237,208 +199,6 @@ def test_the_filters_that_were_given_are_in_the_journal(memory, three):
         "tags": ["ops"], "since": since.isoformat(), "superseded": True,
     }  # fmt: skip
     assert payload(memory, memory.search("deploy"))["filters"] == {}
-
-
-# -- filters ---------------------------------------------------------------------------------------
-
-LABELLED = {
-    "plain": {},
-    "decision": {"memory_type": "decision", "tags": ["ops", "It's"], "importance_tier": "important"},
-    "project": {"memory_type": "project", "tags": ["ops"], "importance_tier": "critical"},
-    "hidden": {"memory_type": "decision", "tags": ["ops"], "sensitivity": "secret"},
-    "public": {"sensitivity": "public", "tags": ["日本語"]},
-}
-
-
-@pytest.fixture
-def labelled(memory):
-    saved = memory.save_many(
-        [
-            {"content": f"{FERRY} Notice number {at}.", "key": name, **labels,
-             "created_at": datetime(2026, 1, 1 + at, tzinfo=UTC)}
-            for at, (name, labels) in enumerate(LABELLED.items())
-        ]
-    )  # fmt: skip
-    assert {one.status for one in saved} == {"live"}
-    return memory
-
-
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({}, {"plain", "decision", "project", "public"}),
-        ({"memory_type": "decision"}, {"decision"}),
-        ({"memory_type": " DECISION "}, {"decision"}),
-        ({"memory_type": ["decision", "project"]}, {"decision", "project"}),
-        ({"memory_type": "incident"}, set()),
-        ({"tier": "important"}, {"decision"}),
-        ({"tier": ("important", "critical")}, {"decision", "project"}),
-        ({"tags": "ops"}, {"decision", "project"}),
-        ({"tags": {"ops", "日本語"}}, {"decision", "project", "public"}),
-        ({"tags": "It's"}, {"decision"}),
-        ({"tags": ["OPS"]}, {"decision", "project"}),
-        ({"tags": "it'S"}, {"decision"}),
-        ({"tags": "op"}, set()),
-        ({"tags": "' OR 1=1 --"}, set()),
-        ({"sensitivity": "secret"}, {"hidden"}),
-        ({"sensitivity": ["secret", "public"]}, {"hidden", "public"}),
-        ({"sensitivity": "public"}, {"public"}),
-        ({"tags": "ops", "sensitivity": "secret"}, {"hidden"}),
-        ({"memory_type": "decision", "tags": "ops", "tier": "important"}, {"decision"}),
-        ({"memory_type": "decision", "tier": "critical"}, set()),
-        ({"source": "p"}, {"plain", "project", "public"}),
-        ({"source": "p", "tags": "ops"}, {"project"}),
-        ({"since": datetime(2026, 1, 2, tzinfo=UTC)}, {"decision", "project", "public"}),
-        ({"until": datetime(2026, 1, 2, tzinfo=UTC)}, {"plain"}),
-        (
-            {"since": datetime(2026, 1, 2, tzinfo=UTC), "until": datetime(2026, 1, 3, tzinfo=UTC)},
-            {"decision"},
-        ),
-        ({"since": datetime(2026, 1, 2, 0, 0, 0, 1, tzinfo=UTC)}, {"project", "public"}),
-        ({"until": datetime(2026, 1, 2, 0, 0, 0, 1, tzinfo=UTC)}, {"plain", "decision"}),
-    ],
-)  # fmt: skip
-def test_filters(labelled, filters, expected):
-    for query in ("ferry to the island", "notice"):
-        response = labelled.search(query, limit=50, explain=True, **filters)
-        assert sources(response) == expected
-        assert {one.memory_id for one in response.not_shown} == set()
-    logged = payload(labelled, response)["candidates"]
-    allowed = {ids.memory_id("ada", name) for name in expected}
-    assert {ids.memory_of(chunk) for chunk in logged.get("chunk_id", [])} <= allowed
-
-
-@pytest.mark.parametrize(
-    ("filters", "meant", "there"),
-    [
-        ({"memory_type": "decison"}, "'decision'", "constraint, decision, document"),
-        ({"memory_type": ["fact", "zzz"]}, "", "constraint, decision"),
-        ({"tier": "criticl"}, "'critical'", "critical, important, normal, temporary"),
-        ({"sensitivity": "Secrets"}, "'secret'", "internal, public, secret"),
-        ({"sensitivity": " "}, "", "internal, public, secret"),
-    ],
-)  # fmt: skip
-def test_a_label_that_nobody_knows_is_an_error(labelled, filters, meant, there):
-    with pytest.raises(SlowwaveError, match=r"^\w+ = '[^']*' is unknown\.") as refused:
-        labelled.search("ferry", **filters)
-    assert ("Did you mean" in str(refused.value)) == bool(meant)
-    assert meant in str(refused.value)
-    assert there in str(refused.value)
-    assert labelled.journal.read(kinds=["search"]).height == 0
-
-
-def test_a_label_of_ones_own_is_known_where_it_is(open_memory):
-    mine, other = open_memory("ada", gate={"mode": "off"}), open_memory("bob")
-    mine.save(FERRY, key="a", memory_type="voyage")
-    mine.save(ROTA, key="b", memory_type="kvxsecret", sensitivity="secret")
-    assert sources(mine.search("ferry", memory_type="voyage")) == {"a"}
-    with pytest.raises(SlowwaveError, match=r"There are .*, voyage\.") as refused:
-        mine.search("ferry", memory_type="voyages")
-    assert "kvxsecret" not in str(refused.value)
-    with pytest.raises(SlowwaveError, match="is unknown") as refused:
-        other.search("ferry", memory_type="voyage")
-    assert ", voyage" not in str(refused.value)
-    assert sources(mine.search("ferry", memory_type="voyage", as_of=datetime.now(UTC).date())) == {"a"}
-
-
-def test_a_time_in_which_nothing_can_be_is_an_error(labelled):
-    day = datetime(2026, 1, 2, tzinfo=UTC)
-    with pytest.raises(SlowwaveError, match="is not before until"):
-        labelled.search("ferry", since=day, until=day)
-
-
-def why(memory, query="ferry", **given) -> str:
-    response = memory.search(query, **given)
-    told = response.nothing
-    assert (told is None) == bool(response.results)
-    assert response.to_dict()["nothing"] == (told and {"kind": told.kind, "message": told.message})
-    return told.kind if told else ""
-
-
-def test_a_search_without_results_says_why(open_memory):
-    memory, other = open_memory("ada"), open_memory("bob")
-    assert why(memory) == "empty"
-    assert "slowwave ingest" in memory.search("ferry").nothing.message
-    other.save(FERRY, key="ferry", title="Ferry", memory_type="fact")
-    assert why(memory) == "unknown"
-    assert "'bob'" in memory.search("ferry").nothing.message
-    assert why(other) == ""
-    assert why(other, limit=0) == "limit"
-    told = other.search("ferry", memory_type="decision", tags="x").nothing
-    assert (told.kind, told.message) == (
-        "filtered", "No memory of namespace 'bob' passes memory_type decision and tag x (1 checked).",
-    )  # fmt: skip
-    assert why(other, source="zzz") == "filtered"
-    assert why(other, as_of=datetime.now(UTC).date() - timedelta(days=3)) == "past"
-    assert why(open_memory("bob", ranking={"abstention_floor": 0.999}), "the moon") == "abstained"
-    memory.save(ROTA, key="rota", sensitivity="secret")
-    assert why(memory) == "hidden"
-    assert why(memory, sensitivity="secret") == ""
-    refused = open_memory("eve", gate={"mode": "enforce"})
-    assert refused.save("== ^^ ==", key="x").status == "quarantined"
-    assert why(refused) == "refused"
-
-
-def test_what_no_night_has_taken_in_is_said_to_be_waiting(open_memory, tmp_path):
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "ferry.md").write_text(f"# Ferry\n\n{FERRY}\n")
-    memory = open_memory("ada")
-    open_memory("bob").save(ROTA, key="rota")
-    now = datetime.now(UTC)
-    watch(memory.journal, "ada", tmp_path / "notes", name="", as_of=now, principal="ada")
-    scan_all(memory.journal, memory.settings.notes, as_of=now)
-    assert why(memory) == "waiting"
-    assert "slowwave night" in memory.search("ferry").nothing.message
-
-
-def test_a_source_prefix_is_plain_text(memory):
-    names = ["o'clock/a", "100 %/a", "100 x/a", "a_b/a", "axb/a", "ünïcode 🌊/a", "a\\b/a", 'say "hi"/a']
-    memory.save_many([{"content": f"{FERRY} {at}", "key": name} for at, name in enumerate(names)])
-    for name in names:
-        assert sources(memory.search("ferry", source=name[:-2])) == {name}
-    assert sources(memory.search("ferry", source="%")) == set()
-    assert sources(memory.search("ferry", source="a")) == {"a_b/a", "axb/a", "a\\b/a"}
-    assert sources(memory.search("ferry", source="clock")) == set()
-
-
-def test_a_moment_in_another_time_zone_is_the_same_moment(labelled):
-    from datetime import timezone
-
-    east = timezone(timedelta(hours=9))
-    assert sources(labelled.search("ferry", until=datetime(2026, 1, 2, 9, tzinfo=east))) == {"plain"}
-    assert "decision" in sources(labelled.search("ferry", since=datetime(2026, 1, 2, 9, tzinfo=east)))
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
-        {"memory_type": 3}, {"memory_type": [1]}, {"memory_type": None}, {"tier": b"x"}, {"tags": {"a": 1}},
-        {"tags": ["a\0"]}, {"tags": [None]}, {"sensitivity": 1.0}, {"source": None}, {"source": ["a"]},
-        {"source": "a\0b"}, {"since": "2026-01-01"}, {"since": datetime(2026, 1, 1)}, {"until": 3},  # noqa: DTZ001
-        {"until": datetime(2026, 1, 1).date()},  # noqa: DTZ001
-    ],
-)  # fmt: skip
-def test_a_filter_of_the_wrong_type_is_named(memory, filters):
-    (name,) = filters
-    with pytest.raises(SlowwaveError, match=f"^{name} = "):
-        memory.search("ferry", **filters)
-    assert memory.journal.read(kinds=["search"]).height == 0
-
-
-def test_what_was_superseded_is_shown_on_request_and_flagged(open_memory):
-    memory = open_memory(
-        reconsolidation={"policy": "literal", "conflict": 0.3, "merge": 0.98, "duplicate": 0.99}
-    )
-    old = memory.save(DEPLOY, key="old")
-    new = memory.save(DEPLOY.replace("Thursday", "Friday").replace("second", "ninth"), key="new")
-    assert new.outcome == "supersede"
-    assert found(memory.search("deploy day")) == [new.memory_id]
-    both = {one.memory_id: one.flags for one in memory.search("deploy day", superseded=True)}
-    assert both.keys() == {old.memory_id, new.memory_id}
-    assert "superseded" in both[old.memory_id]
-    assert "superseded" not in both[new.memory_id]
-    memory.forget(new.memory_id)
-    assert new.memory_id not in found(memory.search("deploy day", superseded=True))
 
 
 # -- trigger phrases -------------------------------------------------------------------------------
@@ -779,10 +539,6 @@ def test_a_file_that_is_no_policy_is_named(open_memory, tmp_path, text, words):
 # -- titles and turns ------------------------------------------------------------------------------
 
 
-def rows_of(result, source: str) -> list:
-    return [row for row in result.explanation.contributions if row.source == source]
-
-
 def test_a_title_that_the_query_says_adds_to_the_score(memory, three):
     response = memory.search("when is the deploying day of the gauges?", explain=True)
     by_source = {result.source: result for result in response}
@@ -890,122 +646,6 @@ def test_the_turn_beside_it_has_to_be_found(talk):
     talk.forget(ids.memory_id("ada", "two"))
     for result in talk.search("grey heron pond", explain=True):
         assert rows_of(result, "neighbour") == []
-
-
-# -- the cross-encoder -----------------------------------------------------------------------------
-
-
-class FakeReranker:
-    """Says of every text what its words are worth, and remembers what it was asked."""
-
-    name = "fake"
-
-    def __init__(self, worth: dict[str, float]) -> None:
-        self.worth = worth
-        self.asked: list[tuple[str, list[str]]] = []
-
-    def scores(self, query, texts):
-        self.asked.append((query, list(texts)))
-        found = [max((worth for word, worth in self.worth.items() if word in text), default=0.0)
-                 for text in texts]  # fmt: skip
-        return np.array(found, dtype=np.float64)
-
-
-def reranking(open_memory, worth: dict[str, float], **ranking):
-    memory = open_memory()
-    memory._space.__dict__["policy"] = replace(memory.policy, **ranking)
-    memory._space.__dict__["reranker"] = FakeReranker(worth)
-    return memory, memory._space.reranker
-
-
-def test_the_cross_encoder_turns_the_order(three, memory, open_memory):
-    query = "deploy day of the whole team"
-    plain = memory.search(query, explain=True)
-    before = {one.memory_id: one for one in plain}
-    worth = {"Ishbel": 0.9, "battery": 0.1234567891, "deploy day": 0.0}
-    judged, fake = reranking(open_memory, worth, rerank_weight=0.6)
-    response = judged.search(query, explain=True)
-    assert plain[0].source == "deploy"
-    assert response[0].source == "rota"
-    assert [asked for asked, _ in fake.asked] == [query]
-    read = {"rota": 0.9, "battery": 0.123457, "deploy": 0.0, "long": 0.0}
-    for result in response:
-        account, told = result.explanation, before[result.memory_id].explanation
-        assert sum(row.value for row in account.contributions) == pytest.approx(result.score, abs=1e-9)
-        assert account.scores["rerank"] == read[result.source]
-        value = read[result.source]
-        rows = rows_of(result, "rerank")
-        assert [row.value for row in rows] == ([pytest.approx(0.7 * 0.6 * value)] if value else [])
-        assert [(row.field, row.term) for row in rows] == [("text", "cross-encoder")] * bool(value)
-        assert account.semantic_score == pytest.approx(0.4 * told.semantic_score + 0.6 * value)
-
-
-def test_the_cross_encoder_reads_titles_and_headings_with_the_text(three, open_memory):
-    judged, fake = reranking(open_memory, {}, rerank_weight=0.5)
-    judged.search("deploy day")
-    ((_, texts),) = fake.asked
-    assert len(texts) == 4
-    (rota,) = [text for text in texts if ROTA in text]
-    assert rota.index("Rota") < rota.index(ROTA)
-    (long,) = [text for text in texts if "Gauge number" in text]
-    assert "Gauges" in long
-    assert "Part" in long
-
-
-@pytest.mark.parametrize("limit", [0, 1, 10])
-def test_a_reranked_search_is_replayed_without_the_cross_encoder(three, open_memory, limit):
-    judged, fake = reranking(open_memory, {"Ishbel": 1 / 3, "pier 1": 2 / 3}, rerank_weight=0.5)
-    for query in ("deploy day", "gauge of the pier", "zzz"):
-        response = judged.search(query, limit=limit)
-        asked = len(fake.asked)
-        logged = json.loads(json.dumps(payload(judged, response)))
-        again = replay(logged)
-        assert len(fake.asked) == asked
-        assert [(one.memory_id, one.score, one.flags) for one in again.results] == [
-            (one.memory_id, one.score, one.flags) for one in response
-        ]
-        assert any(score is not None for score in logged["candidates"]["rerank"])
-
-
-@pytest.mark.parametrize("top", [1, 2, 3])
-def test_only_the_best_are_read(three, memory, open_memory, top):
-    query = "deploy day of the whole team"
-    best = [result.memory_id for result in memory.search(query)][:top]
-    judged, fake = reranking(open_memory, {"": 0.5}, rerank_weight=0.5, rerank_top=top)
-    response = judged.search(query, explain=True)
-    ((_, texts),) = fake.asked
-    assert len(texts) == top
-    read = {result.memory_id for result in response if "rerank" in result.explanation.scores}
-    assert read == set(best)
-    assert {result.memory_id for result in response if rows_of(result, "rerank")} == set(best)
-    column = payload(judged, response)["candidates"]["rerank"]
-    assert sum(score is not None for score in column) == top
-    assert len(response) == 4
-    for result in response:
-        assert sum(row.value for row in result.explanation.contributions) == pytest.approx(result.score)
-
-
-@pytest.mark.parametrize("ranking", [{}, {"rerank_weight": 0.0}, {"rerank_weight": 0.5, "rerank_top": 0}])
-def test_a_cross_encoder_without_a_share_is_not_asked(three, memory, open_memory, ranking):
-    judged, fake = reranking(open_memory, {"": 1.0}, **ranking)
-    response = judged.search("deploy day", explain=True)
-    assert fake.asked == []
-    assert found(response) == found(memory.search("deploy day"))
-    assert all(rows_of(result, "rerank") == [] for result in response)
-
-
-def test_nothing_found_is_nothing_to_read(open_memory):
-    judged, fake = reranking(open_memory, {}, rerank_weight=0.5)
-    assert judged.search("deploy day").results == ()
-    assert fake.asked == []
-
-
-def test_a_reader_of_everything_changes_neither_signal_nor_abstention(three, memory, open_memory):
-    judged, _ = reranking(open_memory, {"": 1.0}, rerank_weight=1.0, abstention_floor=0.999)
-    response = judged.search("weather on the moon", explain=True)
-    assert response.abstained
-    assert response.signal == memory.search("weather on the moon").signal
-    assert {one.reason for one in response.not_shown} == {"abstained"}
 
 
 def test_a_question_that_asks_when_ranks_the_text_that_says_a_time_first(open_memory):
