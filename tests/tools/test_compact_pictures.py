@@ -32,8 +32,8 @@ def test_a_small_mark_keeps_its_colour() -> None:
     packed = compact(png.getvalue())
     shown = np.asarray(Image.open(io.BytesIO(packed)).convert("RGB")).astype(int)
     for at, colour in enumerate(MARKS):
-        there = shown[10 * at : 10 * at + 4, 5:11]
-        assert np.abs(there - np.array(colour)).max() <= 12, colour
+        mark = shown[10 * at : 10 * at + 4, 5:11]
+        assert np.abs(mark - np.array(colour)).max() <= 12, colour
     assert np.abs(shown - pixels).max() <= 40
     assert (shown[100:] == GROUND).all()
     assert len(packed) < len(png.getvalue())

@@ -45,9 +45,9 @@ def test_a_list_is_narrowed_by_each_filter(person, memory, saved):
 def test_several_are_forgotten_and_the_next_page_offers_to_undo_it(person, memory, saved):
     one, other = saved(LAMP, title="Lamp"), saved(KETTLE, title="Kettle")
     memory.forget(other)
-    told = person.done("/memories/act", action="forget", back="/memories", **marks(one, other))
-    assert "Forgotten: 1 memory. 1 memory was so already." in told
-    assert "Undo: unforget 1 memory" in told
+    notice = person.done("/memories/act", action="forget", back="/memories", **marks(one, other))
+    assert "Forgotten: 1 memory. 1 memory was so already." in notice
+    assert "Undo: unforget 1 memory" in notice
     assert memory.get(one).status == "retired"
     assert "Undo: unforget" not in person.words("/memories")
     person.done("/memories/act", action="unforget", back="/memories", **marks(one, other))
@@ -64,17 +64,17 @@ def test_the_list_and_the_first_page_count_the_same(person, memory, saved):
 
 def test_a_single_forget_in_the_list_can_be_taken_back_there(person, memory, saved):
     one = saved(LAMP, title="Lamp")
-    told = person.done(f"/memory/{one}/forget", back="/memories?type=note")
-    assert "Undo: unforget 1 memory" in told
-    told = person.done("/memories/act", action="unforget", undo="1", back="/memories", **marks(one))
-    assert "No longer forgotten: 1 memory." in told
+    notice = person.done(f"/memory/{one}/forget", back="/memories?type=note")
+    assert "Undo: unforget 1 memory" in notice
+    notice = person.done("/memories/act", action="unforget", undo="1", back="/memories", **marks(one))
+    assert "No longer forgotten: 1 memory." in notice
 
 
 def test_a_tag_is_added_to_several_and_taken_back(person, memory, saved):
     one, other = saved(LAMP, title="Lamp", tags=["pier"]), saved(KETTLE, title="Kettle")
-    told = person.done("/memories/act", action="tag", tag="#pier", back="/memories", **marks(one, other))
-    assert "Tag added pier: 1 memory. 1 memory unchanged" in told
-    assert "Undo: remove tag pier, 1 memory" in told
+    notice = person.done("/memories/act", action="tag", tag="#pier", back="/memories", **marks(one, other))
+    assert "Tag added pier: 1 memory. 1 memory unchanged" in notice
+    assert "Undo: remove tag pier, 1 memory" in notice
     form = {"action": "untag", "tag": "pier", "undo": "1", "back": "/memories"}
     assert "Tag removed pier: 1 memory." in person.done("/memories/act", **form, **marks(other))
     assert (memory.get(one).tags, memory.get(other).tags) == (("pier",), ())
@@ -120,8 +120,8 @@ def test_an_unknown_memory_ends_the_action_before_it_begins(person, memory, save
     one = saved(LAMP, title="Lamp")
     assert person.refused("/memories/act", 404, action="forget", **marks(one, "nobody"))
     assert memory.get(one).status == "live"
-    told = person.done("/memories/act", action="forget", back="/memories?state=forgotten")
-    assert "No memory is marked. Nothing was done." in told
+    notice = person.done("/memories/act", action="forget", back="/memories?state=forgotten")
+    assert "No memory is marked. Nothing was done." in notice
     assert "use one of forget" in person.refused("/memories/act", 400, action="eat", **marks(one))
 
 
@@ -165,8 +165,8 @@ def test_a_secret_memory_outdates_none(person, saved):
 
 def test_refused_notes_are_discarded_with_undo_and_released(person, memory):
     one = memory.save("ok", title="Too short").memory_id
-    told = person.done("/memories/act", action="discard", back="/memories?state=quarantined", **marks(one))
-    assert "Undo: restore 1 memory" in told
+    notice = person.done("/memories/act", action="discard", back="/memories?state=quarantined", **marks(one))
+    assert "Undo: restore 1 memory" in notice
     (row,) = memory.quarantine(status="discarded")
     person.done("/memories/act", action="restore", **marks(row["quarantine_id"]))
     person.done("/memories/act", action="release", **marks(one))
@@ -177,12 +177,12 @@ def test_a_bulk_release_is_undone_where_that_is_possible(person, memory):
     new, other = (memory.save(text, title=text).memory_id for text in ("ok", "well"))
     lamp = memory.save(LAMP, title="Lamp", key="lamp").memory_id
     assert memory.save("no", key="lamp").status == "quarantined"
-    told = person.done("/memories/act", action="release", back="/memories", **marks(new, other, lamp))
-    assert "Undo: forget 2 memories" in told
-    assert "1 note replaced an earlier text" in told
+    notice = person.done("/memories/act", action="release", back="/memories", **marks(new, other, lamp))
+    assert "Undo: forget 2 memories" in notice
+    assert "1 note replaced an earlier text" in notice
     memory.forget(other)
-    told = person.done("/memories/act", action="withdraw", undo="1", back="/memories", **marks(new, other))
-    assert "Forgotten, since a release is final: 1 memory. 1 note unchanged" in told
+    notice = person.done("/memories/act", action="withdraw", undo="1", back="/memories", **marks(new, other))
+    assert "Forgotten, since a release is final: 1 memory. 1 note unchanged" in notice
     assert [memory.get(name).status for name in (new, other, lamp)] == ["retired", "retired", "live"]
 
 
@@ -202,8 +202,8 @@ def test_the_undo_of_a_discarded_duplicate_says_what_to_do_first(person, memory)
 
 def test_an_export_of_nothing_that_may_leave_says_so(person, saved):
     safe = saved(SECRET, title="Safe", sensitivity="secret")
-    told = person.done("/memories/act", action="export", back="/memories", **marks(safe, "elsewhere"))
-    assert "Nothing was exported: the marked memories are secret" in told
+    notice = person.done("/memories/act", action="export", back="/memories", **marks(safe, "elsewhere"))
+    assert "Nothing was exported: the marked memories are secret" in notice
 
 
 def test_marked_memories_are_exported_but_secret_ones(person, saved):
@@ -277,8 +277,8 @@ def test_an_unknown_note_ends_a_release_before_it_begins(person, memory):
 def test_an_undo_is_not_offered_to_be_undone(person, saved):
     one = saved(LAMP, title="Lamp")
     person.done("/memories/act", action="forget", back="/memories", **marks(one))
-    told = person.done("/memories/act", action="unforget", back="/memories", undo="1", **marks(one))
-    assert "Undo:" not in told
+    notice = person.done("/memories/act", action="unforget", back="/memories", undo="1", **marks(one))
+    assert "Undo:" not in notice
 
 
 def test_an_edit_keeps_labels_and_characters_that_the_form_does_not_know(person, memory, saved):
