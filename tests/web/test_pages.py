@@ -286,9 +286,9 @@ def test_what_was_changed_since_it_was_shown_is_neither_erased_nor_written_over(
     read = re.search(r'name="read" value="([^"]+)"', person.text(f"/memory/{one}"))[1]
     changed = "The lamp on the pier is green since May, and blinks."
     assert "Saved." in person.done(f"/memory/{one}/correct", content=changed, title="Lamp", read=read)
-    draft = "The lamp & the pier are <mine>."
+    edit = "The lamp & the pier are <mine>."
     answer = person.post(
-        f"/memory/{one}/correct", content=draft, title="My lamp", tags="pier, mine", type="decision", read=read
+        f"/memory/{one}/correct", content=edit, title="My lamp", tags="pier, mine", type="decision", read=read
     )
     assert answer.status_code == 409
     assert "has changed since you opened it" in words(answer.text)
