@@ -266,6 +266,10 @@ def without_original(store: Store, held: pl.DataFrame) -> pl.DataFrame:
     return held.join(same, on="quarantine_id", how="anti")
 
 
+class NothingToReleaseError(SlowwaveError):
+    """The file of a quarantined note could not be read."""
+
+
 def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str) -> Entry:
     """Return the event that releases a refused note: the same note, marked as released.
 
@@ -275,7 +279,8 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
         occurred_at: Moment of the release.
 
     Raises:
-        SlowwaveError: It is no longer held, or it has no readable text.
+        NothingToReleaseError: It has no readable text.
+        SlowwaveError: It is no longer held.
         NotFoundError: The journal does not have the note.
     """
     from dataclasses import replace
@@ -294,9 +299,9 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
     if entry is None:
         raise NotFoundError(f"The journal has no entry for {name}: it may belong to another home.")
     if entry.kind != "save":
-        raise SlowwaveError(
-            f"{name} could not be read ({', '.join(row['reasons'])}), so there is no text to release. "
-            f"Fix the file; the next nightly job ingests it."
+        raise NothingToReleaseError(
+            f"The file {file_of(row) or name} could not be read ({', '.join(row['reasons'])}), "
+            f"so there is no text to release. Fix the file; the next nightly job ingests it."
         )
     return replace(
         entry,

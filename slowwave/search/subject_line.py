@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.home.visibility import HIDDEN, is_open, open_rows
 from slowwave.lifecycle.newer_values import NewerValue, near_memories, newer_values, said_at
+from slowwave.quality.outdated.updates import written_date
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
@@ -62,16 +63,18 @@ def subject_line(
     ends = newer_values(tenant, sorted(names))
     own = {name: getattr(record, name) for name in _COLUMNS}
     others = _connected(ends, record.memory_id) - {record.memory_id}
+    texts = _texts_of(events)
+    corrected = texts[-1]["at"] if len(texts) > 1 and not written_date(record.content) else None
     line = [
         LineEntry(
             row["memory_id"], "", row["title"] or "", row["content"] or "",
-            said_at(row),
+            corrected if corrected and row is own else said_at(row),
             end.until if end else None, end.memory_id if end else "",
         )
         for row in (own, *_rows(tenant, others))
         for end in (ends.get(row["memory_id"]),)
     ]  # fmt: skip
-    line += _versions(record, events)
+    line += _versions(record, texts)
     if len(line) < 2:
         return []
     line.sort(key=lambda entry: (entry.until is None, entry.since, entry.memory_id), reverse=True)
@@ -114,17 +117,23 @@ def _connected(ends: Mapping[str, NewerValue], memory_id: str) -> set[str]:
     return reached
 
 
-def _versions(record: MemoryRecord, events: Sequence[Mapping[str, Any]]) -> list[LineEntry]:
-    """Return the earlier texts of a memory, each until the next one."""
+def _texts_of(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the saves of a history that gave the memory another text, the oldest first."""
     saves = [event for event in events if event["text"] not in ("", HIDDEN) and event["event"] != "refused"]
     texts: list[Mapping[str, Any]] = []
     for event in saves:
         if not texts or texts[-1]["text"] != event["text"]:
             texts.append(event)
+    return texts
+
+
+def _versions(record: MemoryRecord, texts: Sequence[Mapping[str, Any]]) -> list[LineEntry]:
+    """Return the earlier texts of a memory, each until the next one; the first has the date of its note."""
+    first = texts[0] if texts else None
     return [
         LineEntry(
-            record.memory_id, event["id"], event["title"] or record.title, event["text"], event["at"],
-            later["at"],
+            record.memory_id, event["id"], event["title"] or record.title, event["text"],
+            min(event["at"], record.created_at) if event is first else event["at"], later["at"],
         )
         for event, later in pairwise(texts)
     ]  # fmt: skip

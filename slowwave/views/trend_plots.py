@@ -143,7 +143,7 @@ def _lines(axes: Axes, places: Sequence[int], rows: Rows, measure: Measure) -> N
         axes.plot(few, [0.02] * len(few), "x", color=FAINT, markersize=4, clip_on=False)
     axes.set_title(str(measure))
     axes.tick_params(axis="x", length=0)
-    axes.set_ylim(0, 1)
+    axes.set_ylim(0, 1.04)  # a marker at 1 is whole
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}".removeprefix("0") or "0")
 

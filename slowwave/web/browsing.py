@@ -22,7 +22,14 @@ from slowwave.lifecycle.browse import (
     facets,
 )
 from slowwave.lifecycle.newer_values import newer_values
-from slowwave.lifecycle.quarantine import HELD, file_of, held, label_of, redacted
+from slowwave.lifecycle.quarantine import (
+    HELD,
+    NothingToReleaseError,
+    file_of,
+    held,
+    label_of,
+    redacted,
+)
 from slowwave.lifecycle.refusals import senders
 from slowwave.lifecycle.tagging import change_tag, checked_tag
 from slowwave.memory import Memory
@@ -135,18 +142,25 @@ def act(request: PageRequest) -> PageAnswer:
     reversible = [memory_id for memory_id in changed if memory_id not in before]
     if back and reversible and not form.get("undo"):
         request.session.reversal = reversal_of(back, reversible, tag)
-    rest = len(memory_ids) - len(changed)
-    more = f" {counted(rest, 'memory was', 'memories were')} so already." if rest else ""
-    if tag and rest:
-        more = (
-            f" {counted(rest, 'memory', 'memories')} unchanged: tagged so already, not current, or a file's."
-        )
+    more = _unchanged_text(action, len(memory_ids) - len(changed))
     if replaced := len(changed) - len(reversible):
-        more = f" {counted(replaced, 'note')} replaced an earlier text: undo leaves that to its page."
-    if action == "withdraw" and rest:
-        more = f" {counted(rest, 'note')} unchanged: forgotten, replaced or erased since."
+        more = f" {counted(replaced, 'note')} replaced an earlier text: undo leaves that to its page.{more}"
     count = counted(len(changed), "memory", "memories")
     return Redirect(local(form.get("back", ""), ADDRESS), f"{done}{about}: {count}.{more}")
+
+
+def _unchanged_text(action: str, count: int) -> str:
+    """Return a sentence on the marked ones that an action left unchanged; empty if it left none."""
+    if not count:
+        return ""
+    if action in TAGGING:
+        memories = counted(count, "memory", "memories")
+        return f" {memories} unchanged: tagged so already, not current, or a file's."
+    if action == "release":
+        return f" {counted(count, 'note')} stayed in quarantine: the file could not be read."
+    if action == "withdraw":
+        return f" {counted(count, 'note')} unchanged: forgotten, replaced or erased since."
+    return f" {counted(count, 'memory was', 'memories were')} so already."
 
 
 def reversal_of(action: str, memory_ids: Sequence[str], tag: str = "") -> Reversal:
@@ -177,7 +191,13 @@ def _unforget(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
 def _release(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     for memory_id in memory_ids:
         held(memory.store, memory.namespace, memory_id)  # none is released if one is unknown
-    return [memory.release(memory_id).memory_id for memory_id in memory_ids]
+    released = []
+    for memory_id in memory_ids:
+        try:
+            released.append(memory.release(memory_id).memory_id)
+        except NothingToReleaseError:  # the others are released all the same
+            continue
+    return released
 
 
 def _existing(memory: Memory, names: Sequence[str]) -> set[str]:
@@ -215,6 +235,7 @@ def _untag(memory: Memory, memory_ids: Sequence[str], tag: str) -> list[str]:
     return change_tag(memory.tenant, memory_ids, tag, add=False)
 
 
+MAX_WORDS: Final = 6  # of a title that a question is made of (count)
 _ENDS: Final = " .!?…"
 """Signs at the end of a title that no question has before its own."""
 TAGGING: Final = {"tag": "add tag", "untag": "remove tag"}
@@ -238,7 +259,11 @@ def overview(request: PageRequest) -> dict[str, Any]:
     """Return what the first page shows: latest memories, and counts by type and source."""
     memory = request.memory
     rows, total = browse(memory.home, memory.namespace, BrowseOptions(limit=LATEST), request.lists)
-    titles = [row["title"] for row in rows if is_open(row["sensitivity"]) and row["title"]]
+    titles = [
+        row["title"]
+        for row in rows
+        if is_open(row["sensitivity"]) and row["title"] and len(row["title"].split()) <= MAX_WORDS
+    ]
     return {
         "latest": rows, "memories": total, "learns": memory.settings.learning.enabled,
         "facets": facets(memory.home, memory.namespace, request.lists),

@@ -6,9 +6,13 @@ import io
 import re
 import zipfile
 
+import polars as pl
 import pytest
 from page_home import words
 
+from slowwave.lifecycle.quarantine import hold
+from slowwave.store.staging import stage
+from slowwave.vaults.vault import scan_all, watch
 from slowwave.views.gate_text import words_of
 from slowwave.web.markdown import body, markdown, plain
 
@@ -355,3 +359,20 @@ def test_a_title_of_first_words_stands_once(person, saved):
 )
 def test_a_body_leaves_out_what_its_title_repeats(text, title, rest):
     assert body(text, title) == rest
+
+
+def test_a_release_leaves_files_that_cannot_be_read_and_says_so(person, memory, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "odd.md").write_bytes(b"\xff\xff\xff")
+    now = memory.home.now()
+    watch(memory.journal, "ada", tmp_path / "notes", name="notes", as_of=now, principal="ada")
+    scan_all(memory.journal, memory.settings.notes, as_of=now)
+    staged = stage(memory.journal.read(kinds=["unreadable"]))
+    hold(memory.store, staged, staged.select("memory_id", "revision", reasons=pl.lit(["not_utf8"])))
+    (odd,) = [row["quarantine_id"] for row in memory.quarantine()]
+    one = memory.save("ok", title="Too short").memory_id
+    notice = person.done("/memories/act", action="release", back="/memories", **marks(one, odd))
+    assert "Released unchanged: 1 memory. 1 note stayed in quarantine" in notice
+    assert "Undo: forget 1 memory" in notice
+    assert memory.get(one).status == "live"
+    assert "odd.md could not be read" in person.refused(f"/quarantine/{odd}/release", 409)
