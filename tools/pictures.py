@@ -3,7 +3,7 @@
     python -m tools.pictures [--home HOME] [--out FOLDER] [--docs]
 
 Chromium opens the pages of a home, by default the demo's (`slowwave page --demo` makes it). With ``--docs``
-the folder is `docs/pictures/pages`, and gets each page twice: wide and light, narrow and dark. The few
+the folder is `docs/pictures/pages`, and gets each page at both widths in both schemes. The few
 pictures inside texts go to `docs/pictures`, with those of the Dagster UI over a copy of the home.
 """
 
@@ -37,7 +37,6 @@ QUESTION = "Where is the berth of our boat?"
 """Its first result is right, and outdates the second one."""
 WIDTHS = {"wide": (1280, 900), "narrow": (390, 844)}
 SCHEMES = ("light", "dark")
-IN_DOCS = {("wide", "light"), ("narrow", "dark")}
 OF_A_MONTH = ("learning", "trend")
 """Pages that are drawn from the demo's second home."""
 MOST = {"wide": 1200, "narrow": 1100}
@@ -122,8 +121,6 @@ def draw(link: str, only: Collection[str] = (), *, docs: bool) -> Iterator[tuple
             for width, (across, down) in WIDTHS.items():
                 page.set_viewport_size({"width": across, "height": down})
                 for scheme in SCHEMES:
-                    if docs and (width, scheme) not in IN_DOCS:
-                        continue
                     page.emulate_media(color_scheme=scheme)
                     height = int(page.evaluate("document.documentElement.scrollHeight"))
                     clip = {"x": 0, "y": 0, "width": across, "height": min(height, MOST[width])}

@@ -87,6 +87,12 @@ def unused_weeks(trend: Trend) -> pl.DataFrame | None:
     return weeks if weeks is not None and _effect(weeks) else None
 
 
+def weeks_to_show(trend: Trend) -> pl.DataFrame | None:
+    """Return the weeks of the one picture: of all use, else of the first kind of learning with an effect."""
+    weeks, kinds = unused_weeks(trend), kinds_to_plot(trend)
+    return trend.kinds()[kinds[0]] if weeks is None and kinds else weeks
+
+
 def headline(trend: Trend) -> str:
     """Say whether searches are better than if nobody had ever rated (rule 8.3).
 

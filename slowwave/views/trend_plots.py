@@ -87,13 +87,15 @@ def by_week(weeks: pl.DataFrame) -> bytes:
 
 
 def beside_unused(weeks: pl.DataFrame) -> bytes:
-    """Plot MRR@5 by week: as searches were, and as if nobody had ever rated.
+    """Plot MRR@5 by week: as searches were, and as they would have been without feedback.
 
     Args:
-        weeks: rows as of `by_week`, of the kind of learning that is all use; the last `A_YEAR` are shown.
+        weeks: rows as of `by_week`, of all use, or of one kind of learning where nothing was rated; the last
+            `A_YEAR` are shown.
     """
     rows = weeks.sort("week").tail(A_YEAR).to_dicts()
     places = _places(rows)
+    is_use = any(row.get("kind") == USE for row in rows)
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -103,7 +105,7 @@ def beside_unused(weeks: pl.DataFrame) -> bytes:
         _dates(axes, places, rows)
         if not rows[-1]["over"]:
             axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
-        _explained(figure, axes, rows, UNUSED, UNUSED_STATES)
+        _explained(figure, axes, rows, UNUSED if is_use else LEARNED_NOTHING, UNUSED_STATES)
 
     measured = any(row[MRR.column] is not None for row in rows)
     return picture(UNUSED_TITLE, draw, HEIGHT * 1.2) if measured else nothing(UNUSED_TITLE, _NONE)

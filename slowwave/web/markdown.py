@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
@@ -32,14 +31,15 @@ _HEADING: Final = 160  # maximum characters of a text that is its own heading (c
 _TOP: Final = 3  # level of a note's first heading, below those of the page
 
 
-def markdown(text: str, addresses: Mapping[str, str] = MappingProxyType({})) -> Markup:
+def markdown(text: str, addresses: Mapping[str, str] | None = None) -> Markup:
     """Return the HTML of a Markdown text.
 
     Args:
         text: The text.
-        addresses: Address on this site of each target of a wiki link; other wiki links stay text.
+        addresses: Address on this site of each target of a wiki link; others stay as written. None: nobody
+            looked for them, and a wiki link is its words.
     """
-    found = {target.casefold(): address for target, address in addresses.items()}
+    found = None if addresses is None else {name.casefold(): address for name, address in addresses.items()}
     rendered = _renderer().render(printable(text, keep="\n\t"), {"addresses": found})
     return Markup(rendered)  # noqa: S704 - raw HTML is escaped
 
@@ -116,16 +116,21 @@ def _renderer() -> MarkdownIt:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """Read ``[[target]]`` or ``[[target|words]]`` whose target is a memory."""
-    match = WIKI_LINK.match(state.src, state.pos)
+    """Read ``[[target]]`` or ``[[target|words]]``."""
+    match, addresses = WIKI_LINK.match(state.src, state.pos), state.env.get("addresses")
     target = wiki_target(match[1]) if match else ""
-    address = state.env.get("addresses", {}).get(target.casefold())
-    if not match or not address:
+    if not match or not target:
+        return False
+    words = match[1].partition("|")[2].strip() or target
+    address = "" if addresses is None else addresses.get(target.casefold(), "")
+    if addresses is not None and not address:
         return False
     if not silent:
-        state.push("link_open", "a", 1).attrs = {"href": address}
-        state.push("text", "", 0).content = match[1].partition("|")[2].strip() or target
-        state.push("link_close", "a", -1)
+        if address:
+            state.push("link_open", "a", 1).attrs = {"href": address}
+        state.push("text", "", 0).content = words
+        if address:
+            state.push("link_close", "a", -1)
     state.pos = match.end()
     return True
 

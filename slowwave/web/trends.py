@@ -23,7 +23,7 @@ def trend(request: PageRequest) -> ShownPage:
     data = {
         "section": wording.section(own_trend, most=wording.ON_A_PAGE), "has_effect": bool(kinds),
         "headline": wording.headline(own_trend) if kinds else "",
-        "has_unused": draws and wording.unused_weeks(own_trend) is not None,
+        "has_picture": draws and bool(kinds),
         "pictures": kinds if draws else [],
         "dagster": request.memory.settings.night.ui_url,
     }  # fmt: skip
@@ -44,7 +44,7 @@ def answer(request: PageRequest) -> Image:
     """Plot the weeks beside a memory that nobody ever rated or cited."""
     from slowwave.views.trend_plots import beside_unused
 
-    weeks = wording.unused_weeks(_trend(request))
+    weeks = wording.weeks_to_show(_trend(request))
     if weeks is None:
         raise NotFoundError("Nothing to compare yet: feedback has changed no judged search.")
     return Image(beside_unused(weeks), "image/svg+xml")

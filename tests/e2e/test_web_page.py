@@ -34,6 +34,8 @@ PAGES = [
 ]
 WIDE = {"width": 1280, "height": 900}
 NARROW = {"width": 390, "height": 844}
+LONG = "document.querySelectorAll('.quote').forEach((one) => one.append(' and more words'.repeat(600)))"
+"""Texts so long that they are scrolled."""
 AXE = """() => axe.run({ preload: false, resultTypes: ["violations"] }).then((found) => found.violations
   .flatMap((one) => one.nodes.map((node) => `${one.id}: ${one.help}: ${node.html.slice(0, 160)}`)))"""
 CUT_TABLES = """() => [...document.querySelectorAll(".scroll")]
@@ -215,6 +217,7 @@ def test_axe_finds_nothing_on_any_page(visitor, served):
             page.context.clear_cookies()
         page.goto(served.url + path)
         page.evaluate(OPEN)
+        page.evaluate(LONG)
         page.evaluate(axe.AXE_SCRIPT)
         assert page.evaluate(TIMES) == [], path
         for size in (WIDE, NARROW):

@@ -61,6 +61,11 @@ def test_what_is_no_wiki_link_of_a_memory_stays_as_it_is(text):
     assert 'href="/memory' not in markdown(text, {"Lamp": "/memory/1"})
 
 
+def test_where_nobody_looked_for_its_memory_a_link_is_its_words(person, notes):
+    assert markdown("The [[Skerry boat|boat]] and [[Lamp]].") == "<p>The boat and Lamp.</p>\n"
+    assert "[[" not in person.text("/?q=lamp+of+the+north+pier")
+
+
 def test_an_address_is_that_of_the_target_without_its_heading():
     for text in ("[[Lamp]]", "[[lamp]]", "[[ Lamp ]]", "[[Lamp#Oil]]", "[[Lamp|it]]", "![[Lamp]]"):
         assert 'href="/memory/1"' in markdown(text, {"Lamp": "/memory/1"})
