@@ -72,8 +72,7 @@ def listed(request: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
 @router.get("/v1/memories/{memory_id}")
 def get(request: Looks, memory_id: MemoryId, response: Response) -> Record:
     """Return one memory in full. A person can also read secret ones."""
-    request.require_visible(memory_id)
-    record = Record.model_validate(request.memory.get(memory_id))
+    record = Record.model_validate(request.record(memory_id))
     record = record.model_copy(update={"revision": request.revision(memory_id)})
     response.headers["ETag"] = f'"{record.revision}"'
     return record

@@ -58,8 +58,12 @@ class Channels(Protocol[H]):
     def waits(self) -> bool:
         """Return whether results come from a disk, so that other work can run meanwhile."""
 
-    def full_text(self, query: str, where: str, size: int) -> H:
-        """Return the best chunks by words (BM25) that pass a condition."""
+    def full_text(self, query: str, where: str, size: int, visible: str = "") -> H:
+        """Return the best chunks by words (BM25) that pass a condition.
+
+        Words are counted in the chunks that a caller may see (condition `visible`; empty: all), so scores
+        tell nothing of others.
+        """
 
     def nearest(self, vector: Vector, where: str, size: int) -> H:
         """Return the chunks nearest to a query vector; none for a zero vector."""
@@ -81,11 +85,12 @@ class Channels(Protocol[H]):
         """Return the first chunk's text of some memories."""
 
     def term_scores(
-        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False
-    ) -> dict[str, dict[str, float]]:
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False,
+        visible: str = "",
+    ) -> dict[str, dict[str, float]]:  # fmt: skip
         """Return BM25 of every word alone, by chunk; they sum to the query's score.
 
-        With `in_pieces`, a word's score includes its pieces'.
+        With `in_pieces`, a word's score includes its pieces'. For `visible` see `full_text`.
         """
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:

@@ -51,38 +51,39 @@ class TableChannels:
 
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._in_namespace = store, within(namespace)
-        self._best = TableCache[str, dict[str, float]](store.mark, lambda *_: {})
+        self._best = TableCache[str, dict[tuple[str, str], float]](store.mark, lambda *_: {})
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
-    def full_text(self, query: str, where: str, size: int) -> TableHits:
-        """See `Channels`."""
+    def full_text(self, query: str, where: str, size: int, visible: str = "") -> TableHits:
+        """See `Channels`; the rarity of a word is that in the whole table."""
         in_pieces = needs_pieces(query)
         asked = _with_pieces(query) if in_pieces else query
         search = full_text(self._store, "chunks", "search_text", asked)
         with observe_query("full_text_search", "chunks") as observation:
             rows = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
             observation.set(rows=rows.num_rows)
-        return TableHits(rows, self._bound(query, in_pieces=in_pieces))
+        return TableHits(rows, self._bound(query, visible or self._in_namespace, in_pieces=in_pieces))
 
-    def _bound(self, query: str, *, in_pieces: bool) -> float:
-        """Return an upper bound of the namespace's scores for a query (`Bm25.scores`)."""
+    def _bound(self, query: str, among: str, *, in_pieces: bool) -> float:
+        """Return an upper bound of the scores of rows for a query (`Bm25.scores`)."""
         best = self._best.of("chunks")
         words = Counter([*query_words(query), *(pieces(query) if in_pieces else ())])
-        for word in words.keys() - best.keys():
-            best[word] = self._best_of(word)
-        return sum(times * best[word] for word, times in words.items())
+        for word in words:
+            if (among, word) not in best:
+                best[among, word] = self._best_of(word, among)
+        return sum(times * best[among, word] for word, times in words.items())
 
-    def _best_of(self, word: str) -> float:
-        """Return the best score of a word in the namespace; 0 for a stop word and an unmatched piece."""
-        search = full_text(self._store, "chunks", "search_text", word).where(self._in_namespace)
+    def _best_of(self, word: str, among: str) -> float:
+        """Return the best score of a word in some rows; 0 for a stop word and an unmatched piece."""
+        search = full_text(self._store, "chunks", "search_text", word).where(among)
         with observe_query("full_text_search", "chunks"):
             best = search.limit(1).select(["_score"]).to_arrow()
         scores: list[float] = best.column("_score").to_pylist()
         table = self._store.table("chunks")
         if scores or word.endswith(MARK) or not list(table.tokenize(word, column="search_text")):
             return scores[0] if scores else 0.0
-        return float(idf(self._store.count("chunks", self._in_namespace), 0)) * (K1 + 1)
+        return float(idf(self._store.count("chunks", among), 0)) * (K1 + 1)
 
     def nearest(self, vector: Vector, where: str, size: int) -> TableHits:
         """See `Channels`."""
@@ -158,8 +159,9 @@ class TableChannels:
         return dict(zip(*columns.values(), strict=True))
 
     def term_scores(
-        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False
-    ) -> dict[str, dict[str, float]]:
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False,
+        visible: str = "",
+    ) -> dict[str, dict[str, float]]:  # fmt: skip
         """See `Channels`.
 
         The condition is that of the search. In rows not yet in the index, LanceDB weighs a word by its rarity

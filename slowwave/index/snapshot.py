@@ -109,6 +109,7 @@ class Snapshot:
         table: Table whose full-text index turns words into terms.
         passed: Cached outcomes of conditions on rows of this or an earlier snapshot.
         derived_titles: Memories of which it was asked, in this snapshot alone; see `Channels`.
+        scorers: BM25 of the rows that pass a condition on what a caller may see.
     """
 
     columns: ChunkedColumns
@@ -121,6 +122,7 @@ class Snapshot:
     table: Tokenizer
     passed: dict[str, Flags] = field(default_factory=dict)
     derived_titles: dict[str, bool] = field(default_factory=dict)
+    scorers: dict[str, Bm25] = field(default_factory=dict)
 
     waits = False
 
@@ -134,17 +136,28 @@ class Snapshot:
 
     # -- channels --------------------------------------------------------------------------------
 
-    def full_text(self, query: str, where: str, size: int) -> SnapshotHits:
+    def full_text(self, query: str, where: str, size: int, visible: str = "") -> SnapshotHits:
         """See `Channels`."""
         terms = self.vocabulary.of_query(query, self.table, in_pieces=needs_pieces(query))
+        words = self._words_among(visible)
         if len(self) >= MANY and not terms.pieces:  # of many pieces of similar weight, none is skipped
-            weights, bound = self.words.said(*terms)
+            weights, bound = words.said(*terms)
             return replace(
-                self._best(*maxscore_rows(self.words, weights, self.passing(where), size), size), bound=bound
+                self._best(*maxscore_rows(words, weights, self.passing(where), size), size), bound=bound
             )
-        scores, bound = self.words.scores(*terms)
+        scores, bound = words.scores(*terms)
         rows = np.flatnonzero((scores > 0) & self.passing(where))
         return replace(self._best(rows, scores[rows], size), bound=bound)
+
+    def _words_among(self, visible: str) -> Bm25:
+        """Return the scorer whose statistics are those of the rows that pass a condition."""
+        if not visible:
+            return self.words
+        if visible not in self.scorers:
+            among = self.passing(visible)
+            same = np.array_equal(among, self.alive)
+            self.scorers[visible] = self.words if same else Bm25(self.words.index, among)
+        return self.scorers[visible]
 
     def nearest(self, vector: Vector, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
@@ -215,8 +228,9 @@ class Snapshot:
         return {row["memory_id"]: row["text"] for row in chunks.to_pylist() if row["ordinal"] == 0}
 
     def term_scores(
-        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False
-    ) -> dict[str, dict[str, float]]:
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str, *, in_pieces: bool = False,
+        visible: str = "",
+    ) -> dict[str, dict[str, float]]:  # fmt: skip
         """Return BM25 by word and chunk; a word with the same term as an earlier one adds nothing.
 
         See `Channels`.
@@ -229,7 +243,7 @@ class Snapshot:
         by_chunk: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):
             terms = self.vocabulary.of_query(word, self.table, in_pieces=in_pieces)
-            scores = self.words.scores(*terms)[0]
+            scores = self._words_among(visible).scores(*terms)[0]
             for name, row in rows.items():
                 if name in by_chunk and scores[row] > 0:
                     by_chunk[name][word] = float(scores[row])

@@ -159,6 +159,7 @@ def history(
     Args:
         viewer: Texts are hidden from viewers who may not see that version or a later one, and evidence
             from those who may not see the other memory. A text that was saved as open later is shown again.
+            Decisions with a memory that an assistant may not see are left out.
 
     Returns:
         Mappings with ``at``, ``event`` (saved, forgotten, unreadable, refused, or a decision's outcome, or
@@ -193,13 +194,7 @@ def history(
             saved = entry
         events.append(act)
     events += [_event(row["occurred_at"], 1, **_refusal(row)) for row in held.values()]
-    about_it = within(namespace, _about(memory_id))
-    owner = viewer is Viewer.OWNER
-    decided = _veiled(
-        space, namespace, store.read("decisions", about_it), Viewer.REPORT if owner else viewer,
-        [memory_id] if owner else [],
-    )  # fmt: skip
-    for row in decided.iter_rows(named=True):
+    for row in _decided(space, namespace, memory_id, viewer).iter_rows(named=True):
         other = row["other_memory"] if row["memory_id"] == memory_id else row["memory_id"]
         event = row["outcome"] if row["memory_id"] == memory_id else f"{row['outcome']} (by the other)"
         if not row["refused"]:
@@ -214,6 +209,21 @@ def history(
                 )
             )  # fmt: skip
     return sorted(events, key=lambda event: (event["at"], event.pop("order"), event["id"]))
+
+
+def _decided(space: Workspace, namespace: str, memory_id: str, viewer: Viewer) -> pl.DataFrame:
+    """Return the decisions about or against a memory, as far as the viewer may see them.
+
+    An assistant does not learn that there is a memory that it may not see.
+    """
+    rows = space.store.read("decisions", within(namespace, _about(memory_id)))
+    if viewer is Viewer.OWNER:
+        return _veiled(space, namespace, rows, Viewer.REPORT, [memory_id])
+    if viewer is Viewer.ASSISTANT:
+        names = ("memory_id", "other_memory")
+        seen = access_view(space.store, namespace, pl.concat([rows[name] for name in names]), viewer)
+        rows = rows.filter(~pl.any_horizontal(pl.col(*names).is_in(list(seen.hidden)).fill_null(value=False)))
+    return _veiled(space, namespace, rows, viewer)
 
 
 def _refusal(row: Mapping[str, Any]) -> dict[str, Any]:

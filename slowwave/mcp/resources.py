@@ -14,8 +14,7 @@ GATE_DAYS = 14
 
 def memory_text(request: MemoryRequest, memory_id: str) -> str:
     """Return one memory in full: its labels, and its text as quoted data."""
-    request.require_visible(memory_id)
-    return wording.record(request.memory.get(memory_id))
+    return wording.record(request.record(memory_id))
 
 
 def gate_status(request: MemoryRequest) -> dict[str, Any]:

@@ -124,8 +124,9 @@ class Searcher:
         chunks = self._channels(namespace)
         promoted = self._knowledge.promoted(namespace)
         where = condition(self._knowledge, namespace, filters or Filters())
+        visible = (filters or Filters()).visible(namespace)
         ask = self._beside if chunks.waits else _at_once
-        text = ask(_full_text, chunks, query, where, size)
+        text = ask(_full_text, chunks, query, where, size, visible)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
         looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
@@ -229,7 +230,9 @@ class Searcher:
     ) -> dict[str, dict[str, float]]:  # fmt: skip
         """Return BM25 of every word alone, by chunk; they sum to the query's score."""
         where = condition(self._knowledge, namespace, filters or Filters())
-        return self._channels(namespace).term_scores(query_words, chunk_ids, where, in_pieces=in_pieces)
+        visible = (filters or Filters()).visible(namespace)
+        channels = self._channels(namespace)
+        return channels.term_scores(query_words, chunk_ids, where, in_pieces=in_pieces, visible=visible)
 
 
 def _raised(
@@ -267,9 +270,9 @@ def _searcher(space: Workspace) -> Searcher:
     return Searcher(channels_in(space), space.embedder, signals_in(space), learned_boost(space))
 
 
-def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits
+def _full_text(chunks: Channels[Any], query: str, where: str, size: int, visible: str) -> Any:  # noqa: ANN401 - hits
     with span("slowwave.search.text"):
-        return chunks.full_text(query, where, size)
+        return chunks.full_text(query, where, size, visible)
 
 
 def _strongest(strength: Mapping[str, float], others: Collection[str]) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slowwave.common.arguments import bounded
+from slowwave.home.tenant import MemoryRecord
 from slowwave.home.visibility import Viewer, access_view
 from slowwave.memory import Memory
 from slowwave.serving.caller import Caller
@@ -54,6 +55,25 @@ class MemoryRequest:
         if self.viewer is not None:
             namespace = self.memory.namespace
             access_view(self.memory.store, namespace, [memory_id], self.viewer).require(memory_id, namespace)
+
+    def record(self, memory_id: str) -> MemoryRecord:
+        """Return a memory in full; it names no memory that the caller may not see.
+
+        Raises:
+            ArgumentError: the id is malformed.
+            NotFoundError: there is no memory that the caller may see.
+        """
+        self.require_visible(memory_id)
+        record = self.memory.get(memory_id)
+        if self.viewer is None:
+            return record
+        names = (record.replaced_by, *record.absorbed)
+        seen = access_view(self.memory.store, self.memory.namespace, names, self.viewer)
+        return replace(
+            record,
+            replaced_by=record.replaced_by if seen.sees(record.replaced_by) else None,
+            absorbed=tuple(name for name in record.absorbed if seen.sees(name)),
+        )
 
     def revision(self, memory_id: str) -> str:
         """Return the current revision of a memory."""

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from slowwave.common import ids
 from slowwave.common.pluralize import counted
 from slowwave.errors import ArgumentError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
+from slowwave.journal.kinds.note import is_released
 from slowwave.lifecycle.browse import (
     PERSONS_ONLY,
     SORTS,
@@ -210,13 +212,15 @@ def _existing(memory: Memory, names: Sequence[str]) -> set[str]:
 
 
 def _withdraw(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
-    """Forget released notes that are still current; leave out the others."""
+    """Forget released notes that nobody has changed since; leave out the others."""
     rows = memory.store.read_by(
-        "memories", "memory_id", memory_ids, columns=["memory_id"],
+        "memories", "memory_id", memory_ids, columns=["memory_id", "revision"],
         also=memory.tenant.mine("status = 'live'"),
     )  # fmt: skip
-    current = set(rows["memory_id"])
-    return [name for name in memory_ids if name in current and memory.forget(name)]
+    events = {name: ids.event_of(revision) for name, revision in rows.iter_rows()}
+    entries = memory.journal.entries(set(events.values()))
+    released = {name for name, event in events.items() if is_released(entries[event].payload)}
+    return [name for name in memory_ids if name in released and memory.forget(name)]
 
 
 def _discard(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:

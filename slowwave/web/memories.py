@@ -45,9 +45,8 @@ _LABELS: Final = ("revision", "origin", "principal", "source_kind", "source_of_t
 def memory(request: PageRequest) -> ShownPage | Redirect:
     """Show a memory."""
     name = request.path["memory"]
-    request.require_visible(name)
     try:
-        record = request.memory.get(name)
+        record = request.record(name)
     except NotFoundError:
         if request.person and _is_quarantined(request, name):
             return Redirect(to("quarantine", name))

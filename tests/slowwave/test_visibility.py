@@ -16,6 +16,9 @@ from slowwave.home.visibility import (
     open_rows,
     open_where,
 )
+from slowwave.serving.caller import Caller
+from slowwave.serving.request import MemoryRequest
+from slowwave.serving.tools import memory_history
 
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
 OPEN, CLOSED = (None, "", "public", "internal"), ("secret", "Secret", "confidential", "unknown")
@@ -113,3 +116,53 @@ def test_a_forgotten_memory_is_hidden_from_assistants_and_not_from_reports(memor
     assert hidden(Viewer.REPORT) == hidden(Viewer.ASSISTANT, forgotten=True) == set()
     memory.unforget(one)
     assert hidden(Viewer.ASSISTANT) == set()
+
+
+TIDE = "The tide table of the harbour hangs beside the door of the ferry office."
+
+
+@pytest.mark.parametrize("hide", ["secret", "forgotten"])
+def test_scores_tell_nothing_of_a_hidden_memory(open_memory, hide):
+    """Otherwise an assistant could guess the words of a secret by comparing scores."""
+    memory = open_memory(gate={"mode": "off"})
+    memory.save(FERRY, key="a")
+    memory.save(TIDE, key="b")
+
+    def answer() -> list[tuple]:
+        found = memory.search("the harbour ferry mallory quuxzyx", explain=True)
+        return [(one.memory_id, one.score, one.fit, one.explanation.contributions) for one in found]
+
+    before = answer()
+    hidden = memory.save(f"{TIDE} Mallory has its key quuxzyx.", key="c", sensitivity="secret" if
+                         hide == "secret" else "internal")  # fmt: skip
+    if hide == "forgotten":
+        assert answer() != before
+        memory.forget(hidden.memory_id)
+    assert answer() == before
+    if hide == "secret":
+        asked = memory.search("the harbour ferry mallory quuxzyx", sensitivity="secret", explain=True)
+        (one,) = [one for one in asked if one.memory_id == hidden.memory_id]
+        assert one.score == pytest.approx(sum(row.value for row in one.explanation.contributions))
+
+
+@pytest.mark.parametrize("hide", ["secret", "forgotten"])
+def test_what_an_assistant_reads_names_no_hidden_memory(open_memory, hide):
+    policy = {"policy": "literal", "conflict": 0.3, "merge": 0.98, "duplicate": 0.99}
+    memory = open_memory(gate={"mode": "off"}, reconsolidation=policy)
+    old = memory.save("The deploy day is Thursday, decided by the whole team.", key="a")
+    new = memory.save("The deploy day is Friday, decided by the whole team.", key="b")
+    assert new.outcome == "supersede"
+    assistant = MemoryRequest(Caller("ada", "ada", "assistant"), memory)
+    person = MemoryRequest(Caller("ada", "ada", "person"), memory)
+
+    def named(request: MemoryRequest) -> bool:
+        told = [memory_history(request, old.memory_id).data, request.record(old.memory_id)]
+        return new.memory_id in str(told)
+
+    assert named(assistant)
+    if hide == "secret":
+        memory.save("The deploy day is Friday, decided by the whole team.", key="b", sensitivity="secret")
+    else:
+        memory.forget(new.memory_id)
+    assert not named(assistant)
+    assert named(person)

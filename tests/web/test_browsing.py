@@ -178,16 +178,22 @@ def test_refused_notes_are_discarded_with_undo_and_released(person, memory):
 
 
 def test_a_bulk_release_is_undone_where_that_is_possible(person, memory):
-    new, other = (memory.save(text, title=text).memory_id for text in ("ok", "well"))
+    new, other, third = (memory.save(text, title=text, key=text).memory_id for text in ("ok", "well", "so"))
     lamp = memory.save(LAMP, title="Lamp", key="lamp").memory_id
     assert memory.save("no", key="lamp").status == "quarantined"
-    notice = person.done("/memories/act", action="release", back="/memories", **marks(new, other, lamp))
-    assert "Undo: forget 2 memories" in notice
+    notice = person.done(
+        "/memories/act", action="release", back="/memories", **marks(new, other, third, lamp)
+    )
+    assert "Undo: forget 3 memories" in notice
     assert "1 note replaced an earlier text" in notice
     memory.forget(other)
-    notice = person.done("/memories/act", action="withdraw", undo="1", back="/memories", **marks(new, other))
-    assert "Forgotten, since a release is final: 1 memory. 1 note unchanged" in notice
-    assert [memory.get(name).status for name in (new, other, lamp)] == ["retired", "retired", "live"]
+    memory.save(LAMP.upper(), key="so")
+    notice = person.done(
+        "/memories/act", action="withdraw", undo="1", back="/memories", **marks(new, other, third)
+    )
+    assert "Forgotten, since a release is final: 1 memory. 2 notes unchanged" in notice
+    kept = [memory.get(name).status for name in (new, other, third, lamp)]
+    assert kept == ["retired", "retired", "live", "live"]
 
 
 def test_the_undo_of_a_discarded_duplicate_says_what_to_do_first(person, memory):
