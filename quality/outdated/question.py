@@ -10,7 +10,7 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.announced import AskedWords, asked_words
-from slowwave.quality.outdated.tokens import IGNORED
+from slowwave.quality.outdated.tokens import GENERAL, IGNORED
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
@@ -109,6 +109,16 @@ class Question:
     digits: frozenset[str]
     asked: AskedWords
 
+    @property
+    def subject(self) -> frozenset[str]:
+        """Keys of its content words but general ones, like those of "time" and "day"."""
+        return self.keys - GENERAL
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it asks for a value that holds now and names its subject by one word."""
+        return len(self.subject) == 1 and bool(self.kinds) and self.is_present
+
     @classmethod
     def of(cls, text: str) -> Question:
         """Read a question."""
@@ -154,6 +164,7 @@ def _kinds(text: str) -> frozenset[str]:
     return ANY if (_WHAT.search(text) or bare) and not _ADVICE.search(text) else frozenset()
 
 
+@lru_cache(maxsize=1_024)  # a passage is compared in many searches
 def asked_keys(question: str) -> frozenset[str]:
     """Return the keys of the content words of a question."""
     words = (word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(question))

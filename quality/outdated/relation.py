@@ -9,11 +9,10 @@ from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import Statements
-from slowwave.quality.outdated.tokens import TABLES
+from slowwave.quality.outdated.tokens import GENERAL, TABLES
 from slowwave.quality.outdated.values import Sentence, Value
 
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
-_GENERAL: Final = frozenset(word_key(word) for word in TABLES["general"])
 _FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
 _WORKING: Final = frozenset(map(word_key, ("work", "arbeitet", "travaille", "trabaja", "job")))
 _MOVING: Final = TABLES["moving"]
@@ -84,7 +83,7 @@ def _agree(old: Value, new: Value) -> bool:
 
 
 def _weight(keys: Set[str]) -> float:
-    return sum(_GENERAL_WEIGHT if key in _GENERAL else 1.0 for key in keys)
+    return sum(_GENERAL_WEIGHT if key in GENERAL else 1.0 for key in keys)
 
 
 def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
@@ -109,7 +108,7 @@ def _is_other_thing(old: Sentence, new: Sentence, missing: Set[str], asked: Set[
     subject, known = old.content & asked, old.content | asked
     if any(not subject.isdisjoint(pair) and not known.issuperset(pair) for pair in new.owned):
         return True
-    lost = {word for word, beside in old.links if beside in missing - _GENERAL and word in new.content}
+    lost = {word for word, beside in old.links if beside in missing - GENERAL and word in new.content}
     if not lost:
         return False
     return any(word in lost and beside not in old.content for word, beside in new.links)

@@ -71,6 +71,8 @@ _FUNCTION: Final = frozenset().union(
     *(FUNCTION_WORDS, FOREIGN_WORDS, NEGATIONS, TABLES["to"], TABLES["idle"]),
     words("slowwave.scoring", "function"),
 )
+GENERAL: Final = frozenset(map(word_key, TABLES["general"]))
+"""Keys of words that name no subject by themselves."""
 IGNORED: Final = _FUNCTION | _CUES
 """Words that say nothing about what a value belongs to."""
 _PLACING: Final = TABLES["to"] | {"in", "from", "at", "of"}

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
-from slowwave.quality.outdated.statements import Statements, statements_of
+from slowwave.quality.outdated.statements import Statements, sentences_with_values, statements_of
 from slowwave.quality.outdated.tokens import tokens_of
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
@@ -26,6 +27,7 @@ _HEAD = re.compile(
      (?P<date>\d{4}-\d\d-\d\d|\d{1,2}\ [a-z]{3,9}\ \d{4}|[a-z]{3,9}\ \d{1,2},\ \d{4}))""",
     re.IGNORECASE | re.VERBOSE,
 )
+SENTENCES: Final = 3  # of a passage that are asked (count)
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _DAY = re.compile(r"\b(\d{1,2}) ([a-z]{3,9}),? (\d{4})\b", re.IGNORECASE)
 _MONTH = re.compile(r"\b([a-z]{3,9}) (\d{1,2}), (\d{4})\b", re.IGNORECASE)
@@ -91,10 +93,64 @@ def outdated_memories(
         further: More of them that rank lower; they count if they say that something changed.
     """
     following = _following(question, passages, further)
+    if question.is_short:
+        following = _by_their_own_words(question, passages) | following
     return {
         memory: Outdated(_last(memory, following).memory_id, after.moment, after.memory_id)
         for memory, after in following.items()
     }
+
+
+def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) -> dict[str, DatedPassage]:
+    """Return the first passage that replaces a value, by the older memory, for a short question.
+
+    Its one word is too little to compare two texts by, so it asks for what each memory says of that word.
+    """
+    subject = question.subject
+    about = [one for one in passages if subject <= asked_keys(f"{one.title} {one.text}")]
+    following: dict[str, DatedPassage] = {}
+    for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
+        own = [passage for passage in about if passage.memory_id == memory]
+        others = [passage for passage in about if passage.memory_id != memory]
+        if newer := first_newer(own, others, about=subject):
+            following[memory] = newer
+    return following
+
+
+def first_newer(
+    own: Sequence[DatedPassage], near: Sequence[DatedPassage], about: AbstractSet[str] = frozenset()
+) -> DatedPassage | None:
+    """Return the first passage that replaces a value of a memory; None if all its values hold.
+
+    The rule is that of a search. A memory is asked with the title that a user gave it and with its sentences
+    that have values, so what it says is what the question is about.
+
+    Args:
+        own: Passages of the memory.
+        near: Passages of others.
+        about: Keys of words that each question has.
+    """
+    if not own or not near:
+        return None
+    passages = [*own, *near]
+    asked = dict.fromkeys(said for passage in own for said in _questions(passage))
+    newer = (
+        next_value(own[0].memory_id, Question.answered_by(said), passages)
+        for said in asked
+        if about <= asked_keys(said)
+    )
+    return min(filter(None, newer), key=order_in_time, default=None)
+
+
+def may_be_replaced(text: str) -> bool:
+    """Whether a passage has something that a newer one may replace: a value, or that it is a short note."""
+    return is_note(text) or bool(sentences_with_values(text))
+
+
+def _questions(passage: DatedPassage) -> Iterator[str]:
+    if passage.title and not is_from_first_words(passage.title, passage.text):
+        yield passage.title
+    yield from sentences_with_values(passage.text)[:SENTENCES]
 
 
 def next_value(memory_id: str, question: Question, passages: Sequence[DatedPassage]) -> DatedPassage | None:

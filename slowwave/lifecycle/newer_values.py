@@ -15,8 +15,7 @@ from slowwave.home.visibility import open_rows, open_where
 from slowwave.index.near_passages import NearPassages, near_passages
 from slowwave.index.table_cache import TableCache
 from slowwave.quality.admission.types import LIVE, RETIRED, SUPERSEDED
-from slowwave.quality.outdated.related import first_newer, may_be_replaced
-from slowwave.quality.outdated.updates import DatedPassage, written_date
+from slowwave.quality.outdated.updates import DatedPassage, first_newer, may_be_replaced, written_date
 from slowwave.store import one_of, quote
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ def _replaced(tenant: Tenant, related: Mapping[str, Sequence[str]]) -> dict[str,
         compared = [
             [passage for passage in dict.fromkeys(ones) if not passage.is_ahead(now)] for ones in (own, near)
         ]
-        if newer := first_newer(*compared):
+        if newer := first_newer(compared[0], compared[1]):
             marks[name] = _Next(newer.memory_id, newer.title, newer.moment)
     return marks
 

@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.related import first_newer
-from slowwave.quality.outdated.updates import DatedPassage, next_value, outdated_memories, written_date
+from slowwave.quality.outdated.updates import (
+    DatedPassage,
+    first_newer,
+    next_value,
+    outdated_memories,
+    written_date,
+)
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -321,6 +326,37 @@ def test_a_text_that_names_the_value_it_replaces_may_have_it_in_bold_and_another
     assert (first_newer([old], [new]) is new) is is_update
 
 
+LONG_SLOT = (
+    "We deploy once a week, **Tuesday at 10:00 UTC**, after the ops meeting. All are in, the ferry is back, "
+    "and there are three days left to notice damage.\n\nNo deploys on other days but fixes for an incident."
+)
+LATER_SLOT = (
+    "From 2026-06-11 the weekly deploy is **Thursday 13:30 UTC**. Replaces the Tuesday slot.\n\n"
+    "- Tuesday is a boat day. On 2 June nobody could reach a hung logger."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_marked"),
+    [
+        ("when are deploys?", True),
+        ("deploys", True),
+        ("deploy schedule", True),
+        ("when is the next deploy?", True),
+        ("when was the deploy?", False),
+        ("how should we deploy?", False),
+        ("where is the logger?", False),
+        ("when is the ferry?", False),
+    ],
+)
+def test_a_question_of_one_word_asks_for_what_each_text_says_of_it(question, is_marked):
+    old = passage("old", LONG_SLOT, title="Deploy day is Tuesday")
+    new = passage("new", LATER_SLOT, MARCH, "Deploys move to Thursday")
+    assert bool(outdated_memories(Question.of(question), [old, new])) is is_marked
+    apart = passage("new", LATER_SLOT.replace("Replaces", "It does not touch"), MARCH, "Deploys of the crane")
+    assert not outdated_memories(Question.of(question), [old, apart])
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -348,7 +384,7 @@ def test_the_date_of_a_memory_is_that_of_its_later_passages():
 
 def test_memories_that_nothing_replaces_are_compared_once_each(monkeypatch):
     """The work grows with the pairs of an asked memory, and not with all pairs for each question."""
-    from slowwave.quality.outdated import related, updates
+    from slowwave.quality.outdated import updates
 
     compared = []
     counted = updates._is_update
@@ -359,5 +395,5 @@ def test_memories_that_nothing_replaces_are_compared_once_each(monkeypatch):
         for at, place in enumerate(places)
     ]
     for at, gauge in enumerate(gauges):
-        assert related.first_newer([gauge], gauges[:at] + gauges[at + 1 :]) is None
+        assert updates.first_newer([gauge], gauges[:at] + gauges[at + 1 :]) is None
     assert 0 < len(compared) <= 2 * 10 * 9 / 2  # two questions of each: its title and its sentence
