@@ -266,6 +266,12 @@ def without_original(store: Store, held: pl.DataFrame) -> pl.DataFrame:
     return held.join(same, on="quarantine_id", how="anti")
 
 
+def without_text(journal: Journal, rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the quarantined notes (quarantine_id) that have no readable text to release."""
+    known = sensitivities(journal, [row["revision"] for row in rows])
+    return {row["quarantine_id"] for row in rows if row["revision"] not in known}
+
+
 class NothingToReleaseError(SlowwaveError):
     """The file of a quarantined note could not be read."""
 

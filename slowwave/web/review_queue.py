@@ -14,7 +14,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.home.visibility import HIDDEN, is_open, open_rows
 from slowwave.journal.kinds.note import text_in
 from slowwave.lifecycle.decisions import get_decision
-from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed
+from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed, without_text
 from slowwave.lifecycle.refusals import repeated_memory, senders
 from slowwave.lifecycle.trusted_sources import trust, trusted_sources, untrust
 from slowwave.views.decisions import outcome_of
@@ -51,12 +51,13 @@ def quarantine(request: PageRequest) -> ShownPage:
     }
     status = DISCARDED if discarded else HELD
     rows = listed(memory.home, memory.namespace, status=status, limit=PAGE, skip=skip)
-    by = senders(memory.tenant, rows)
+    by, silent = senders(memory.tenant, rows), without_text(memory.journal, rows)
     others = _texts(request, [row["duplicate_of"] for row in rows if row["duplicate_of"]])
     data = {
         "rows": [
             row | {
                 "label": label_of(row), "file": file_of(row), "by": by.get(row["quarantine_id"]),
+                "is_unreadable": row["quarantine_id"] in silent,
                 "both": _both(others.get(row["duplicate_of"] or ""), row["content"]),
                 "other": row["duplicate_of"], "other_title": _title(others, row["duplicate_of"]),
             }
@@ -84,6 +85,7 @@ def refused(request: PageRequest) -> ShownPage:
     other = repeated_memory(request.memory.tenant, row)
     others = _texts(request, [other] if other else [])
     data = {
+        "is_unreadable": bool(without_text(request.memory.journal, [row])),
         "row": row, "quality": orjson.loads(row["parts"] or "{}"), "file": file_of(row),
         "by": senders(request.memory.tenant, [row]).get(row["quarantine_id"]), "other": other,
         "other_title": _title(others, other), "both": _both(others.get(other), row["content"]),

@@ -377,6 +377,9 @@ def test_a_release_leaves_files_that_cannot_be_read_and_says_so(person, memory, 
     hold(memory.store, staged, staged.select("memory_id", "revision", reasons=pl.lit(["not_utf8"])))
     (odd,) = [row["quarantine_id"] for row in memory.quarantine()]
     one = memory.save("ok", title="Too short").memory_id
+    for path in ("/quarantine", f"/quarantine/{odd}"):
+        assert f"/quarantine/{odd}/release" not in person.get(path).text
+    assert person.get("/quarantine").text.count('/release"') == 1
     notice = person.done("/memories/act", action="release", back="/memories", **marks(one, odd))
     assert "Released unchanged: 1 memory. 1 note stayed in quarantine" in notice
     assert "Undo: forget 1 memory" in notice
