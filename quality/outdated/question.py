@@ -10,13 +10,15 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.announced import AskedWords, asked_words
-from slowwave.quality.outdated.tokens import GENERAL, IGNORED
+from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, IGNORED
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
 _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBERED = re.compile(r"\A\W*(?:(?:the|our|my|an?) )?[^\W\d_]+ (\d+) (?=[^\W\d_])", re.IGNORECASE)
+"""Number in the name of what a statement is about, like that of "Chapter 3 has 24 pages"."""
 _COUNT = re.compile(
     r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
     r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
@@ -115,9 +117,9 @@ class Question:
         return self.keys - GENERAL
 
     @property
-    def is_short(self) -> bool:
-        """Whether it asks for a value that holds now and names its subject by one word."""
-        return len(self.subject) == 1 and bool(self.kinds) and self.is_present
+    def names_subject(self) -> bool:
+        """Whether it asks for a value that holds now and names its subject."""
+        return bool(self.subject) and bool(self.kinds) and self.is_present
 
     @classmethod
     def of(cls, text: str) -> Question:
@@ -128,8 +130,10 @@ class Question:
     def answered_by(cls, text: str) -> Question:
         """Return the question that a statement answers: for any value that holds now, whatever it is."""
         read = _question(text)
-        asked = replace(read.asked, values=frozenset(), is_past=False)
-        return replace(read, kinds=ANY, is_present=True, digits=frozenset(), asked=asked)
+        names_former = not read.keys.isdisjoint(FORMERLY)  # "the old bike" is not the new one
+        asked = replace(read.asked, values=frozenset(), is_past=read.asked.is_past and names_former)
+        numbered = frozenset(_NUMBERED.findall(text))
+        return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
 
 
 @lru_cache(maxsize=64)
@@ -144,7 +148,7 @@ def _question(text: str) -> Question:
         counted=asked_keys(" ".join(counted[:end])) | _units(counted[:end]),
         kinds=_kinds(plain),
         is_present=not _PAST.search(plain),
-        digits=frozenset(_NUMBER.findall(plain)),
+        digits=numbers_in(plain),
         asked=asked_words(text),
     )
 
@@ -162,6 +166,11 @@ def _kinds(text: str) -> frozenset[str]:
         return TIMES | {"statement"}
     bare = len(text.split()) <= _BARE
     return ANY if (_WHAT.search(text) or bare) and not _ADVICE.search(text) else frozenset()
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """Return the numbers in digits of a text."""
+    return frozenset(_NUMBER.findall(text))
 
 
 @lru_cache(maxsize=1_024)  # a passage is compared in many searches

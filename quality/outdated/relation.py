@@ -9,11 +9,10 @@ from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import Statements
-from slowwave.quality.outdated.tokens import GENERAL, TABLES
+from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, TABLES
 from slowwave.quality.outdated.values import Sentence, Value
 
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
-_FORMERLY: Final = frozenset(word_key(word) for word in ("old", "former", "previous"))
 _WORKING: Final = frozenset(map(word_key, ("work", "arbeitet", "travaille", "trabaja", "job")))
 _MOVING: Final = TABLES["moving"]
 _GENERAL_WEIGHT = 0.25
@@ -90,7 +89,7 @@ def _covers(old: Sentence, new: Sentence, question: Question) -> bool:
     """Whether a newer sentence has enough of what the question and an older one share."""
     asked = question.keys & old.content
     hits = asked & new.content
-    if not _FORMERLY.isdisjoint(asked - hits) or _is_other_thing(old, new, asked - hits, question.keys):
+    if not FORMERLY.isdisjoint(asked - hits) or _is_other_thing(old, new, asked - hits, question.keys):
         return False
     missing = (question.keys & new.content) - old.content
     short = old.size <= _SHORT and new.size <= _SHORT

@@ -73,6 +73,8 @@ _FUNCTION: Final = frozenset().union(
 )
 GENERAL: Final = frozenset(map(word_key, TABLES["general"]))
 """Keys of words that name no subject by themselves."""
+FORMERLY: Final = frozenset(map(word_key, ("old", "former", "previous")))
+"""Keys of words that name an earlier one of two things."""
 IGNORED: Final = _FUNCTION | _CUES
 """Words that say nothing about what a value belongs to."""
 _PLACING: Final = TABLES["to"] | {"in", "from", "at", "of"}

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
-from slowwave.quality.outdated.question import Question, asked_keys
+from slowwave.quality.outdated.question import Question, asked_keys, numbers_in
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import Statements, sentences_with_values, statements_of
@@ -93,7 +93,7 @@ def outdated_memories(
         further: More of them that rank lower; they count if they say that something changed.
     """
     following = _following(question, passages, further)
-    if question.is_short:
+    if question.names_subject:
         following = _by_their_own_words(question, passages) | following
     return {
         memory: Outdated(_last(memory, following).memory_id, after.moment, after.memory_id)
@@ -102,12 +102,13 @@ def outdated_memories(
 
 
 def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) -> dict[str, DatedPassage]:
-    """Return the first passage that replaces a value, by the older memory, for a short question.
+    """Return the first passage that replaces a value of each memory about the subject.
 
-    Its one word is too little to compare two texts by, so it asks for what each memory says of that word.
+    A question is often too short, or in other words, to compare two texts by. So it asks for what each memory
+    says of its subject.
     """
     subject = question.subject
-    about = [one for one in passages if subject <= asked_keys(f"{one.title} {one.text}")]
+    about = [one for one in passages if _is_about(subject, asked_keys(f"{one.title} {one.text}"))]
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
@@ -115,6 +116,11 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer
     return following
+
+
+def _is_about(subject: AbstractSet[str], keys: AbstractSet[str]) -> bool:
+    """Whether a text has at least half of the words for a subject."""
+    return 2 * len(subject & keys) >= len(subject)
 
 
 def first_newer(
@@ -128,7 +134,7 @@ def first_newer(
     Args:
         own: Passages of the memory.
         near: Passages of others.
-        about: Keys of words that each question has.
+        about: Keys of words of which each question has one; empty: any question.
     """
     if not own or not near:
         return None
@@ -137,7 +143,7 @@ def first_newer(
     newer = (
         next_value(own[0].memory_id, Question.answered_by(said), passages)
         for said in asked
-        if about <= asked_keys(said)
+        if not about or about & asked_keys(f"{own[0].title} {said}")
     )
     return min(filter(None, newer), key=order_in_time, default=None)
 
@@ -207,6 +213,8 @@ def _announced_changes(
 
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
+        return False
+    if (question.digits & numbers_in(older.text)) - numbers_in(newer.text):
         return False
     return _one_subject(older, newer) and announces_change(
         question.asked, read(older.text), read(newer.text), _titles(older, newer)

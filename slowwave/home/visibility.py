@@ -10,7 +10,7 @@ learned terms, and evidence that quotes it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -26,7 +26,7 @@ from slowwave.store.frames import one_of
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
-    from slowwave.journal import Journal
+    from slowwave.journal import Entry, Journal
     from slowwave.store import Store
 
 SECRET: Final = "secret"  # noqa: S105 - a label
@@ -213,3 +213,47 @@ def sensitivities(journal: Journal, revisions: Iterable[str]) -> Mapping[str, st
         if entry is not None and entry.kind == "save" and "content" in entry.payload:
             labels[revision] = entry.payload.get("sensitivity")
     return labels
+
+
+def seen_versions(acts: Sequence[Entry], viewer: Viewer) -> set[str]:
+    """Return the saves (event_id) whose texts a viewer may see.
+
+    Closing a note closes its earlier texts, too, until one of them is saved as open again.
+
+    Args:
+        acts: Events of one source, the oldest first.
+    """
+    if viewer is Viewer.OWNER:
+        return {entry.event_id for entry in acts}
+    seen, opened, closes = set(), set(), False
+    for entry in reversed(acts):
+        if entry.kind != "save":
+            continue
+        content = entry.payload.get("content")
+        if not may_see(viewer, entry.payload.get("sensitivity")):
+            closes = True
+        elif not closes or content in opened:
+            seen.add(entry.event_id)
+            opened.add(content)
+    return seen
+
+
+def closed_versions(
+    journal: Journal, namespace: str, revisions: Iterable[str | None], viewer: Viewer
+) -> set[str]:
+    """Return the versions whose texts a viewer may not see (`seen_versions`).
+
+    Notes that were saved with one text alone are left out: their present label decides.
+    """
+    events = {revision: ids.event_of(revision) for revision in revisions if revision}
+    saved = journal.entries(set(events.values()))
+    sources = {event: entry.subject for event, entry in saved.items() if entry.kind == "save"}
+    rewritten = journal.rewritten(namespace, set(sources.values())) if sources else []
+    seen = {
+        event for source in rewritten for event in seen_versions(journal.about(namespace, source), viewer)
+    }
+    return {
+        revision
+        for revision, event in events.items()
+        if sources.get(event) in rewritten and event not in seen
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,17 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, access_view, may_see, redact, sensitivities
+from slowwave.home.visibility import (
+    HIDDEN,
+    UNKNOWN,
+    Viewer,
+    access_view,
+    closed_versions,
+    may_see,
+    redact,
+    seen_versions,
+    sensitivities,
+)
 from slowwave.journal.kinds.note import is_released
 from slowwave.quality.admission.types import ACCEPTED
 from slowwave.store import one_of, quote
@@ -79,7 +89,9 @@ def undoable(
         SlowwaveError: It was undone already, or it changed nothing.
     """
     row = get_decision(space, namespace, decision_id)
-    subject = pl.DataFrame([row]).select(pl.col("memory_id", "other_memory", "revision").cast(pl.String))
+    subject = pl.DataFrame([row]).select(
+        pl.col("memory_id", "other_memory", "revision", "other_revision").cast(pl.String)
+    )
     # A refused note's label is not trusted; here it is enough that it is not secret.
     if viewer is not None and any(map(pl.Series.any, _closed(space, namespace, subject, Viewer.REPORT))):
         raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
@@ -137,18 +149,23 @@ def _closed(
 ) -> tuple[pl.Series, pl.Series]:
     """Return per decision whether its note, and whether the other memory, is hidden.
 
-    A note is hidden by its present label or by the one of its time.
+    A note is hidden by its present label, by the one of its time, and by a later version that closed it.
     """
     seen = access_view(
         space.store, namespace, [*rows["memory_id"], *rows["other_memory"]], viewer, named=named
     )
     labels = sensitivities(space.journal, rows["revision"].drop_nulls())
+    since = closed_versions(space.journal, namespace, [*rows["revision"], *rows["other_revision"]], viewer)
     then = [
-        memory not in named and not may_see(viewer, labels.get(revision, UNKNOWN))
+        memory not in named and (revision in since or not may_see(viewer, labels.get(revision, UNKNOWN)))
         for memory, revision in rows.select("memory_id", "revision").iter_rows()
     ]
+    others = [
+        bool(memory) and memory not in named and (memory in seen.hidden or revision in since)
+        for memory, revision in rows.select("other_memory", "other_revision").iter_rows()
+    ]
     notes = pl.Series(then, dtype=pl.Boolean) | rows["memory_id"].is_in(list(seen.hidden))
-    return notes, rows["other_memory"].is_in(list(seen.hidden)).fill_null(value=False)
+    return notes, pl.Series(others, dtype=pl.Boolean)
 
 
 def history(
@@ -182,7 +199,7 @@ def history(
     acts = space.journal.about(namespace, sources[0])
     events: list[dict[str, Any]] = []
     saved: Entry | None = None
-    seen = _seen_texts(acts, viewer)
+    seen = seen_versions(acts, viewer)
     held = {ids.event_of(row["revision"]): row for row in refused.iter_rows(named=True)}
     for before, entry in zip([None, *acts], acts, strict=False):
         act = _act(entry, before, saved, seen)
@@ -212,7 +229,7 @@ def history(
 
 
 def _decided(space: Workspace, namespace: str, memory_id: str, viewer: Viewer) -> pl.DataFrame:
-    """Return the decisions about or against a memory, as far as the viewer may see them.
+    """Return the decisions about or against a memory that the viewer may see.
 
     An assistant does not learn that there is a memory that it may not see.
     """
@@ -233,23 +250,6 @@ def _refusal(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _about(memory_id: str) -> str:
     return f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})"
-
-
-def _seen_texts(acts: Sequence[Entry], viewer: Viewer) -> set[str]:
-    """Return the events whose texts a viewer may see: closing a note closes its earlier texts, too."""
-    if viewer is Viewer.OWNER:
-        return {entry.event_id for entry in acts}
-    seen, opened, closes = set(), set(), False
-    for entry in reversed(acts):
-        if entry.kind != "save":
-            continue
-        content = entry.payload.get("content")
-        if not may_see(viewer, entry.payload.get("sensitivity")):
-            closes = True
-        elif not closes or content in opened:
-            seen.add(entry.event_id)
-            opened.add(content)
-    return seen
 
 
 def _act(entry: Entry, before: Entry | None, saved: Entry | None, seen: Collection[str]) -> dict[str, Any]:

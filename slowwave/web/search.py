@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +20,8 @@ from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, li
 from slowwave.web.sessions import KeptSearch
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slowwave.search import SearchResponse
 
 RESULTS: Final = 10  # of a search (count)
@@ -59,33 +61,51 @@ def again(request: PageRequest, kept: KeptSearch) -> ShownPage:
 
 
 def seen_before(request: PageRequest) -> ShownPage:
-    """Show a past search of this session again, without memories hidden since."""
+    """Show a past search of this session again, without memories hidden or changed since."""
     kept = _kept(request)
-    remaining = _still_found(request, kept)
-    gone = len(kept.response) - sum(result.memory_id in remaining for result in kept.response)
-    page = again(request, replace(kept, response=_only(kept.response, remaining)))
-    return replace(page, data={**page.data, "gone": gone})
+    remaining = _unchanged(kept.response, _still_found(request, kept))
+    page = again(request, replace(kept, response=remaining))
+    return replace(page, data={**page.data, "gone": len(kept.response) - len(remaining)})
 
 
-def _still_found(request: PageRequest, kept: KeptSearch) -> set[str]:
-    """Return ids that the search would still return: not erased, forgotten, merged or made secret since."""
+def _still_found(request: PageRequest, kept: KeptSearch) -> dict[str, tuple[str, datetime]]:
+    """Return title and last change of the memories that the search may still return."""
     response = kept.response
-    names = {result.memory_id for result in response.results} | {
-        result.memory_id for result in response.not_shown
-    }
+    names = {result.memory_id for result in response.results}
+    names |= {result.outdated_by for result in response.results if result.outdated_by}
+    names |= {result.memory_id for result in response.not_shown}
     filters = Filters.of(**_chosen(kept.filters))
     rows = request.memory.store.read_by(
-        "memories", "memory_id", sorted(names), columns=["memory_id"], also=filters.where(response.namespace)
+        "memories", "memory_id", sorted(names), columns=["memory_id", "title", "updated_at"],
+        also=filters.where(response.namespace),
     )  # fmt: skip
-    return set(rows["memory_id"])
+    return {name: (title or "", updated_at) for name, title, updated_at in rows.iter_rows()}
 
 
-def _only(response: SearchResponse, memory_ids: Set[str]) -> SearchResponse:
-    return replace(
-        response,
-        results=tuple(result for result in response.results if result.memory_id in memory_ids),
-        not_shown=tuple(result for result in response.not_shown if result.memory_id in memory_ids),
-    )
+def _unchanged(response: SearchResponse, current: Mapping[str, tuple[str, datetime]]) -> SearchResponse:
+    """Return what a search found without the texts and titles that are no longer current."""
+
+    def is_title(memory_id: str, title: str) -> bool:
+        return memory_id in current and current[memory_id][0] == title
+
+    remaining = [
+        result
+        for result in response.results
+        if result.memory_id in current and current[result.memory_id][1] == result.updated_at
+    ]
+    names = {result.memory_id for result in remaining}
+    results = [
+        replace(result, contradicts=tuple(other for other in result.contradicts if other.memory_id in names))
+        for result in remaining
+    ]
+    results = [
+        result
+        if is_title(result.outdated_by, result.newer_title)
+        else replace(result, outdated_by="", newer_title="", valid_until=None)
+        for result in results
+    ]
+    others = [result for result in response.not_shown if is_title(result.memory_id, result.title)]
+    return replace(response, results=tuple(results), not_shown=tuple(others))
 
 
 def rate(request: PageRequest) -> Redirect:

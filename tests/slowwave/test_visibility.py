@@ -16,6 +16,7 @@ from slowwave.home.visibility import (
     open_rows,
     open_where,
 )
+from slowwave.lifecycle.decisions import titled
 from slowwave.serving.caller import Caller
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.tools import memory_history
@@ -166,3 +167,29 @@ def test_what_an_assistant_reads_names_no_hidden_memory(open_memory, hide):
         memory.forget(new.memory_id)
     assert not named(assistant)
     assert named(person)
+
+
+def test_evidence_of_a_closed_version_stays_closed_when_another_text_is_opened(open_memory):
+    policy = {"policy": "literal", "conflict": 0.3, "merge": 0.98, "duplicate": 0.99}
+    memory = open_memory(gate={"mode": "off"}, reconsolidation=policy | {"policy": "guarded"})
+    old = memory.save("The pilot fee of the harbour is 120 pounds.", key="a")
+    word = "The pilot fee of the harbour is now 977 pounds."
+    new = memory.save(word, key="b")
+    assert new.outcome != "complement"
+    assistant = MemoryRequest(Caller("ada", "ada", "assistant"), memory)
+
+    def told(viewer: str) -> str:
+        if viewer == "person":
+            return str(titled(memory.home, "ada", memory.store.read("decisions", "true")).to_dicts())
+        names = (old.memory_id, new.memory_id)
+        return str([memory_history(assistant, name).data for name in names])
+
+    assert "977" in told("assistant")
+    assert "977" in told("person")
+    memory.save(word, key="b", sensitivity="secret")
+    memory.save("The pilot comes on board at the outer buoy.", key="b", sensitivity="internal")
+    assert "977" not in told("assistant")
+    assert "977" not in told("person")
+    assert "977" in str(memory.history(new.memory_id))
+    memory.save(word, key="b")
+    assert "977" in told("assistant")

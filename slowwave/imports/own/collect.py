@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.home.visibility import closed_memories, is_open, open_rows
+from slowwave.home.visibility import Viewer, closed_memories, is_open, open_rows, seen_versions
 from slowwave.imports.own.model import EVENTS, TABLES, TYPE, VERSION, Contents, events_frame, schemas
 from slowwave.journal.entry import FEEDBACK_KINDS, SOURCE_KINDS, WORDS
 from slowwave.journal.entry_builders import entries_in
@@ -57,16 +57,18 @@ def collect(memory: Memory, *, secret: bool = False) -> Collected:
         for name in TABLES
     }
     closed = set() if secret else closed_memories(store, namespace)
-    had_secrets = bool(closed)
+    had_secrets, reopened = bool(closed), set[str]()
     if not secret:
         for entry in _entries(memory, ("save", "unreadable")):
             if not _is_open_note(entry):
                 had_secrets = True
                 closed.add(ids.memory_id(namespace, entry.subject))
+                reopened.add(entry.subject)
         closed -= set(frames["memories"].filter(open_rows())["memory_id"])  # opened since, or never secret
+    hidden = _closed_saves(memory, reopened)
     kinds = _NOTES if had_secrets else KINDS
     parts = [
-        events_frame(entry for entry in page if secret or _is_shown(entry, closed))
+        events_frame(entry for entry in page if secret or _is_shown(entry, closed, hidden))
         for page in _pages(memory, kinds)
     ]
     events = pl.concat(parts) if parts else events_frame(())
@@ -94,8 +96,19 @@ def _is_open_note(entry: Entry) -> bool:
     return entry.kind == "save" and is_open(entry.payload.get("sensitivity"))
 
 
-def _is_shown(entry: Entry, closed: Collection[str]) -> bool:
-    """Whether an event is no secret version, and about no secret note."""
+def _closed_saves(memory: Memory, sources: Collection[str]) -> set[str]:
+    """Return the saves (event_id) of these sources that a later secret version closed."""
+    closed = set()
+    for source in sorted(sources):
+        acts = memory.journal.about(memory.namespace, source)
+        closed |= {act.event_id for act in acts if act.kind == "save"} - seen_versions(acts, Viewer.REPORT)
+    return closed
+
+
+def _is_shown(entry: Entry, closed: Collection[str], hidden: Collection[str]) -> bool:
+    """Whether an event is no secret or closed version, and about no secret note."""
+    if entry.event_id in hidden:
+        return False
     if entry.kind not in SOURCE_KINDS:
         return True
     seen = entry.kind == "forget" or _is_open_note(entry)
@@ -107,8 +120,14 @@ def _open_rows(
 ) -> pl.DataFrame:
     """Leave out rows that name a closed memory or a version left out."""
     if table in ("decisions", "quarantine"):
-        event = pl.col("revision").str.splitn("-", 2).struct[1].str.extract(r"^([^+]*)")
-        frame = frame.filter(event.is_in(list(events)))
+        frame = frame.filter(_event_of("revision").is_in(list(events)))
+    if "other_revision" in frame.columns:
+        frame = frame.filter(_event_of("other_revision").is_in(list(events)).fill_null(value=True))
     names = [name for name in _NAMED if name in frame.columns]
     hidden = pl.any_horizontal(pl.col(name).is_in(list(closed)).fill_null(value=False) for name in names)
     return frame.filter(~hidden)
+
+
+def _event_of(column: str) -> pl.Expr:
+    """Return the events (event_id) of a column of revisions."""
+    return pl.col(column).str.splitn("-", 2).struct[1].str.extract(r"^([^+]*)")
