@@ -12,6 +12,7 @@ from slowwave.serving.tokens import add_token
 from slowwave.settings import load
 
 _KEY = re.compile(r'name="csrf" value="([^"]+)"')
+_UNDO = re.compile(r'name="undo" value="([^"]+)"')
 TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
 THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
@@ -36,10 +37,14 @@ class Visitor:
     """A browser."""
 
     client: Any
+    offered: str = ""  # key of the last undo that a page offered
 
     def get(self, path: str, **more: Any) -> Any:
         """A page."""
-        return self.client.get(path, **more)
+        answer = self.client.get(path, **more)
+        if offered := _UNDO.search(answer.text):
+            self.offered = offered[1]
+        return answer
 
     def text(self, path: str) -> str:
         """What a page has, where it is one."""
@@ -66,6 +71,10 @@ class Visitor:
         answer = self.post(path, **form)
         assert answer.status_code == 303, (path, answer.status_code, words(answer.text))
         return self.words(answer.headers["location"].partition("#")[0])
+
+    def undone(self, **form: str) -> str:
+        """Take back the last bulk action; what the page says then."""
+        return self.done("/memories/act", undo=self.offered, back="/memories", **form)
 
     def refused(self, path: str, status: int, **form: str) -> str:
         """The same where it is to fail; what the page says."""

@@ -154,7 +154,7 @@ def save(
         content = _standard_input()
     with open_namespace(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, follows=follows, **labels)
-        begins = memory.gate_policy.enforces_from
+        despite = gate_text.stored_despite(memory.gate_policy, memory.home.now())
     ended = QUARANTINED if saved.status == "quarantined" else 0
 
     def show() -> None:
@@ -178,11 +178,8 @@ def save(
                 relation = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
                 out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{relation}")
             if because:
-                when = f"from {begins:%F} on" if begins else "once it enforces"
-                warn(
-                    f"the save gate only warns yet; {when} it refuses notes like this: {because}. "
-                    f"`slowwave gate preview` lists them."
-                )
+                advice = f"{despite[0].lower()}{despite[1:]} notes like this: {because}."
+                warn(f"{advice} `slowwave gate preview` lists them.")
         for warning in saved.warnings:
             warn(warning)
 

@@ -276,6 +276,11 @@ class NothingToReleaseError(SlowwaveError):
     """The file of a quarantined note could not be read."""
 
 
+def release_id(quarantine_id: str) -> str:
+    """Return the event (event_id) that releases a refused note."""
+    return ids.digest("release", quarantine_id)
+
+
 def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str) -> Entry:
     """Return the event that releases a refused note: the same note, marked as released.
 
@@ -311,7 +316,7 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
         )
     return replace(
         entry,
-        event_id=ids.digest("release", name),
+        event_id=release_id(name),
         occurred_at=occurred_at,
         principal=principal,
         payload=released(entry.payload),

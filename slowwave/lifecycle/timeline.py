@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,7 +75,8 @@ def timeline(
     )  # fmt: skip
     if viewer is Viewer.ASSISTANT:
         memories = memories.filter(assistant_rows())
-    events = pl.concat([_new(memories), _forgotten(tenant, memories), _superseded(tenant), _resaved(tenant)])
+    resaved = _resaved(tenant)
+    events = pl.concat([_new(memories), _forgotten(tenant, memories), _superseded(tenant), resaved])
     events = events.filter(pl.col("at").is_not_null()).join(
         memories.select("memory_id", "sensitivity"), on="memory_id"
     )
@@ -90,7 +91,8 @@ def timeline(
             raise ArgumentError(f"month = {shown(month)}: write a month as YYYY-MM, as in 2026-03.") from None
         events = events.filter(pl.col("month") == month)
     page = events.sort("at", "kind", "memory_id", descending=[True, False, False]).slice(skip, limit)
-    return Timeline(_described(tenant, page, memories), events.height, list(months.iter_rows()))
+    described = _described(tenant, page, memories, set(resaved["memory_id"]))
+    return Timeline(described, events.height, list(months.iter_rows()))
 
 
 def _frame(rows: pl.DataFrame, **columns: pl.Expr) -> pl.DataFrame:
@@ -134,20 +136,27 @@ def _resaved(tenant: Tenant) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _described(tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a page with titles and words."""
+def _described(
+    tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame, resaved: Collection[str]
+) -> list[dict[str, Any]]:
+    """Return the rows of a page with titles, words, and the authors of first texts.
+
+    Args:
+        resaved: Memories that were saved more than once, so that their row may name another user.
+    """
     names = [*page["memory_id"], *page["other"].drop_nulls()]
     rows = tenant.store.read_by(
         "memories",
         "memory_id",
         names,
-        columns=["memory_id", "title", "sensitivity"],
+        columns=["memory_id", "title", "sensitivity", "source"],
         also=tenant.mine("content_hash IS NOT NULL"),
     )
     begun = page.filter(pl.col("kind").is_in([NEW, CHANGED]))
     ends = newer_values(tenant, begun["memory_id"].unique(maintain_order=True).to_list())
     rows = redact(rows, ~open_rows(), "title")
     titles = dict(rows.select("memory_id", "title").iter_rows())
+    sources = dict(rows.select("memory_id", "source").iter_rows())
     visible = set(memories["memory_id"]) if page["other"].null_count() < page.height else set()
     changed = page.filter(pl.col("event_id").is_not_null())
     entries = tenant.journal.entries(changed["event_id"].to_list()) if changed.height else {}
@@ -156,6 +165,8 @@ def _described(tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame) -> li
         entry = entries.get(row["event_id"] or "")
         other = row["other"] if row["other"] in visible else None
         words = _words(row, entry)
+        if row["kind"] == NEW and row["memory_id"] in resaved and row["memory_id"] in sources:
+            row["by"] = _author(tenant, sources[row["memory_id"]]) or row["by"]
         more = {"title": titles.get(row["memory_id"]) or "", "other": other, "words": words}
         end = ends.get(row["memory_id"]) if row["kind"] in (NEW, CHANGED) else None
         until = {"newer": end.memory_id, "until": end.until} if end else {"newer": "", "until": None}
@@ -163,6 +174,12 @@ def _described(tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame) -> li
         more |= {"other_title": titles.get(other or "") or "", "newer_title": newer_title}
         described.append(row | more | until)
     return described
+
+
+def _author(tenant: Tenant, source: str) -> str:
+    """Return who saved a note first; empty if the journal does not say."""
+    acts = tenant.journal.about(tenant.namespace, source)
+    return next((entry.principal for entry in acts if entry.kind == "save"), "")
 
 
 def _words(row: Mapping[str, Any], entry: Entry | None) -> str:

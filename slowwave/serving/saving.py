@@ -13,6 +13,7 @@ from slowwave.memory import Memory
 from slowwave.serving.request import MemoryRequest
 from slowwave.views import mcp_text as wording
 from slowwave.views.answers import Stored
+from slowwave.views.gate_text import stored_despite
 
 
 def save(request: MemoryRequest, note: Mapping[str, Any]) -> Stored:
@@ -81,7 +82,8 @@ def correct(
 def stored(request: MemoryRequest, saved: Saved) -> Stored:
     """Return the outcome of a save, without what the caller may not see."""
     memory = request.memory
-    next_step = wording.after_the_gate(saved, memory.gate_policy.enforces_from, request.calls)
+    despite = stored_despite(memory.gate_policy, memory.home.now()) if saved.reasons else ""
+    next_step = wording.after_the_gate(saved, despite, request.calls)
     answer = Stored.model_validate(saved).model_copy(update={"next_step": next_step})
     if request.viewer is not Viewer.ASSISTANT:
         return answer

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from slowwave.quality.gate_policy import GatePolicy
 
 
 class ReasonText(NamedTuple):
@@ -97,3 +102,12 @@ def words_of(reason: str) -> ReasonText:
 def reason_lines(reasons: Iterable[str]) -> list[str]:
     """Return a line for each reason: its name, what is wrong, and how to fix it."""
     return [f"{name}: {words_of(name).why}; {words_of(name).fix}" for name in reasons]
+
+
+def stored_despite(policy: GatePolicy, now: datetime) -> str:
+    """Return why a note with reasons was stored, as the beginning of a sentence."""
+    if policy.enforces_at(now):
+        return "A rule of a person lets in all notes of this source. Otherwise the save gate refuses"
+    begins = policy.enforces_from
+    when = f"from {begins:%F} on" if begins else "once it enforces"
+    return f"The save gate only warns yet; {when} it refuses"

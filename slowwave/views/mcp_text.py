@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from slowwave.common.error_translation import sentence
 from slowwave.common.pluralize import counted
@@ -208,20 +207,19 @@ def stored(answer: Stored) -> str:
     return "\n".join([*lines, *(f"Warning: {warning}" for warning in answer.warnings)])
 
 
-def after_the_gate(saved: Saved | Stored, enforces_from: datetime | None, calls: Calls = TOOLS) -> str:
+def after_the_gate(saved: Saved | Stored, stored_despite: str, calls: Calls = TOOLS) -> str:
     """Return why the save gate refused or would refuse a note, and the fix.
 
     Args:
         saved: outcome of the save.
-        enforces_from: when a gate that only warns starts to refuse.
+        stored_despite: why a note with reasons was stored (`slowwave.views.gate_text.stored_despite`).
         calls: names of the calls.
     """
     if not saved.reasons:
         return ""
     why = "\n".join(f"- {name}: {words_of(name).why}. Fix: {words_of(name).fix}." for name in saved.reasons)
     if saved.status != "quarantined":
-        begins = f"from {enforces_from:%F} on" if enforces_from else "once it enforces"
-        return f"The save gate only warns yet; {begins} it refuses notes like this one:\n{why}"
+        return f"{stored_despite} notes like this one:\n{why}"
     return (
         f"Why it was refused:\n{why}\n"
         f"If it is worth keeping, fix it and call {calls.save} again. If it is right as it is, tell "

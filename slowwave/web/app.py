@@ -37,7 +37,7 @@ from slowwave.serving.statuses import StatusError, status_of
 from slowwave.serving.tokens import digest
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
-from slowwave.web import browsing, learning, memories, review_queue, search, timeline, trends
+from slowwave.web import browsing, erasures, learning, memories, review_queue, search, timeline, trends
 from slowwave.web import settings as settings_page
 from slowwave.web.middleware import PageGuard
 from slowwave.web.pending_counts import Counts, PendingCounts
@@ -52,15 +52,15 @@ from slowwave.web.request import (
     ShownPage,
     back_of,
 )
-from slowwave.web.sessions import OneTimeLinks, PageSession, Sessions
+from slowwave.web.sessions import Notice, OneTimeLinks, PageSession, Sessions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 LOG = logging.getLogger("slowwave.web")
 WAYS: Final = (
-    *search.WAYS, *browsing.WAYS, *memories.WAYS, *review_queue.WAYS, *learning.WAYS, *trends.WAYS,
-    *timeline.WAYS, *settings_page.WAYS,
+    *search.WAYS, *browsing.WAYS, *memories.WAYS, *erasures.WAYS, *review_queue.WAYS, *learning.WAYS,
+    *trends.WAYS, *timeline.WAYS, *settings_page.WAYS,
 )  # fmt: skip
 FIELDS: Final = 50  # of a form (count)
 _UNKNOWN_NAME: Final = "Unknown host name. Add it to mcp.allowed_hosts, or use one that is listed there."
@@ -197,7 +197,7 @@ class PageSite:
             headers = {"Content-Disposition": f'attachment; filename="{answer.name}"'}
             return Response(answer.body, media_type=answer.media_type, headers=headers)
         if isinstance(answer, Redirect):
-            session.notices += [answer.notice] if answer.notice else []
+            session.notices += [Notice(answer.notice, answer.failed)] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)
         return _page(answer, session, counts=self._counts(session), now=request.now)
 
@@ -275,7 +275,7 @@ class PageSite:
             if wanted not in names:
                 return _failed(session, f"This home has no namespace {wanted!r}.", 404)
             session.go_to(session.caller._replace(namespace=wanted))
-            session.notices.append(f"Switched to namespace {wanted}.")
+            session.notices.append(Notice(f"Switched to namespace {wanted}."))
             return RedirectResponse("/", _SEE_OTHER)
         counts = await anyio.to_thread.run_sync(self._counts, session)
         return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, counts=counts)

@@ -11,7 +11,6 @@ from slowwave.common.pluralize import counted
 from slowwave.errors import ArgumentError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
-from slowwave.journal.kinds.note import is_released
 from slowwave.lifecycle.browse import (
     PERSONS_ONLY,
     SORTS,
@@ -31,6 +30,7 @@ from slowwave.lifecycle.quarantine import (
     held,
     label_of,
     redacted,
+    release_id,
 )
 from slowwave.lifecycle.refusals import senders
 from slowwave.lifecycle.tagging import change_tag, checked_tag
@@ -43,6 +43,7 @@ from slowwave.web.request import (
     PageRoute,
     Redirect,
     ShownPage,
+    beyond,
     local,
 )
 from slowwave.web.sessions import Reversal
@@ -60,7 +61,7 @@ LATEST: Final = 6  # memories on the first page (count)
 _FILTERS: Final = ("type", "tag", "source", "by", "kind", "from", "to", "date", "state", "sort")
 
 
-def listed(request: PageRequest) -> ShownPage:
+def listed(request: PageRequest) -> ShownPage | Redirect:
     """List memories by type, tag, source, user, date and state."""
     typed = {name: request.query[name].strip() for name in _FILTERS if request.query.get(name, "").strip()}
     skip, memory = request.number("skip"), request.memory
@@ -74,12 +75,14 @@ def listed(request: PageRequest) -> ShownPage:
     if options.state == "quarantined" and not request.person:
         raise ArgumentError("state = 'quarantined': only a person can see refused notes.")
     rows, total = browse(memory.home, memory.namespace, options, request.lists)
+    more = f"&{urlencode(typed)}" if typed else ""
+    if redirect := beyond(skip, total, ADDRESS, more):
+        return redirect
     hooks = [
         (beat.silent, describe_beat(beat, request.now))
         for beat in beats(memory.settings.home)
         if beat.namespace == memory.namespace
     ]
-    reversal, request.session.reversal = request.session.reversal, None
     stored = [row["memory_id"] for row in rows if row["state"] in (CURRENT, SUPERSEDED)]
     data = {
         "rows": rows, "newer": newer_values(memory.tenant, stored), "refused": _refused(memory, rows),
@@ -87,8 +90,8 @@ def listed(request: PageRequest) -> ShownPage:
         "typed": typed,
         "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
         "states": [*(name for name in STATES if request.person or name not in PERSONS_ONLY), STORED],
-        "narrowed": bool(set(typed) - {"sort"}), "reversal": reversal, "max_tags": MAX_TAGS,
-        "state": options.state, "more": f"&{urlencode(typed)}" if typed else "",
+        "narrowed": bool(set(typed) - {"sort"}), "max_tags": MAX_TAGS,
+        "reversal": request.session.offered_reversal(), "state": options.state, "more": more,
         "here": f"{ADDRESS}?{urlencode({'skip': skip, **typed})}",
     }  # fmt: skip
     return ShownPage("memories", "Memories", data, place=ADDRESS)
@@ -118,37 +121,44 @@ def act(request: PageRequest) -> PageAnswer:
     Raises:
         ArgumentError: The action is unknown.
     """
-    form = request.form
+    form, back_to = request.form, local(request.form.get("back", ""), ADDRESS)
     memory_ids = tuple(name.removeprefix(MARKED) for name in form if name.startswith(MARKED))
-    action = form.get("action", "")
+    action, tag = form.get("action", ""), form.get("tag", "")
+    if undo := form.get("undo", ""):
+        reversal = request.session.reversals.pop(undo, None)
+        if reversal is None:
+            return Redirect(
+                back_to, "This undo was used, or many later ones followed. Nothing was done.", failed=True
+            )
+        memory_ids, action, tag = reversal.memory_ids, reversal.action, reversal.tag
     if action not in ACTIONS and action != "export":
         raise ArgumentError(f"action = {action!r}: use one of {', '.join(ACTIONS)} or export.")
     if not memory_ids:
         message = "No memory is marked. Nothing was done. Mark some in the list, then choose an action."
-        return Redirect(local(form.get("back", ""), ADDRESS), message)
+        return Redirect(back_to, message, failed=True)
     if action == "export":
         from slowwave.imports.own.selection import exportable, zipped_markdown
 
         if not exportable(request.memory, memory_ids):
             message = "Nothing was exported: the marked memories are secret, or not in this namespace."
-            return Redirect(local(form.get("back", ""), ADDRESS), message)
+            return Redirect(back_to, message, failed=True)
         return Download(zipped_markdown(request.memory, memory_ids), "memories.zip", "application/zip")
     apply, done, back = ACTIONS[action]
     try:
-        tag = checked_tag(form.get("tag", "")) if action in TAGGING else ""
+        tag = checked_tag(tag) if action in TAGGING else ""
     except ArgumentError as error:
-        return Redirect(local(form.get("back", ""), ADDRESS), f"{error} Nothing was done.")
+        return Redirect(back_to, f"{error} Nothing was done.", failed=True)
     before = _existing(request.memory, memory_ids) if action == "release" else set()
     changed = apply(request.memory, memory_ids, tag)
     about = f" {tag}" if tag else ""
     reversible = [memory_id for memory_id in changed if memory_id not in before]
-    if back and reversible and not form.get("undo"):
-        request.session.reversal = reversal_of(back, reversible, tag)
+    if back and reversible and not undo:
+        request.session.offer(reversal_of(back, reversible, tag))
     more = _unchanged_text(action, len(memory_ids) - len(changed))
     if replaced := len(changed) - len(reversible):
         more = f" {counted(replaced, 'note')} replaced an earlier text: undo leaves that to its page.{more}"
     count = counted(len(changed), "memory", "memories")
-    return Redirect(local(form.get("back", ""), ADDRESS), f"{done}{about}: {count}.{more}")
+    return Redirect(back_to, f"{done}{about}: {count}.{more}", failed=not changed)
 
 
 def _unchanged_text(action: str, count: int) -> str:
@@ -212,14 +222,16 @@ def _existing(memory: Memory, names: Sequence[str]) -> set[str]:
 
 
 def _withdraw(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
-    """Forget released notes that nobody has changed since; leave out the others."""
+    """Forget memories whose last event is their release; leave out the others."""
     rows = memory.store.read_by(
         "memories", "memory_id", memory_ids, columns=["memory_id", "revision"],
         also=memory.tenant.mine("status = 'live'"),
     )  # fmt: skip
-    events = {name: ids.event_of(revision) for name, revision in rows.iter_rows()}
-    entries = memory.journal.entries(set(events.values()))
-    released = {name for name, event in events.items() if is_released(entries[event].payload)}
+    refused = memory.store.read_by(
+        "quarantine", "memory_id", memory_ids, columns=["quarantine_id"], also=memory.tenant.mine("true")
+    )
+    releases = {release_id(name) for name in refused["quarantine_id"]}
+    released = {name for name, revision in rows.iter_rows() if ids.event_of(revision) in releases}
     return [name for name in memory_ids if name in released and memory.forget(name)]
 
 

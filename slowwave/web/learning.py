@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from slowwave.common.pluralize import counted
 from slowwave.errors import NotFoundError
@@ -105,7 +106,12 @@ def about_to_roll_back(request: PageRequest) -> ShownPage:
 def roll_back(request: PageRequest) -> Redirect:
     """Roll back what a user taught, or everything."""
     who, why = request.form.get("who", ""), request.form.get("why", "").strip()
-    scope = _scope(request.form.get("principal", "").strip())
+    principal = request.form.get("principal", "").strip()
+    scope = _scope(principal)
+    previews = [request.memory.learning.preview_rollback(*scope, kind=kind) for kind in KINDS]
+    if not any(preview.proposed.height for preview in previews):
+        message = learning_lists.nothing_taught(previews[0].rollback)
+        return Redirect(f"/learning/roll-back?{urlencode({'principal': principal})}", message, failed=True)
     for kind in KINDS:
         request.memory.learning.roll_back(*scope, who=who, why=why, kind=kind)
     return Redirect("/learning", f"Rolled back by {who.strip()}.")

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
@@ -19,14 +18,13 @@ from slowwave.lifecycle.note_links import link_targets, linked_from
 from slowwave.search.subject_line import LineEntry, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
-from slowwave.views import erasing, gate_text, learning_lists, usage
+from slowwave.views import gate_text, learning_lists, usage
 from slowwave.web.browsing import reversal_of
 from slowwave.web.request import PageRequest, PageRoute, Redirect, ShownPage, linked, local, to, together
 
 EVENTS: Final = 100  # latest events of a history (count)
 CHARACTERS: Final = 20_000  # maximum characters of a text on a page
 LESSONS: Final = 20  # of a memory (count)
-LISTED: Final = 50  # memories and files that an erasure lists (count)
 _BEFORE: Final = Markup(' To go back, use the text before it again, under <a href="#history">History</a>.')
 _EDITED: Final = {"type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
@@ -73,7 +71,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "newer": newer,
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
-        "events": _events(events[-EVENTS:]),
+        "events": _events(events[-EVENTS:], record.content),
         "omitted": max(0, len(events) - EVENTS),
         "line": line,
         "links": links,
@@ -102,13 +100,14 @@ def _labels(request: PageRequest, name: str) -> dict[str, Any]:
     return request.memory.store.read("memories", where, columns=_LABELS).row(0, named=True)
 
 
-def _events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _events(events: list[dict[str, Any]], content: str) -> list[dict[str, Any]]:
     undone = {event["id"] for event in events if event["event"].endswith((" undone", "accepted"))}
     return [
         event
         | {
             "words": _words_of(event, before),
             "text": event["text"][:CHARACTERS],
+            "is_current": event["text"] == content,
             "undo": event["event"].partition(" (")[0] in _TAKEN_BACK and event["id"] not in undone,
         }
         for before, event in reversed(list(zip(_saved_before(events), events, strict=True)))
@@ -214,12 +213,18 @@ def _taught(request: PageRequest, name: str) -> dict[str, Any]:
 def save(request: PageRequest) -> Redirect:
     """Save a note."""
     form = request.form
+    form_key = form.get("once", "")
+    if form_key in request.session.saves:  # a second click
+        return Redirect(*request.session.saves[form_key])
     label = {"source_kind": "manual"} if request.person else {}
     saved = request.memory.save(
         _text(form.get("content", "")), title=form.get("title", "").strip(),
         memory_type=form.get("type", ""), **label,
     )  # fmt: skip
-    return _saved(request, saved)
+    answer = _saved(request, saved)
+    if form_key:
+        request.session.keep_save(form_key, answer)
+    return answer
 
 
 class _ChangedSinceError(SlowwaveError):
@@ -238,24 +243,40 @@ def correct(request: PageRequest) -> Redirect | ShownPage:
         if request.form.get("read", "") not in ("", revision):
             raise _ChangedSinceError(_CHANGED)
 
-    content, title = _text(request.form.get("content", "")), request.form.get("title", "").strip()
-    before = request.memory.get(name).content
+    content, title = _content(request, name), request.form.get("title", "").strip()
+    before = request.memory.get(name)
+    labels = _labels_in(request, before.tags)
     try:
-        saved = saving.correct(request, name, content, title=title, check=check, labels=_labels_in(request))
+        saved = saving.correct(request, name, content, title=title, check=check, labels=labels)
     except _ChangedSinceError as error:
         page = memory(request)
         if isinstance(page, Redirect):
             raise
         typed = {**request.form, "content": content, "problem": str(error)}
         return replace(page, data={**page.data, "typed": typed}, status=409)
-    return _saved(request, saved, corrected=name, is_new_text=content.strip() != before.strip())
+    return _saved(request, saved, corrected=name, is_new_text=content.strip() != before.content.strip())
 
 
-def _labels_in(request: PageRequest) -> dict[str, Any]:
-    """Return the labels that a person's form gives."""
+def _content(request: PageRequest, name: str) -> str:
+    """Return the text of a form, or that of an event of the memory's history which it names.
+
+    Raises:
+        NotFoundError: The history has no such event with a text.
+    """
+    if not (named := request.form.get("event")):
+        return _text(request.form.get("content", ""))
+    events = request.memory.history(name, viewer=request.viewer)
+    texts = {event["id"]: event["text"] for event in events if event["text"] not in ("", HIDDEN)}
+    if named not in texts:
+        raise NotFoundError("The history has no such text any more. Nothing was changed.")
+    return str(texts[named])
+
+
+def _labels_in(request: PageRequest, tags: Sequence[str]) -> dict[str, Any]:
+    """Return the labels that a person's form gives; tags that it leaves as they are stay, commas and all."""
     form = request.form
     given: dict[str, Any] = {column: form[name] for name, column in _EDITED.items() if form.get(name)}
-    if "tags" in form:
+    if form.get("tags", shown := ", ".join(tags)) != shown:
         given["tags"] = [tag for part in form["tags"].split(",") if (tag := part.strip().removeprefix("#"))]
     return given if request.person else {}
 
@@ -269,9 +290,8 @@ def _saved(request: PageRequest, saved: Saved, *, corrected: str = "", is_new_te
             Markup(" {} keeps the text that it had.").format(_linked(request, corrected)) if corrected else ""
         )
         goal = to("quarantine", saved.memory_id) if request.person else "/"
-        return Redirect(
-            goal, Markup("{}{} {}").format(f"Not saved: the save gate refused it ({why}).", kept, warnings)
-        )
+        message = Markup("{}{} {}").format(f"Not saved: the save gate refused it ({why}).", kept, warnings)
+        return Redirect(goal, message, failed=True)
     statuses = {
         "merged": "It is nearly the same as another memory, and was merged into that.",
         "superseded": "A newer memory supersedes it.",
@@ -279,9 +299,8 @@ def _saved(request: PageRequest, saved: Saved, *, corrected: str = "", is_new_te
     relations = {"supersede": "It supersedes another memory.", "related": "It is related to another memory."}
     more = statuses.get(saved.status) or relations.get(saved.outcome) or ""
     if why:
-        begins = request.memory.gate_policy.enforces_from
-        more += f" From {begins:%F} on" if begins else " Once it enforces,"
-        more += f" the save gate refuses notes like this one: {why}."
+        despite = gate_text.stored_despite(request.memory.gate_policy, request.now)
+        more += f" {despite} notes like this one: {why}."
     notice = Markup("{}").format(f"Saved. {more.strip()} {warnings}".strip())
     if corrected == saved.memory_id and is_new_text:
         notice += _BEFORE
@@ -322,7 +341,7 @@ def _back(request: PageRequest, name: str, message: str, undo: str) -> Redirect:
     page = to("memory", name) if request.person else "/memories"  # a forgotten one is for persons
     goal = local(request.form.get("back", ""), page)
     if undo and goal.startswith("/memories"):
-        request.session.reversal = reversal_of(undo, [name])
+        request.session.offer(reversal_of(undo, [name]))
     return Redirect(goal, message)
 
 
@@ -335,54 +354,10 @@ def remember(request: PageRequest) -> Redirect:
     return _back(request, name, message, "forget" if new else "")
 
 
-def about_to_erase(request: PageRequest) -> ShownPage:
-    """Preview an erasure."""
-    name = request.path["memory"]
-    planned = request.memory.plan_erasure(name)
-    data = {
-        "name": name,
-        "sections": erasing.goes(planned, LISTED),
-        "beside": erasing.beside(planned, LISTED),
-        "elsewhere": erasing.ELSEWHERE,
-        "warning": erasing.NO_WAY_BACK,
-        "shown": _mark(request, planned),
-    }
-    return ShownPage("erase", "Erase", data, place="/memories")
-
-
-def erase(request: PageRequest) -> Redirect:
-    """Erase a memory, if the plan is still the one that was shown."""
-    planned = request.memory.plan_erasure(request.path["memory"])
-    if request.form.get("shown") != _mark(request, planned):
-        raise SlowwaveError(
-            "The memory has changed since the preview. Nothing was erased. Open the preview again."
-        )
-    done = request.memory.execute_erasure(planned, why=request.form.get("why", "").strip())
-    return Redirect("/memories", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
-
-
-def _mark(request: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
-    """Return a digest of the planned memories and their revisions."""
-    rows = request.memory.store.read_by(
-        "memories", "memory_id", [planned_memory.memory_id for planned_memory in planned.memories],
-        columns=["memory_id", "revision"], also=request.memory.tenant.mine("true"),
-    )  # fmt: skip
-    revisions = dict(rows.iter_rows())
-    return ids.digest(
-        "erase",
-        *(
-            f"{planned_memory.memory_id} {revisions.get(planned_memory.memory_id)}"
-            for planned_memory in planned.memories
-        ),
-    )
-
-
 WAYS: Final = (
     PageRoute("/save", save, post=True, person=False, changes=True),
     PageRoute("/memory/{memory}", memory, person=False),
     PageRoute("/memory/{memory}/correct", correct, post=True, person=False, changes=True),
     PageRoute("/memory/{memory}/forget", forget, post=True, person=False, changes=True),
     PageRoute("/memory/{memory}/remember", remember, post=True, changes=True),
-    PageRoute("/memory/{memory}/erase", about_to_erase),
-    PageRoute("/memory/{memory}/erase", erase, post=True, changes=True),
 )

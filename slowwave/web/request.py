@@ -74,10 +74,16 @@ class ShownPage:
 
 
 class Redirect(NamedTuple):
-    """Redirect after an action, with a notice for the next page: plain text, or safe HTML as `Markup`."""
+    """Redirect after an action, with a notice for the next page.
+
+    Attributes:
+        notice: plain text, or safe HTML as `Markup`.
+        failed: whether the action was not done.
+    """
 
     to: str
     notice: str = ""
+    failed: bool = False
 
 
 class Image(NamedTuple):
@@ -120,6 +126,14 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
     """Run read-only calls in parallel, and return their results in order."""
     with ThreadPoolExecutor(len(calls)) as pool:
         return [future.result() for future in [pool.submit(copy_context().run, call) for call in calls]]
+
+
+def beyond(skip: int, total: int, address: str, more: str = "", page: int = PAGE) -> Redirect | None:
+    """Return a redirect to the last page of a list if there is nothing at `skip`; else None."""
+    if not skip or skip < total:
+        return None
+    last = max(0, total - 1) // page * page
+    return Redirect(f"{address}?skip={last}{more}")
 
 
 def to(*parts: str) -> str:

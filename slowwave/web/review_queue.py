@@ -26,6 +26,7 @@ from slowwave.web.request import (
     PageRoute,
     Redirect,
     ShownPage,
+    beyond,
     linked,
     local,
     to,
@@ -40,16 +41,17 @@ _DISCARDED: Final = Markup('<a href="/quarantine?status=discarded">Discarded</a>
 CHARACTERS: Final = 4_000  # maximum characters of each of two compared texts
 
 
-def quarantine(request: PageRequest) -> ShownPage:
+def quarantine(request: PageRequest) -> ShownPage | Redirect:
     """List refused notes with their reasons."""
     skip, memory = request.number("skip"), request.memory
-    reversal, request.session.reversal = request.session.reversal, None
     discarded = request.query.get("status") == DISCARDED
     counts = {
         status: memory.store.count("quarantine", memory.tenant.mine(f"status = '{status}'"))
         for status in (HELD, DISCARDED)
     }
     status = DISCARDED if discarded else HELD
+    if redirect := beyond(skip, counts[status], "/quarantine", f"&status={DISCARDED}" if discarded else ""):
+        return redirect
     rows = listed(memory.home, memory.namespace, status=status, limit=PAGE, skip=skip)
     by, silent = senders(memory.tenant, rows), without_text(memory.journal, rows)
     others = _texts(request, [row["duplicate_of"] for row in rows if row["duplicate_of"]])
@@ -66,17 +68,18 @@ def quarantine(request: PageRequest) -> ShownPage:
         "trusted": trusted_sources(memory.tenant),
         "total": counts[status], "skip": skip, "page": PAGE, "is_discarded": discarded,
         "discarded_count": counts[DISCARDED],
-        "reasons": [] if discarded else _reasons(request), "reversal": reversal,
+        "reasons": [] if discarded else [found for found in _reasons(request) if found[1] > 1],
+        "reversal": request.session.offered_reversal(),
     }  # fmt: skip
     return ShownPage("quarantine", "Discarded" if discarded else "Quarantine", data, "/quarantine")
 
 
 def _reasons(request: PageRequest) -> list[tuple[str, int]]:
-    """Return the reasons of several held notes, the most frequent first."""
+    """Return the reasons of held notes and their counts, the most frequent first."""
     memory = request.memory
     rows = memory.store.read("quarantine", memory.tenant.mine(f"status = '{HELD}'"), columns=["reasons"])
     counts = rows["reasons"].explode().drop_nulls().value_counts(sort=True)
-    return [(reason, count) for reason, count in counts.rows() if count > 1]
+    return list(counts.rows())
 
 
 def refused(request: PageRequest) -> ShownPage:
@@ -140,9 +143,18 @@ def discard(request: PageRequest) -> Redirect:
 
 
 def discard_reason(request: PageRequest) -> Redirect:
-    """Discard all refused notes of one reason."""
-    done = request.memory.discard(reason=request.path["reason"])
-    request.session.reversal = reversal_of("restore", [row["memory_id"] for row in done])
+    """Discard all refused notes of one reason, if they are as many as the page has shown."""
+    reason, shown = request.path["reason"], request.number("count")
+    count = dict(_reasons(request)).get(reason, 0)
+    if shown and count != shown:
+        have = "has" if count == 1 else "have"
+        message = (
+            f"{counted(count, 'note')} {have} this reason now, and the page showed {shown}. "
+            "Nothing was discarded."
+        )
+        return Redirect("/quarantine", message, failed=True)
+    done = request.memory.discard(reason=reason)
+    request.session.offer(reversal_of("restore", [row["memory_id"] for row in done]))
     return Redirect("/quarantine", f"Discarded: {counted(len(done), 'note')}.")
 
 

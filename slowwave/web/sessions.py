@@ -11,17 +11,30 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from slowwave.serving.caller import Caller
 
 if TYPE_CHECKING:
     from slowwave.search import SearchResponse
 
+Kept = TypeVar("Kept")
 BYTES: Final = 32  # of an id: 256 bits
 MAX_SESSIONS: Final = 1_000  # the one idle longest is dropped (count)
 KEY_S: Final = 600.0  # lifetime of a link (seconds)
-SEARCHES: Final = 8  # kept per session, to be shown again (count)
+KEPT: Final = 8  # searches, reversals and answers that a session keeps, each (count)
+
+
+class Notice(NamedTuple):
+    """Message for the next page.
+
+    Attributes:
+        text: plain text, or safe HTML as `Markup`.
+        failed: whether it says that something was not done.
+    """
+
+    text: str
+    failed: bool = False
 
 
 @dataclass(slots=True)
@@ -42,12 +55,14 @@ class Reversal:
         memory_ids: of the memories.
         words: label of its button.
         tag: tag to add or remove.
+        key: names it in a form.
     """
 
     action: str
     memory_ids: tuple[str, ...]
     words: str
     tag: str = ""
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(8))
 
 
 @dataclass(slots=True)
@@ -61,16 +76,20 @@ class PageSession:
         last: time of the last request (seconds of a clock).
         notices: messages for the next page.
         searches: the last ones, by id.
-        reversal: of the last bulk action, until the next page has offered it.
+        reversals: actions that take back the last bulk actions, by key; each is applied once.
+        offered: key of the one that the next page offers.
+        saves: answers to the last save forms, by the key of the form, so that a second click saves nothing.
     """
 
     caller: Caller
     token: str
     csrf: str
     last: float
-    notices: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
     searches: OrderedDict[str, KeptSearch] = field(default_factory=OrderedDict)
-    reversal: Reversal | None = None
+    reversals: OrderedDict[str, Reversal] = field(default_factory=OrderedDict)
+    offered: str = ""
+    saves: OrderedDict[str, tuple[str, str, bool]] = field(default_factory=OrderedDict)
 
     @property
     def at_home(self) -> bool:
@@ -90,14 +109,39 @@ class PageSession:
     def go_to(self, caller: Caller) -> None:
         """Switch to another namespace; open forms of the previous one become invalid."""
         self.caller, self.csrf = caller, secrets.token_urlsafe(BYTES)
-        self.searches.clear()
-        self.reversal = None
+        for kept in (self.searches, self.reversals, self.saves):
+            kept.clear()
+        self.offered = ""
 
     def keep(self, kept: KeptSearch) -> None:
         """Keep a search, so that it can be shown again."""
-        self.searches[kept.response.search_id] = kept
-        while len(self.searches) > SEARCHES:
-            self.searches.popitem(last=False)
+        _keep(self.searches, kept.response.search_id, kept)
+
+    def keep_save(self, key: str, answer: tuple[str, str, bool]) -> None:
+        """Keep the answer to a save form (address, notice, whether it failed)."""
+        _keep(self.saves, key, answer)
+
+    def offer(self, reversal: Reversal) -> None:
+        """Offer to take back an action on the next page."""
+        _keep(self.reversals, reversal.key, reversal)
+        self.offered = reversal.key
+
+    def offered_reversal(self) -> Reversal | None:
+        """Return the reversal to offer; None if the last page has offered it."""
+        key, self.offered = self.offered, ""
+        return self.reversals.get(key)
+
+    @property
+    def form_key(self) -> str:
+        """A new key for a form that must not be applied twice."""
+        return secrets.token_urlsafe(8)
+
+
+def _keep(kept: OrderedDict[str, Kept], key: str, value: Kept) -> None:
+    """Keep a value; the oldest beyond `KEPT` are dropped."""
+    kept[key] = value
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
 
 
 class Sessions:

@@ -17,6 +17,7 @@ from slowwave.views.gate_text import words_of
 from slowwave.web.markdown import body, markdown, plain
 
 WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
+OTHER = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
 LAMP = "The lamp on the pier is red since the storm."
 KETTLE = "The kettle in the kitchen whistles at noon."
 LIMIT = "The limit of the API is 60 requests a minute, and the gateway enforces it."
@@ -70,7 +71,7 @@ def test_a_single_forget_in_the_list_can_be_taken_back_there(person, memory, sav
     one = saved(LAMP, title="Lamp")
     notice = person.done(f"/memory/{one}/forget", back="/memories?type=note")
     assert "Undo: unforget 1 memory" in notice
-    notice = person.done("/memories/act", action="unforget", undo="1", back="/memories", **marks(one))
+    notice = person.undone()
     assert "No longer forgotten: 1 memory." in notice
 
 
@@ -79,8 +80,7 @@ def test_a_tag_is_added_to_several_and_taken_back(person, memory, saved):
     notice = person.done("/memories/act", action="tag", tag="#pier", back="/memories", **marks(one, other))
     assert "Tag added pier: 1 memory. 1 memory unchanged" in notice
     assert "Undo: remove tag pier, 1 memory" in notice
-    form = {"action": "untag", "tag": "pier", "undo": "1", "back": "/memories"}
-    assert "Tag removed pier: 1 memory." in person.done("/memories/act", **form, **marks(other))
+    assert "Tag removed pier: 1 memory." in person.undone()
     assert (memory.get(one).tags, memory.get(other).tags) == (("pier",), ())
     assert "tag = ''" in person.done("/memories/act", action="tag", back="/memories", **marks(one))
 
@@ -188,9 +188,7 @@ def test_a_bulk_release_is_undone_where_that_is_possible(person, memory):
     assert "1 note replaced an earlier text" in notice
     memory.forget(other)
     memory.save(LAMP.upper(), key="so")
-    notice = person.done(
-        "/memories/act", action="withdraw", undo="1", back="/memories", **marks(new, other, third)
-    )
+    notice = person.undone()
     assert "Forgotten, since a release is final: 1 memory. 2 notes unchanged" in notice
     kept = [memory.get(name).status for name in (new, other, third, lamp)]
     assert kept == ["retired", "retired", "live", "live"]
@@ -284,11 +282,14 @@ def test_an_unknown_note_ends_a_release_before_it_begins(person, memory):
     assert memory.quarantine()[0]["memory_id"] == one
 
 
-def test_an_undo_is_not_offered_to_be_undone(person, saved):
+def test_an_undo_is_applied_once_and_not_offered_to_be_undone(person, memory, saved):
     one = saved(LAMP, title="Lamp")
     person.done("/memories/act", action="forget", back="/memories", **marks(one))
-    notice = person.done("/memories/act", action="unforget", back="/memories", undo="1", **marks(one))
-    assert "Undo:" not in notice
+    assert "Undo:" not in person.undone()
+    assert memory.get(one).status == "live"
+    memory.forget(one)
+    assert "This undo was used" in person.undone()
+    assert memory.get(one).status == "retired"
 
 
 def test_an_edit_keeps_labels_and_characters_that_the_form_does_not_know(person, memory, saved):
@@ -385,3 +386,107 @@ def test_a_release_leaves_files_that_cannot_be_read_and_says_so(person, memory, 
     assert "Undo: forget 1 memory" in notice
     assert memory.get(one).status == "live"
     assert "odd.md could not be read" in person.refused(f"/quarantine/{odd}/release", 409)
+
+
+def test_a_long_earlier_text_is_used_again_whole(person, memory, saved):
+    long = "\n\n".join(f"The winch number {at} on the pier is oiled in April." for at in range(900))
+    one = saved(long, title="Winches", key="winches")
+    assert len(long) > 40_000
+    assert "Use this text again" not in person.text(f"/memory/{one}")
+    memory.save(long.replace("April", "May"), title="Winches", key="winches")
+    form = person.text(f"/memory/{one}").partition("Use this text again")[0].rpartition("<form")[2]
+    fields = dict(re.findall(r'name="(read|title|event)" value="([^"]*)"', form))
+    assert "Saved" in person.done(f"/memory/{one}/correct", **fields)
+    assert memory.get(one).content == long
+    person.refused(f"/memory/{one}/correct", 404, **{**fields, "event": "nosuch"})
+    assert memory.get(one).content == long
+
+
+def test_tags_that_a_form_leaves_as_they_are_stay(person, memory, saved):
+    one = saved(LAMP, title="Lamp", tags=["a,b", "#hash", "ok"])
+    person.done(f"/memory/{one}/correct", content=OTHER, title="Lamp", tags="a,b, #hash, ok")
+    assert memory.get(one).tags == ("a,b", "#hash", "ok")
+    person.done(f"/memory/{one}/correct", content=OTHER, title="Lamp", tags="a, #hash")
+    assert memory.get(one).tags == ("a", "hash")
+
+
+def test_an_undone_release_leaves_a_memory_that_got_a_tag(person, memory):
+    one = memory.save("ok", title="Short").memory_id
+    person.done("/memories/act", action="release", **marks(one))
+    person.done("/memories/act", action="tag", tag="kept", **marks(one))
+    person.done("/memories/act", action="withdraw", **marks(one))
+    assert memory.get(one).status == "live"
+
+
+def test_a_timeline_keeps_the_author_of_a_first_text(person, memory, site):
+    site.with_token("claude").done("/save", content=LAMP, title="Lamp")
+    one = memory.store.read("memories", "title = 'Lamp'")["memory_id"][0]
+    person.done(f"/memory/{one}/correct", content=OTHER, title="Lamp")
+    told = words(person.text("/timeline"))
+    assert "new Lamp · claude" in told
+    assert "text changed Lamp · page" in told
+
+
+def test_a_bulk_action_on_more_notes_than_a_page_has_is_taken_back(person, memory):
+    notes = [memory.save(f"ok {at}", title=f"Note {at}").memory_id for at in range(60)]
+    page = person.text("/quarantine")
+    address = re.search(r'action="(/quarantine/reason/no_statement/discard[^"]*)"', page)[1]
+    notes.append(memory.save("ok then", title="Nobody saw it").memory_id)
+    notice = person.done(address)
+    assert "61 notes have this reason now, and the page showed 60. Nothing was discarded." in notice
+    assert len(memory.quarantine()) == 61
+    person.done(address.replace("60", "61"))
+    assert memory.quarantine() == []
+    assert "In quarantine again: 61 memories." in person.undone()
+    assert {row["memory_id"] for row in memory.quarantine()} == set(notes)
+
+
+@pytest.mark.parametrize("path", ["/memories", "/quarantine", "/quarantine?status=discarded", "/timeline"])
+def test_a_page_behind_the_last_one_leads_to_the_last_one(person, memory, path):
+    for at in range(31):
+        memory.save(f"Locker {at} of the hall has the coat of guest {99 - at}.", title=f"Locker {at}")
+    for at in range(25):
+        memory.save(f"ok {at}", title=f"Note {at}")
+    if "discarded" in path:
+        memory.discard(reason="no_statement")
+    more = "&" if "?" in path else "?"
+    first, last = person.get(f"{path}{more}skip=9999"), "30" if path == "/timeline" else "20"
+    assert first.status_code == 303
+    assert f"skip={last}" in first.headers["location"]
+    assert re.search(r"\d+ to (\d+) of \1", person.words(first.headers["location"]))
+
+
+def test_a_form_that_is_sent_twice_saves_once(person, memory):
+    (once,) = re.findall(r'name="once" value="([^"]+)"', person.text("/"))
+    form = {"content": LAMP, "title": "Lamp", "once": once}
+    answers = [person.post("/save", **form).headers["location"] for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert answers[0].startswith("/memory/")
+    assert "Saved." in person.words(answers[0])
+    assert memory.quarantine() == []
+    assert person.post("/save", **(form | {"once": "other"})).headers["location"].startswith("/quarantine/")
+
+
+def test_what_was_not_done_is_told_as_a_problem(person, memory, saved):
+    one = saved(LAMP, title="Lamp")
+    for form in ({"action": "forget"}, {"action": "tag", "tag": "", f"m-{one}": "1"}):
+        answer = person.post("/memories/act", back="/memories", **form)
+        assert 'class="problem" role="alert"' in person.text(answer.headers["location"])
+    answer = person.post("/memories/act", back="/memories", action="forget", **marks(one))
+    assert 'class="notice" role="status"' in person.text(answer.headers["location"])
+
+
+def test_a_note_of_a_trusted_source_is_not_said_to_be_refused_later(person, memory):
+    person.done("/save", content="lol ok", title="Remark")
+    (row,) = memory.quarantine()
+    person.done(f"/quarantine/{row['quarantine_id']}/trust")
+    told = person.done("/save", content="ok lol fine", title="Another")
+    assert "A rule of a person lets in all notes of this source." in told
+    assert "nce it enforces" not in told
+
+
+def test_nothing_is_rolled_back_where_nothing_was_taught(person, memory):
+    before = memory.learning.log(limit=None).height
+    told = person.done("/learning/roll-back", who="Ida", principal="nobody-such")
+    assert "Rolled back" not in told
+    assert memory.learning.log(limit=None).height == before
