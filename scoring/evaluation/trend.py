@@ -208,7 +208,7 @@ class Course:
         if self.kind == USE:
             return f"all use together, beside a memory nobody used, made {part}"
         if not self.applied:
-            return f"nothing that was learned{of} was applied in the last"
+            return f"nothing that was learned{of} was applied in the last {self._span()}"
         return f"what was learned{of} makes {part}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -40,6 +41,7 @@ _COLUMNS = (
 )  # fmt: skip
 _WORDS = ("title", "source", "tags")
 _BEGINNING: Final = 240  # characters of a text that are shown
+_TORN: Final = r"\s+\S*$"  # end of a cut text that may be half a word
 _BY = {"updated": "updated_at", "created": "created_at", "title": "title", "type": "memory_type",
        "source": "source"}  # fmt: skip
 
@@ -122,7 +124,9 @@ def browse(
     by = _BY[options.sort]
     newest_first = options.sort in ("updated", "created")
     shown = redact(rows, ~open_rows(), *_WORDS)
-    order = shown.sort(by, "memory_id", descending=[newest_first != options.reverse, False], nulls_last=True)
+    key = pl.col(by) if newest_first else pl.col(by).str.to_lowercase()
+    last_first = newest_first != options.reverse
+    order = shown.sort(key, by, "memory_id", descending=[last_first, last_first, False], nulls_last=True)
     page = order.slice(options.skip, options.limit).select("memory_id", "status")
     return _details(space, namespace, page, held).to_dicts(), rows.height
 
@@ -141,7 +145,7 @@ def _details(space: Workspace, namespace: str, page: pl.DataFrame, held: pl.Data
         also=within(namespace),
     )  # fmt: skip
     text = pl.col("content").fill_null("")
-    cut = text.str.slice(0, _BEGINNING) + pl.lit(" …")
+    cut = text.str.slice(0, _BEGINNING).str.replace(_TORN, "") + pl.lit(" …")
     beginning = pl.when(text.str.len_chars() > _BEGINNING).then(cut).otherwise(text)
     rows = rows.with_columns(beginning=beginning, source=pl.coalesce("path", "source"))
     if held is not None:
@@ -163,7 +167,7 @@ def state_of(status: str) -> str:
 
 def beginning_of(text: str) -> str:
     """Return the beginning of a text, as rows of a list have it."""
-    return text if len(text) <= _BEGINNING else f"{text[:_BEGINNING]} …"
+    return text if len(text) <= _BEGINNING else f"{re.sub(_TORN, '', text[:_BEGINNING])} …"
 
 
 def facets(

@@ -8,10 +8,13 @@ import orjson
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal.kinds.note import text_in
+from slowwave.lifecycle.quarantine import HELD
 from slowwave.quality.titles import from_first_words
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from slowwave.home.tenant import MemoryRecord, Tenant
 
 _KEPT: Final = (
@@ -52,7 +55,44 @@ def correction(
     if record.status in ("merged", "retired"):
         why = "was forgotten: unforget it" if record.status == "retired" else "was merged: undo that"
         raise SlowwaveError(f"Memory {record.memory_id} {why} before you correct it. Nothing was changed.")
-    acts = tenant.journal.about(record.namespace, record.source)
+    kept = _labels(tenant, record.source, person=person)
+    return {"content": content, "key": record.source, "title": title or given_title(record), **kept}
+
+
+def rewriting(tenant: Tenant, row: Mapping[str, Any], content: str, title: str) -> dict[str, Any]:
+    """Return the arguments of `slowwave.Memory.save` that give a refused note another text.
+
+    Args:
+        row: Of ``quarantine``.
+        content: New text.
+        title: New title.
+
+    Raises:
+        SlowwaveError: Its text is that of a vault file.
+    """
+    if row["status"] != HELD:
+        raise SlowwaveError(
+            f"The note is {row['status']}, not held: a newer text, a release or a discard settled it. "
+            "Nothing was changed."
+        )
+    if file := refused_file(tenant, row):
+        raise SlowwaveError(
+            f"The note is read from the file {file}: change it there, and the next nightly job ingests it. "
+            "Nothing was changed."
+        )
+    kept = _labels(tenant, row["source"], person=True)
+    return {"content": content, "key": row["source"], "title": title, **kept}
+
+
+def refused_file(tenant: Tenant, row: Mapping[str, Any]) -> str:
+    """Return the vault file that a refused note is read from; empty if there is none."""
+    acts = tenant.journal.about(tenant.namespace, row["source"])
+    return row["source"] if any(entry.origin for entry in acts) else ""
+
+
+def _labels(tenant: Tenant, source: str, *, person: bool) -> dict[str, Any]:
+    """Return the labels of the last text of a source that a correction keeps."""
+    acts = tenant.journal.about(tenant.namespace, source)
     saves = [entry.payload for entry in acts if entry.kind == "save" and text_in(entry.payload) is not None]
     last: dict[str, Any] = dict(saves[-1]) if saves else {}
     kept = {name: last[name] for name in (_KEPT if person else _OF_ASSISTANTS) if last.get(name)}
@@ -60,7 +100,7 @@ def correction(
         kept["source_kind"] = "manual"
         if metadata := orjson.loads(last.get("metadata") or "{}"):
             kept["metadata"] = metadata
-    return {"content": content, "key": record.source, "title": title or given_title(record), **kept}
+    return kept
 
 
 def given_title(record: MemoryRecord) -> str:

@@ -131,7 +131,8 @@ def _lines(axes: Axes, places: Sequence[int], rows: Rows, measure: Measure) -> N
                 axes.fill_between(
                     at, without, with_it, where=where, interpolate=True, color=colour, alpha=0.13, linewidth=0
                 )
-        axes.plot(at, without, color=GREY, linewidth=1.6, marker="" if at[1:] else "o", markersize=3)
+        # Wider than the other, so that both show where they are the same.
+        axes.plot(at, without, color=GREY, linewidth=4, marker="" if at[1:] else "o", markersize=3)
         axes.plot(at, with_it, color=BLUE, linewidth=1.7)
     bars = [(at, row[name] + row[f"{name}_low"], row[name] + row[f"{name}_high"]) for at, row in measured]
     across = [place for at, _, _ in bars for place in (at, at, math.nan)]  # one line, broken between them
@@ -177,7 +178,8 @@ def _changed(axes: Axes, places: Sequence[int], rows: Rows) -> None:
     both = [share + more for share, more in zip(changed, would, strict=True)]
     _columns(axes, changed, color=BLUE)
     _columns(axes, both, changed, color=BLUE, alpha=0.25)
-    axes.set_title("Judged searches changed by learning")
+    pale = " (pale: would be)" if any(row["would_change"] for row in rows) else ""
+    axes.set_title(f"Judged searches changed by learning{pale}")
     axes.set_ylim(0, max(*both, 4.0) * 1.25)
     few_ticks(axes, 3, whole=True)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0f} %")
@@ -228,7 +230,7 @@ def _explained(
         without: name of the line without learned data.
         names: other names of the states of a week.
     """
-    marks: list[tuple[str, dict[str, Any]]] = [(without, {"color": GREY})]
+    marks: list[tuple[str, dict[str, Any]]] = [(without, {"color": GREY, "linewidth": 4})]
     measured = [row for row in rows if row[FIGURES[0].column] is not None]
     states = {_state(row) for row in measured}
     marks += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -86,7 +86,7 @@ def listed(request: PageRequest) -> ShownPage | Redirect:
     stored = [row["memory_id"] for row in rows if row["state"] in (CURRENT, SUPERSEDED)]
     data = {
         "rows": rows, "newer": newer_values(memory.tenant, stored), "refused": _refused(memory, rows),
-        "state_words": WORDS | {STORED: "all"}, "total": total, "skip": skip, "page": PAGE, "hooks": hooks,
+        "state_words": WORDS, "total": total, "skip": skip, "page": PAGE, "hooks": hooks,
         "typed": typed,
         "facets": facets(memory.home, memory.namespace, request.lists), "sorts": SORTS,
         "states": [*(name for name in STATES if request.person or name not in PERSONS_ONLY), STORED],
@@ -154,20 +154,35 @@ def act(request: PageRequest) -> PageAnswer:
     reversible = [memory_id for memory_id in changed if memory_id not in before]
     if back and reversible and not undo:
         request.session.offer(reversal_of(back, reversible, tag))
-    more = _unchanged_text(action, len(memory_ids) - len(changed))
+    files = _of_files(request.memory, memory_ids) if action in TAGGING else 0
+    more = _unchanged_text(action, len(memory_ids) - len(changed), files)
     if replaced := len(changed) - len(reversible):
         more = f" {counted(replaced, 'note')} replaced an earlier text: undo leaves that to its page.{more}"
     count = counted(len(changed), "memory", "memories")
     return Redirect(back_to, f"{done}{about}: {count}.{more}", failed=not changed)
 
 
-def _unchanged_text(action: str, count: int) -> str:
-    """Return a sentence on the marked ones that an action left unchanged; empty if it left none."""
+def _of_files(memory: Memory, memory_ids: Sequence[str]) -> int:
+    """Return how many memories come from files of a vault."""
+    rows = memory.store.read_by(
+        "memories", "memory_id", memory_ids, columns=["origin"], also=memory.tenant.mine("true")
+    )
+    return int(rows["origin"].fill_null("").ne("").sum())
+
+
+def _unchanged_text(action: str, count: int, files: int) -> str:
+    """Return a sentence on the marked ones that an action left unchanged; empty if it left none.
+
+    Args:
+        files: how many of them come from files of a vault, which the page does not tag.
+    """
     if not count:
         return ""
     if action in TAGGING:
-        memories = counted(count, "memory", "memories")
-        return f" {memories} unchanged: tagged so already, not current, or a file's."
+        whys = ((files, "edit the tags in the file"), (count - files, "tagged so already, or not current"))
+        return "".join(
+            f" {counted(some, 'memory', 'memories')} unchanged: {why}." for some, why in whys if some
+        )
     if action == "release":
         return f" {counted(count, 'note')} stayed in quarantine: the file could not be read."
     if action == "withdraw":
@@ -251,6 +266,9 @@ def _untag(memory: Memory, memory_ids: Sequence[str], tag: str) -> list[str]:
     return change_tag(memory.tenant, memory_ids, tag, add=False)
 
 
+ASKED: Final = 60  # latest memories that questions to try are made of (count)
+_QUESTIONS: Final = {"person": "Who is {}?", "procedure": "How does this go: {}?"}
+"""Questions to try by type of memory."""
 MAX_WORDS: Final = 6  # of a title that a question is made of (count)
 _ENDS: Final = " .!?…"
 """Signs at the end of a title that no question has before its own."""
@@ -274,17 +292,27 @@ ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str], str], list[str]]
 def overview(request: PageRequest) -> dict[str, Any]:
     """Return what the first page shows: latest memories, and counts by type and source."""
     memory = request.memory
-    rows, total = browse(memory.home, memory.namespace, BrowseOptions(limit=LATEST), request.lists)
-    titles = [
-        row["title"]
-        for row in rows
-        if is_open(row["sensitivity"]) and row["title"] and len(row["title"].split()) <= MAX_WORDS
-    ]
+    rows, total = browse(memory.home, memory.namespace, BrowseOptions(limit=ASKED), request.lists)
     return {
-        "latest": rows, "memories": total, "learns": memory.settings.learning.enabled,
+        "latest": rows[:LATEST], "memories": total, "learns": memory.settings.learning.enabled,
         "facets": facets(memory.home, memory.namespace, request.lists),
-        "tries": [f"What do I know about {title.rstrip(_ENDS)}?" for title in titles[:TRIES]],
+        "tries": questions_to_try(rows),
     }  # fmt: skip
+
+
+def questions_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return questions that the latest memories may answer, first of different types, with no word twice."""
+    open_rows = [row for row in rows if is_open(row["sensitivity"]) and row["title"]]
+    short = [row for row in open_rows if len(row["title"].split()) <= MAX_WORDS]
+    newest_of_type = {row["memory_type"]: row for row in reversed(short)}.values()
+    of_types = [row for row in short if any(row is one for one in newest_of_type)]
+    questions: dict[str, set[str]] = {}
+    for row in [*of_types, *short]:
+        title = row["title"].rstrip(_ENDS)
+        words = set(title.casefold().split())
+        if len(questions) < TRIES and not any(words & asked for asked in questions.values()):
+            questions[_QUESTIONS.get(row["memory_type"], "What do I know about {}?").format(title)] = words
+    return list(questions)
 
 
 WAYS: Final = (

@@ -75,6 +75,10 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
         "omitted": max(0, len(events) - EVENTS),
         "line": line,
         "links": links,
+        "graph": [
+            (", ".join(how for how, name, _ in links if name == other), other, title)
+            for other, title in {name: title for _, name, title in links}.items()
+        ],
         "addresses": addresses,
         "file": record.source if labels["origin"] else "",
         "hidden": HIDDEN,

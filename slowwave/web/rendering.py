@@ -46,7 +46,7 @@ def templates() -> Environment:
     environment.globals.update(by_whom=by_whom, why_in_words=why_in_words)
     environment.filters.update(
         raw=raw, when=when, notice=notice_text, markdown=markdown, plain=plain, body=body,
-        heading=heading, became=outcome_of, by_source=by_source, bar=bar, date=day,
+        heading=heading, became=outcome_of, by_source=by_source, bar=bar, date=dated, utc=utc,
         lcfirst=lambda text: text[:1].lower() + text[1:],
         ucfirst=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip
@@ -60,11 +60,22 @@ def raw(text: str) -> Markup:
 
 def when(moment: datetime | None, now: datetime) -> Markup:
     """Return a time as relative text; a pointer over it shows the absolute time (UTC)."""
-    if moment is None:
-        return Markup()
-    utc = moment.astimezone(UTC)
-    return Markup('<time datetime="{}" title="{:%Y-%m-%d %H:%M} UTC">{}</time>').format(
-        utc.isoformat(), utc, since(moment, now)
+    return _time(moment, since(moment, now)) if moment else Markup()
+
+
+def dated(moment: datetime) -> Markup:
+    """Return the day of a time; a pointer over it shows the absolute time (UTC)."""
+    return _time(moment, day(moment))
+
+
+def utc(moment: datetime) -> str:
+    """Return an absolute time (UTC)."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _time(moment: datetime, text: str) -> Markup:
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        moment.astimezone(UTC).isoformat(), utc(moment), text
     )
 
 

@@ -13,12 +13,14 @@ from slowwave.common.pluralize import counted
 from slowwave.errors import SlowwaveError
 from slowwave.home.visibility import HIDDEN, is_open, open_rows
 from slowwave.journal.kinds.note import text_in
+from slowwave.lifecycle.correcting import refused_file, rewriting
 from slowwave.lifecycle.decisions import get_decision
 from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed, without_text
 from slowwave.lifecycle.refusals import repeated_memory, senders
 from slowwave.lifecycle.trusted_sources import trust, trusted_sources, untrust
 from slowwave.views.decisions import outcome_of
 from slowwave.views.differences import Piece, apart
+from slowwave.views.gate_text import words_of
 from slowwave.web.browsing import reversal_of
 from slowwave.web.request import (
     PAGE,
@@ -89,6 +91,7 @@ def refused(request: PageRequest) -> ShownPage:
     others = _texts(request, [other] if other else [])
     data = {
         "is_unreadable": bool(without_text(request.memory.journal, [row])),
+        "is_of_file": bool(refused_file(request.memory.tenant, row)),
         "row": row, "quality": orjson.loads(row["parts"] or "{}"), "file": file_of(row),
         "by": senders(request.memory.tenant, [row]).get(row["quarantine_id"]), "other": other,
         "other_title": _title(others, other), "both": _both(others.get(other), row["content"]),
@@ -135,6 +138,19 @@ def release(request: PageRequest) -> Redirect:
     return Redirect(to("memory", saved.memory_id), message)
 
 
+def rewrite(request: PageRequest) -> Redirect:
+    """Save a refused note with another text under its key, which settles it."""
+    memory, form = request.memory, request.form
+    row = held(memory.store, memory.namespace, request.path["note"])
+    text = form.get("content", "").replace("\r\n", "\n")
+    saved = memory.save(**rewriting(memory.tenant, row, text, form.get("title", "").strip()))
+    if saved.status == "quarantined":
+        why = "; ".join(words_of(name).why for name in saved.reasons)
+        message = f"Not saved: the save gate refused it again ({why})."
+        return Redirect(to("quarantine", saved.memory_id), message, failed=True)
+    return Redirect(to("memory", saved.memory_id), "Saved with your text. The quarantine no longer has it.")
+
+
 def discard(request: PageRequest) -> Redirect:
     """Discard one refused note."""
     (done,) = request.memory.discard(request.path["note"])
@@ -144,9 +160,9 @@ def discard(request: PageRequest) -> Redirect:
 
 def discard_reason(request: PageRequest) -> Redirect:
     """Discard all refused notes of one reason, if they are as many as the page has shown."""
-    reason, shown = request.path["reason"], request.number("count")
+    reason, shown = request.path["reason"], request.form.get("count", "")
     count = dict(_reasons(request)).get(reason, 0)
-    if shown and count != shown:
+    if shown not in ("", str(count)):
         have = "has" if count == 1 else "have"
         message = (
             f"{counted(count, 'note')} {have} this reason now, and the page showed {shown}. "
@@ -304,6 +320,7 @@ WAYS: Final = (
     PageRoute("/quarantine", quarantine),
     PageRoute("/quarantine/{note}", refused),
     PageRoute("/quarantine/{note}/release", release, post=True, changes=True),
+    PageRoute("/quarantine/{note}/rewrite", rewrite, post=True, changes=True),
     PageRoute("/quarantine/{note}/discard", discard, post=True, changes=True),
     PageRoute("/quarantine/{note}/restore", restore, post=True, changes=True),
     PageRoute("/quarantine/{note}/trust", trust_sender, post=True, changes=True),

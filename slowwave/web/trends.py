@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from slowwave.errors import ArgumentError, NotFoundError
 from slowwave.evaluation.trend import Trend, trend_until
+from slowwave.lifecycle.correcting import given_title
 from slowwave.views import trend as wording
 from slowwave.views.grades import GRADES
 from slowwave.web.request import Image, PageRequest, PageRoute, Redirect, ShownPage
@@ -66,6 +67,7 @@ def judge(request: PageRequest) -> ShownPage:
             request.waits.settled(request.memory, pair.query, pair.memory_id)
             continue
         text = record.content
+        data |= {"titled": bool(given_title(record))}
         data |= {"pair": pair, "record": record, "text": text[:CHARACTERS], "cut": len(text) > CHARACTERS}
         break
     return ShownPage("judge", "Judge", data, "/judge")

@@ -131,7 +131,7 @@ def edit_a_memory(visit: Visit) -> None:
     assert visit.record(memory_id).content != text
 
 
-@act(*on("/memory/{memory}", "POST /memory/{memory}/correct", "POST /memory/{memory}/correct content"))
+@act(*on("/memory/{memory}", "POST /memory/{memory}/correct", "POST /memory/{memory}/correct event"))
 def use_an_earlier_text_again(visit: Visit) -> None:
     text = f"{visit.text()}\nIt is written on two lines."
     memory_id = visit.save(text, key=f"again/{visit.width}")

@@ -29,6 +29,24 @@ def release_a_refused_note(visit: Visit) -> None:
         assert note not in visit.held_now()
 
 
+@act(*on("/quarantine/{note}", "POST /quarantine/{note}/rewrite",
+         *(f"POST /quarantine/{{note}}/rewrite {name}" for name in ("title", "content"))))  # fmt: skip
+def write_a_refused_note_again(visit: Visit) -> None:
+    note = visit.held()
+    text, title = visit.text(), f"Again {next(visit.words)}"
+    visit.go(f"/quarantine/{note}")
+    address = quote(f"/quarantine/{note}/rewrite")
+    visit.press(visit.page.locator(f"details:has(form[action='{address}']) > summary"))
+    form = visit.page.locator(f"form[action='{address}']")
+    visit.fill("title", title, form)
+    visit.fill("content", text, form)
+    visit.press(form.locator("button"))
+    visit.page.wait_for_url("**/memory/*")
+    record = visit.record(visit.page.url.rpartition("/")[2])
+    assert (record.title, record.content, record.status) == (title, text, "live")
+    assert note not in visit.held_now()
+
+
 @act(*(name for page in PLACES for act in ("discard", "restore")
        for name in on(page, f"POST /quarantine/{{note}}/{act}")))  # fmt: skip
 def discard_a_refused_note_and_restore_it(visit: Visit) -> None:

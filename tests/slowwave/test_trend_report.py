@@ -210,7 +210,7 @@ def test_no_line_leads_past_a_week_without_a_figure_or_a_week_that_is_not_there(
     """Else it would say that it was like its neighbours."""
 
     def lines(svg: bytes) -> int:
-        grey = [one for one in svg.decode().split("<path") if "stroke: #9ca3af; stroke-width: 1.6" in one]
+        grey = [one for one in svg.decode().split("<path") if "stroke: #9ca3af; stroke-width: 4" in one]
         return len(grey)
 
     assert lines(by_week(weeks_of(6))) + 2 == lines(by_week(weeks_of(6, few=(3,))))  # of two figures

@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 from page_home import words
 
+from slowwave.lifecycle.browse import BrowseOptions, beginning_of, browse
 from slowwave.lifecycle.quarantine import hold
 from slowwave.store.staging import stage
 from slowwave.vaults.vault import scan_all, watch
 from slowwave.views.gate_text import words_of
+from slowwave.web.browsing import questions_to_try
 from slowwave.web.markdown import body, markdown, plain
 
 WEB, REL = "https://a.example", 'rel="noopener noreferrer nofollow"'
@@ -153,7 +155,8 @@ def test_an_outdated_memory_is_marked_in_the_list_and_on_its_page(person, assist
         for path in ("/memories", f"/memory/{old}"):
             page = visitor.text(path)
             assert re.search(
-                rf"outdated, until [^<]+</span> see <a href=\"/memory/{new}\">API limit raised", page
+                rf"outdated, until <time.+</time></span> see <a href=\"/memory/{new}\">API limit raised",
+                page,
             )
             assert page.count("outdated, until") == 1
     assert "outdated, until" not in person.text(f"/memory/{new}")
@@ -430,12 +433,13 @@ def test_a_timeline_keeps_the_author_of_a_first_text(person, memory, site):
 def test_a_bulk_action_on_more_notes_than_a_page_has_is_taken_back(person, memory):
     notes = [memory.save(f"ok {at}", title=f"Note {at}").memory_id for at in range(60)]
     page = person.text("/quarantine")
-    address = re.search(r'action="(/quarantine/reason/no_statement/discard[^"]*)"', page)[1]
+    address = "/quarantine/reason/no_statement/discard"
+    (count,) = re.findall(rf'"{address}".+?name="count" value="(\d+)"', page)
     notes.append(memory.save("ok then", title="Nobody saw it").memory_id)
-    notice = person.done(address)
+    notice = person.done(address, count=count)
     assert "61 notes have this reason now, and the page showed 60. Nothing was discarded." in notice
     assert len(memory.quarantine()) == 61
-    person.done(address.replace("60", "61"))
+    person.done(address, count="61")
     assert memory.quarantine() == []
     assert "In quarantine again: 61 memories." in person.undone()
     assert {row["memory_id"] for row in memory.quarantine()} == set(notes)
@@ -490,3 +494,53 @@ def test_nothing_is_rolled_back_where_nothing_was_taught(person, memory):
     told = person.done("/learning/roll-back", who="Ida", principal="nobody-such")
     assert "Rolled back" not in told
     assert memory.learning.log(limit=None).height == before
+
+
+def test_questions_to_try_are_of_different_types_and_things():
+    def row(title, kind, sensitivity="internal"):
+        return {"title": title, "memory_type": kind, "sensitivity": sensitivity}
+
+    rows = [
+        row("API limit raised", "note"), row("API limit", "note"), row("Safe", "fact", "secret"),
+        row("Spare logger", "fact"), row("A title that is much too long to ask", "decision"),
+        row("Ruaridh Flett", "person"), row("Radio check", "procedure"),
+    ]  # fmt: skip
+    assert questions_to_try(rows) == [
+        "What do I know about API limit raised?", "What do I know about Spare logger?",
+        "Who is Ruaridh Flett?",
+    ]  # fmt: skip
+    assert questions_to_try(rows[:2]) == ["What do I know about API limit raised?"]
+    assert questions_to_try([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "beginning"),
+    [
+        ("word " * 60, ("word " * 48).strip() + " …"),
+        ("ab" * 200, "ab" * 120 + " …"),
+        ("short text", "short text"),
+    ],
+)
+def test_the_beginning_of_a_text_ends_with_a_word(memory, text, beginning):
+    memory.save(text + "\n\nThe lamp is red.", title="Long")
+    (row,) = browse(memory.home, "ada", BrowseOptions())[0]
+    whole = f"{text}\n\nThe lamp is red." if len(text) < 100 else ""
+    assert row["beginning"] == (whole or beginning)
+    assert beginning_of(text) == beginning
+
+
+def test_a_refused_note_is_written_again_under_its_key(person, memory):
+    first = memory.save("ok", title="Short", key="remark", memory_type="decision", sensitivity="secret")
+    (row,) = memory.quarantine()
+    path = f"/quarantine/{row['quarantine_id']}"
+    told = person.done(f"{path}/rewrite", content="lol", title="Short")
+    assert "Not saved: the save gate refused it again" in told
+    row = memory.quarantine()[0]
+    path = f"/quarantine/{row['quarantine_id']}"
+    told = person.done(f"{path}/rewrite", content=LAMP, title="Lamp")
+    assert "Saved with your text." in told
+    record = memory.get(first.memory_id)
+    assert (record.content, record.title) == (LAMP, "Lamp")
+    assert (record.memory_type, record.sensitivity) == ("decision", "secret")
+    assert memory.quarantine() == []
+    person.refused(f"{path}/rewrite", 409, content=LAMP, title="Lamp")

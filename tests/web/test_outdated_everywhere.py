@@ -9,7 +9,8 @@ import pytest
 
 MARCH, APRIL = (datetime(2026, month, 2, 12, tzinfo=UTC) for month in (3, 4))
 MARK = re.compile(
-    r"until (\d[^<]*)</span>\s*(?:see|<span class=\"faint\">outdated by</span>) <a href=\"/memory/(\w+)\""
+    r"until <time[^>]*>(\d[^<]*)</time></span>\s*(?:see|<span class=\"faint\">outdated by</span>) "
+    r"<a href=\"/memory/(\w+)\""
 )
 FILLERS = (
     "The kettle in the kitchen whistles at noon.",
@@ -45,5 +46,5 @@ def test_list_page_timeline_and_search_agree(person, assistant, memory, pair):
 def test_the_line_of_either_memory_has_both(person, pair):
     for name in pair:
         line = person.text(f"/memory/{name}").partition('id="line"')[2].partition("</section>")[0]
-        assert re.findall(r"until ([^<]+)</span>", line) == ["20 Mar 2026"]
+        assert re.findall(r"until <time[^>]*>([^<]+)</time></span>", line) == ["20 Mar 2026"]
         assert line.count("<li") == 2

@@ -363,7 +363,7 @@ def test_what_would_have_been_is_not_what_was_served():
     assert (found.first, found.last, found.applied, found.learned) == (0.5, 0.5, 0, 0.0)
     assert found.direction == "no sure change"
     assert found.describe().endswith(
-        "in the last 2 weeks, .000 (.000 to .000); nothing that was learned was applied in the last"
+        "in the last 2 weeks, .000 (.000 to .000); nothing that was learned was applied in the last 2 weeks"
     )
 
 
