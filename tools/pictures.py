@@ -37,7 +37,7 @@ QUESTION = "Where is the berth of our boat?"
 """Its first result is right, and outdates the second one."""
 WIDTHS = {"wide": (1280, 900), "narrow": (390, 844)}
 SCHEMES = ("light", "dark")
-OF_A_MONTH = ("learning", "trend")
+OF_A_MONTH = ("learning", "rollback", "trend")
 """Pages that are drawn from the demo's second home."""
 MOST = {"wide": 1200, "narrow": 1100}
 """Height at which a picture for the documentation ends (pixels)."""
