@@ -52,6 +52,8 @@ MEASURED = {"timings", "seconds", "run_id", "bytes"}
 """Keys whose values say how fast, how large on disk or by which run: a shape stands for each."""
 TOOK = re.compile(r"[\d,]+ ms \(embedding [\d,]+\)")
 VERSIONS = re.compile(r"\b\d+\.\d+(\.\w+)+")
+PICTURE = re.compile(r"(data:image/svg\+xml;base64,)[\w+/=]+")
+"""Plots, whose look may change; tests of plots say what is on them."""
 NEAR = 2e-6
 FRACTION = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 
@@ -390,6 +392,8 @@ def plain(value: Any, key: str = "") -> Any:
         return {str(name): plain(one, str(name)) for name, one in value.items()}
     if isinstance(value, str) and key == "summary":
         return re.sub(r"bytes [\d,]+", "bytes <int>", value)
+    if isinstance(value, str):
+        return PICTURE.sub(r"\1", value)
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
