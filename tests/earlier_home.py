@@ -390,10 +390,9 @@ def plain(value: Any, key: str = "") -> Any:
         if value.get("subject") in ("installation", "night"):  # of the doctor: what is installed here
             value = {**value, "message": VERSIONS.sub("<version>", value["message"])}
         return {str(name): plain(one, str(name)) for name, one in value.items()}
-    if isinstance(value, str) and key == "summary":
-        return re.sub(r"bytes [\d,]+", "bytes <int>", value)
     if isinstance(value, str):
-        return PICTURE.sub(r"\1", value)
+        shown = PICTURE.sub(r"\1", value)
+        return re.sub(r"bytes [\d,]+", "bytes <int>", shown) if key == "summary" else shown
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
