@@ -10,6 +10,8 @@ counts the marked ones of the first ten results, over all questions; those of ot
 
 - ``everyday``: the notes of ``updates_cases.txt`` in one namespace, the newer of each pair later. The rule
   was fitted on one half; the other half was not looked at. Pairs of the kind *apart* are no updates.
+- ``paraphrased`` and ``held out``: the same of ``updates_paraphrased.txt`` and ``updates_held_out.txt``:
+  longer notes, the newer in other words. Wrong marks in the first file were looked at.
 - ``--data``: chats, every turn a note. FOLDER holds ``corpus.jsonl`` (turns in order; namespace),
   ``queries.jsonl`` (kind, outdated, updated) and ``qrels.tsv``. Questions of kind ``knowledge_update`` are
   about a changed value.
@@ -56,7 +58,11 @@ from slowwave.search.results import Result
 DEPTH = 50
 SHOWN = 10
 START = datetime(2026, 1, 1, tzinfo=UTC)
-CASES = Path(__file__).with_name("updates_cases.txt")
+CASES = {
+    "everyday": Path(__file__).with_name("updates_cases.txt"),
+    "paraphrased": Path(__file__).with_name("updates_paraphrased.txt"),
+    "held out": Path(__file__).with_name("updates_held_out.txt"),
+}
 VALUES = (
     "number", "number in words", "range", "ratio", "unit", "currency", "date", "am/pm", "version",
     "file and address", "name",
@@ -76,8 +82,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--show", type=int, default=0, help="print so many marks of other questions")
     arguments = parser.parse_args(argv)
     collection = labelled(arguments.data) if arguments.data else None
-    notes, queries = everyday()
-    rows = _rows("everyday", notes, queries, {}, arguments)
+    rows = []
+    for name, file in CASES.items():
+        notes, queries = cases_of(file, halved=name == "everyday")
+        rows += _rows(name, notes, queries, {}, arguments)
     if collection:
         turns = [turn for turn in collection.documents if not says_nothing(turn["text"])]
         rows += _rows(collection.name, turns, collection.queries, collection.qrels, arguments)
@@ -86,10 +94,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         report("wrong marks", list(_wrong_marks(arguments.pairs)))
 
 
-def everyday() -> tuple[Rows, Rows]:
-    """Notes and questions of the project's own cases; ``half`` is fitted or held-out."""
+def cases_of(file: Path, *, halved: bool) -> tuple[Rows, Rows]:
+    """Notes and questions of the project's own cases; of halved ones, ``half`` is fitted or held-out."""
     notes, queries, counts = [], [], {"update": 0, "apart": 0}
-    cases = [[part.strip() for part in line.split(" | ")] for line in lines_of(CASES.read_text("utf-8"))]
+    cases = [[part.strip() for part in line.split(" | ")] for line in lines_of(file.read_text("utf-8"))]
     for number, (kind, question, *texts) in enumerate(cases):
         counts[kind] += 1
         ids = [f"{number}-old", f"{number}-new"]
@@ -98,7 +106,7 @@ def everyday() -> tuple[Rows, Rows]:
             {"_id": name, "text": text, "created_at": START + timedelta(days=day)}
             for name, text, day in zip(ids, texts, days, strict=True)
         ]
-        half = "fitted" if counts[kind] % 2 else "held-out"
+        half = ("fitted" if counts[kind] % 2 else "held-out") if halved else ""
         queries.append(
             {"_id": str(number), "text": question, "half": half, "outdated": ids[:1], "updated": ids[1:],
              "kind": "knowledge_update" if kind == "update" else kind}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, covered
+from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
 
 _FEW = 4  # content words of a statement whose subject a name alone says
@@ -22,6 +23,8 @@ _ASKS: Final = {
     "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
 }
 _NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
+_MEASURES: Final = frozenset(map(content_key, UNITS))
+"""Keys of units, which name no subject: not all that takes hours is one thing."""
 _NO_SUBJECT: Final = GENERIC | CHANGING
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 
@@ -176,7 +179,7 @@ class _ComparedSentences:
         self.added = covered(asked, new.keys) - self.topic
         self.is_other_name = not names.isdisjoint(self.missing | self.added)
         self.is_other_value = (question.values & old.values) != (question.values & new.values)
-        self.shared = covered(old.keys, new.keys) - _NO_SUBJECT
+        self.shared = covered(old.keys, new.keys) - _NO_SUBJECT - _MEASURES
         if old_title:
             self.shared |= covered(old_title, new.keys | context) - _NO_SUBJECT
         ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC

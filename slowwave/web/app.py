@@ -52,7 +52,7 @@ from slowwave.web.request import (
     ShownPage,
     back_of,
 )
-from slowwave.web.sessions import Notice, OneTimeLinks, PageSession, Sessions
+from slowwave.web.sessions import OneTimeLinks, PageNotice, PageSession, Sessions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -197,7 +197,7 @@ class PageSite:
             headers = {"Content-Disposition": f'attachment; filename="{answer.name}"'}
             return Response(answer.body, media_type=answer.media_type, headers=headers)
         if isinstance(answer, Redirect):
-            session.notices += [Notice(answer.notice, answer.failed)] if answer.notice else []
+            session.notices += [PageNotice(answer.notice, answer.failed)] if answer.notice else []
             return RedirectResponse(answer.to, _SEE_OTHER)
         return _page(answer, session, counts=self._counts(session), now=request.now)
 
@@ -275,7 +275,7 @@ class PageSite:
             if wanted not in names:
                 return _failed(session, f"This home has no namespace {wanted!r}.", 404)
             session.go_to(session.caller._replace(namespace=wanted))
-            session.notices.append(Notice(f"Switched to namespace {wanted}."))
+            session.notices.append(PageNotice(f"Switched to namespace {wanted}."))
             return RedirectResponse("/", _SEE_OTHER)
         counts = await anyio.to_thread.run_sync(self._counts, session)
         return _page(ShownPage("namespaces", "Namespaces", {"names": names}), session, counts=counts)

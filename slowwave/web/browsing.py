@@ -301,7 +301,10 @@ def overview(request: PageRequest) -> dict[str, Any]:
 
 
 def questions_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return questions that the latest memories may answer, first of different types, with no word twice."""
+    """Return questions that the latest memories may answer.
+
+    Those of different types come first, and no two share a word.
+    """
     open_rows = [row for row in rows if is_open(row["sensitivity"]) and row["title"]]
     short = [row for row in open_rows if len(row["title"].split()) <= MAX_WORDS]
     newest_of_type = {row["memory_type"]: row for row in reversed(short)}.values()

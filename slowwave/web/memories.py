@@ -262,7 +262,7 @@ def correct(request: PageRequest) -> Redirect | ShownPage:
 
 
 def _content(request: PageRequest, name: str) -> str:
-    """Return the text of a form, or that of an event of the memory's history which it names.
+    """Return the text of a form, or of the event of the history that it names.
 
     Raises:
         NotFoundError: The history has no such event with a text.

@@ -129,7 +129,7 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
 
 
 def beyond(skip: int, total: int, address: str, more: str = "", page: int = PAGE) -> Redirect | None:
-    """Return a redirect to the last page of a list if there is nothing at `skip`; else None."""
+    """Return a redirect to the last page of a list; None if there is something at `skip`."""
     if not skip or skip < total:
         return None
     last = max(0, total - 1) // page * page

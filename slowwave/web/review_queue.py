@@ -159,7 +159,7 @@ def discard(request: PageRequest) -> Redirect:
 
 
 def discard_reason(request: PageRequest) -> Redirect:
-    """Discard all refused notes of one reason, if they are as many as the page has shown."""
+    """Discard all refused notes of one reason, if they are as many as were shown."""
     reason, shown = request.path["reason"], request.form.get("count", "")
     count = dict(_reasons(request)).get(reason, 0)
     if shown not in ("", str(count)):

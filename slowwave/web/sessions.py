@@ -25,7 +25,7 @@ KEY_S: Final = 600.0  # lifetime of a link (seconds)
 KEPT: Final = 8  # searches, reversals and answers that a session keeps, each (count)
 
 
-class Notice(NamedTuple):
+class PageNotice(NamedTuple):
     """Message for the next page.
 
     Attributes:
@@ -85,7 +85,7 @@ class PageSession:
     token: str
     csrf: str
     last: float
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[PageNotice] = field(default_factory=list)
     searches: OrderedDict[str, KeptSearch] = field(default_factory=OrderedDict)
     reversals: OrderedDict[str, Reversal] = field(default_factory=OrderedDict)
     offered: str = ""

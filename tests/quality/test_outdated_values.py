@@ -357,6 +357,15 @@ def test_a_question_of_one_word_asks_for_what_each_text_says_of_it(question, is_
     assert not outdated_memories(Question.of(question), [old, apart])
 
 
+def test_a_unit_alone_is_no_subject():
+    queue = passage("old", "Cluster rules: wall time max 24 hours, 4 GPUs a user, interactive too.")
+    backup = passage("new", "The mail server is now backed up nightly. The test took three hours.", MARCH)
+    for question in ("office hours", "When are Dr. Patel's office hours?", "hours"):
+        assert outdated_memories(Question.of(question), [queue, backup]) == {}
+    later = passage("new", "Cluster rules: the wall time max is now 72 hours.", MARCH)
+    assert outdated_memories(Question.of("wall time of the cluster"), [queue, later])["old"].newest == "new"
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [
