@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.journal.kinds.note import text_in
 from slowwave.lifecycle.quarantine import HELD
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from slowwave.home.tenant import MemoryRecord, Tenant
+    from slowwave.journal import Entry
 
 _KEPT: Final = (
     "memory_type", "importance_tier", "retrieval_priority", "sensitivity", "state", "source_of_truth",
@@ -55,7 +57,7 @@ def correction(
     if record.status in ("merged", "retired"):
         why = "was forgotten: unforget it" if record.status == "retired" else "was merged: undo that"
         raise SlowwaveError(f"Memory {record.memory_id} {why} before you correct it. Nothing was changed.")
-    kept = _labels(tenant, record.source, person=person)
+    kept = _labels(stored_save(tenant, record.memory_id), person=person)
     return {"content": content, "key": record.source, "title": title or given_title(record), **kept}
 
 
@@ -80,7 +82,7 @@ def rewriting(tenant: Tenant, row: Mapping[str, Any], content: str, title: str) 
             f"The note is read from the file {file}: change it there, and the next nightly job ingests it. "
             "Nothing was changed."
         )
-    kept = _labels(tenant, row["source"], person=True)
+    kept = _labels(tenant.journal.get(ids.event_of(row["revision"])), person=True)
     return {"content": content, "key": row["source"], "title": title, **kept}
 
 
@@ -90,11 +92,17 @@ def refused_file(tenant: Tenant, row: Mapping[str, Any]) -> str:
     return row["source"] if any(entry.origin for entry in acts) else ""
 
 
-def _labels(tenant: Tenant, source: str, *, person: bool) -> dict[str, Any]:
-    """Return the labels of the last text of a source that a correction keeps."""
-    acts = tenant.journal.about(tenant.namespace, source)
-    saves = [entry.payload for entry in acts if entry.kind == "save" and text_in(entry.payload) is not None]
-    last: dict[str, Any] = dict(saves[-1]) if saves else {}
+def stored_save(tenant: Tenant, memory_id: str) -> Entry | None:
+    """Return the save that a memory's present text comes from; a later one may have been refused."""
+    rows = tenant.store.read("memories", tenant.mine(one_of("memory_id", [memory_id])), columns=["revision"])
+    revision = rows["revision"][0] if rows.height else None
+    return tenant.journal.get(ids.event_of(revision)) if revision else None
+
+
+def _labels(entry: Entry | None, *, person: bool) -> dict[str, Any]:
+    """Return the labels of a save that a correction keeps."""
+    is_save = entry is not None and entry.kind == "save" and text_in(entry.payload) is not None
+    last: dict[str, Any] = dict(entry.payload) if entry is not None and is_save else {}
     kept = {name: last[name] for name in (_KEPT if person else _OF_ASSISTANTS) if last.get(name)}
     if person:
         kept["source_kind"] = "manual"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from slowwave.common import ids
 from slowwave.errors import ArgumentError
 from slowwave.journal.kinds.note import of_author, payload_digest, text_in
-from slowwave.lifecycle.correcting import file_of
+from slowwave.lifecycle.correcting import file_of, stored_save
 from slowwave.lifecycle.reading import record_of
 from slowwave.lifecycle.write_path import append, apply, locked_write
 from slowwave.notes.sensitivity import closing_words
@@ -44,8 +44,8 @@ def change_tag(tenant: Tenant, memory_ids: Sequence[str], tag: str, *, add: bool
         if record.status != "live" or file_of(tenant, record):
             continue
 
-        def change(last: Mapping[str, int], source: str = record.source) -> bool:
-            entry = _retagged(tenant, source, tag, add=add)
+        def change(last: Mapping[str, int], memory_id: str = record.memory_id) -> bool:
+            entry = _retagged(tenant, memory_id, tag, add=add)
             if entry is None:
                 return False
             apply(tenant.space, append(tenant.space, [entry], after=last))
@@ -73,10 +73,9 @@ def checked_tag(tag: str) -> str:
     return tag
 
 
-def _retagged(tenant: Tenant, source: str, tag: str, *, add: bool) -> Entry | None:
-    """Return the save of the last text with its new tags; None if it has them already."""
-    entries = tenant.journal.about(tenant.namespace, source)
-    last = next((entry for entry in reversed(entries) if entry.kind != "unreadable"), None)
+def _retagged(tenant: Tenant, memory_id: str, tag: str, *, add: bool) -> Entry | None:
+    """Return the save of the stored text with its new tags; None if it has them already."""
+    last = stored_save(tenant, memory_id)
     if last is None or last.kind != "save" or text_in(last.payload) is None:
         return None
     tags = list(last.payload.get("tags") or ())

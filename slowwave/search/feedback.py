@@ -170,7 +170,7 @@ def _search(space: Workspace, namespace: str, search_id: str, viewer: Viewer | N
     results = results_in(entry.payload)
     if viewer is not None:
         names = [row["memory_id"] for row in results]
-        view = access_view(space.store, namespace, names, viewer, forgotten=True)
+        view = access_view(space.store, namespace, names, viewer)
         results = [row for row in results if view.sees(row["memory_id"])]
     return {**entry.payload, "shown": results}
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from slowwave.common import ids
 from slowwave.common.pluralize import counted
-from slowwave.errors import ArgumentError
+from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.home.heartbeat import beats, describe_beat
 from slowwave.home.visibility import is_open
 from slowwave.lifecycle.browse import (
@@ -149,17 +149,40 @@ def act(request: PageRequest) -> PageAnswer:
     except ArgumentError as error:
         return Redirect(back_to, f"{error} Nothing was done.", failed=True)
     before = _existing(request.memory, memory_ids) if action == "release" else set()
-    changed = apply(request.memory, memory_ids, tag)
+    changed = (
+        _one_by_one(apply, request.memory, memory_ids, tag)
+        if undo
+        else apply(request.memory, memory_ids, tag)
+    )
     about = f" {tag}" if tag else ""
     reversible = [memory_id for memory_id in changed if memory_id not in before]
     if back and reversible and not undo:
         request.session.offer(reversal_of(back, reversible, tag))
     files = _of_files(request.memory, memory_ids) if action in TAGGING else 0
-    more = _unchanged_text(action, len(memory_ids) - len(changed), files)
+    unchanged = len(memory_ids) - len(changed)
+    more = (
+        f" {counted(unchanged, 'item')} unchanged: erased, settled or so already since."
+        if undo and unchanged and action != "withdraw"
+        else _unchanged_text(action, unchanged, files)
+    )
     if replaced := len(changed) - len(reversible):
         more = f" {counted(replaced, 'note')} replaced an earlier text: undo leaves that to its page.{more}"
     count = counted(len(changed), "memory", "memories")
     return Redirect(back_to, f"{done}{about}: {count}.{more}", failed=not changed)
+
+
+def _one_by_one(
+    apply: Callable[[Memory, Sequence[str], str], list[str]],
+    memory: Memory, memory_ids: Sequence[str], tag: str,
+) -> list[str]:  # fmt: skip
+    """Apply an action to each memory that still allows it; others stop no undo."""
+    changed = []
+    for memory_id in memory_ids:
+        try:
+            changed += apply(memory, [memory_id], tag)
+        except SlowwaveError:  # erased, or settled by a newer text
+            continue
+    return changed
 
 
 def _of_files(memory: Memory, memory_ids: Sequence[str]) -> int:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import unquote
 
 from markupsafe import Markup
 
+from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.home.visibility import HIDDEN, Viewer, assistant_rows, is_open, open_rows, redact
+from slowwave.home.visibility import HIDDEN, SECRET, Viewer, assistant_rows, is_open, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
 from slowwave.lifecycle.newer_values import newer_values
 from slowwave.lifecycle.note_links import link_targets, linked_from
@@ -217,9 +219,10 @@ def _taught(request: PageRequest, name: str) -> dict[str, Any]:
 def save(request: PageRequest) -> Redirect:
     """Save a note."""
     form = request.form
-    form_key = form.get("once", "")
-    if form_key in request.session.saves:  # a second click
-        return Redirect(*request.session.saves[form_key])
+    fields = (form.get(name, "") for name in ("once", "title", "content", "type"))
+    form_key = ids.digest(*fields) if form.get("once") else ""
+    if (answer := request.session.saves.get(form_key)) and _leads_on(request, answer[0]):  # a second click
+        return Redirect(*answer)
     label = {"source_kind": "manual"} if request.person else {}
     saved = request.memory.save(
         _text(form.get("content", "")), title=form.get("title", "").strip(),
@@ -229,6 +232,13 @@ def save(request: PageRequest) -> Redirect:
     if form_key:
         request.session.keep_save(form_key, answer)
     return answer
+
+
+def _leads_on(request: PageRequest, address: str) -> bool:
+    """Whether the memory or note at an address is still there."""
+    name = unquote(address.rpartition("/")[2])
+    where, store = request.memory.tenant.mine(one_of("memory_id", [name])), request.memory.store
+    return not name or any(store.count(table, where) for table in ("memories", "quarantine"))
 
 
 class _ChangedSinceError(SlowwaveError):
@@ -249,7 +259,7 @@ def correct(request: PageRequest) -> Redirect | ShownPage:
 
     content, title = _content(request, name), request.form.get("title", "").strip()
     before = request.memory.get(name)
-    labels = _labels_in(request, before.tags)
+    labels = _labels_in(request, before.tags) | _closed_again(request, name)
     try:
         saved = saving.correct(request, name, content, title=title, check=check, labels=labels)
     except _ChangedSinceError as error:
@@ -262,7 +272,7 @@ def correct(request: PageRequest) -> Redirect | ShownPage:
 
 
 def _content(request: PageRequest, name: str) -> str:
-    """Return the text of a form, or of the event of the history that it names.
+    """Return the text of a form, or of the event that it names.
 
     Raises:
         NotFoundError: The history has no such event with a text.
@@ -276,13 +286,34 @@ def _content(request: PageRequest, name: str) -> str:
     return str(texts[named])
 
 
+def _closed_again(request: PageRequest, name: str) -> dict[str, Any]:
+    """Return the sensitivity of an earlier text that was closed since; else nothing."""
+    if not (named := request.form.get("event")):
+        return {}
+    events = request.memory.history(name, viewer=Viewer.REPORT)
+    closed = any(event["id"] == named and event["text"] == HIDDEN for event in events)
+    return {"sensitivity": SECRET} if closed else {}
+
+
 def _labels_in(request: PageRequest, tags: Sequence[str]) -> dict[str, Any]:
     """Return the labels that a person's form gives; tags that it leaves as they are stay, commas and all."""
     form = request.form
     given: dict[str, Any] = {column: form[name] for name, column in _EDITED.items() if form.get(name)}
     if form.get("tags", shown := ", ".join(tags)) != shown:
-        given["tags"] = [tag for part in form["tags"].split(",") if (tag := part.strip().removeprefix("#"))]
+        given["tags"] = _typed_tags(form["tags"], tags)
     return given if request.person else {}
+
+
+def _typed_tags(text: str, known: Sequence[str]) -> list[str]:
+    """Return the tags of a field with commas between; known ones may have commas and begin with "#"."""
+    for at, tag in enumerate(known):
+        if "," in tag or tag.startswith("#"):
+            text = text.replace(tag, f"\0{at}\0", 1)
+    parts = [part.strip() for part in text.split(",")]
+    typed = [
+        known[int(part.strip("\0"))] if part.startswith("\0") else part.removeprefix("#") for part in parts
+    ]
+    return list(dict.fromkeys(filter(None, typed)))
 
 
 def _saved(request: PageRequest, saved: Saved, *, corrected: str = "", is_new_text: bool = False) -> Redirect:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -76,12 +77,18 @@ def quarantine(request: PageRequest) -> ShownPage | Redirect:
     return ShownPage("quarantine", "Discarded" if discarded else "Quarantine", data, "/quarantine")
 
 
-def _reasons(request: PageRequest) -> list[tuple[str, int]]:
-    """Return the reasons of held notes and their counts, the most frequent first."""
-    memory = request.memory
-    rows = memory.store.read("quarantine", memory.tenant.mine(f"status = '{HELD}'"), columns=["reasons"])
-    counts = rows["reasons"].explode().drop_nulls().value_counts(sort=True)
-    return list(counts.rows())
+def _reasons(request: PageRequest) -> list[tuple[str, int, str]]:
+    """Return each reason of held notes with their count and digest, the most frequent first."""
+    tenant = request.memory.tenant
+    rows = tenant.store.read(
+        "quarantine", tenant.mine(f"status = '{HELD}'"), columns=["quarantine_id", "reasons"]
+    )
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for name, reasons in rows.sort("quarantine_id").iter_rows():
+        for reason in reasons:
+            by_reason[reason].append(name)
+    found = [(reason, len(names), ids.digest(*names)) for reason, names in by_reason.items()]
+    return sorted(found, key=lambda one: (-one[1], one[0]))
 
 
 def refused(request: PageRequest) -> ShownPage:
@@ -159,18 +166,14 @@ def discard(request: PageRequest) -> Redirect:
 
 
 def discard_reason(request: PageRequest) -> Redirect:
-    """Discard all refused notes of one reason, if they are as many as were shown."""
-    reason, shown = request.path["reason"], request.form.get("count", "")
-    count = dict(_reasons(request)).get(reason, 0)
-    if shown not in ("", str(count)):
-        have = "has" if count == 1 else "have"
-        message = (
-            f"{counted(count, 'note')} {have} this reason now, and the page showed {shown}. "
-            "Nothing was discarded."
-        )
+    """Discard all refused notes of one reason, if they are those that were shown."""
+    reason, shown = request.path["reason"], request.form.get("shown", "")
+    present = {name: digest for name, _, digest in _reasons(request)}
+    if shown not in ("", present.get(reason)):
+        message = "Other notes have this reason now than the page showed. Nothing was discarded."
         return Redirect("/quarantine", message, failed=True)
     done = request.memory.discard(reason=reason)
-    request.session.offer(reversal_of("restore", [row["memory_id"] for row in done]))
+    request.session.offer(reversal_of("restore", [row["quarantine_id"] for row in done]))
     return Redirect("/quarantine", f"Discarded: {counted(len(done), 'note')}.")
 
 

@@ -94,13 +94,15 @@ def _unchanged(response: SearchResponse, current: Mapping[str, tuple[str, dateti
         if result.memory_id in current and current[result.memory_id][1] == result.updated_at
     ]
     names = {result.memory_id for result in remaining}
+    found = {result.memory_id for result in response.results}
     results = [
         replace(result, contradicts=tuple(other for other in result.contradicts if other.memory_id in names))
         for result in remaining
     ]
     results = [
         result
-        if is_title(result.outdated_by, result.newer_title)
+        if result.outdated_by in (names if result.outdated_by in found else current)
+        and is_title(result.outdated_by, result.newer_title)
         else replace(result, outdated_by="", newer_title="", valid_until=None)
         for result in results
     ]
@@ -115,7 +117,8 @@ def rate(request: PageRequest) -> Redirect:
     search_id = kept.response.search_id
     done = request.memory.feedback(search_id, memory_id, rating, viewer=request.viewer)
     kept.ratings[done.memory_id] = done.rating
-    titles = {result.memory_id: result.title for result in kept.response.results}
+    remaining = _unchanged(kept.response, _still_found(request, kept))
+    titles = {result.memory_id: result.title for result in remaining.results}
     counts = " It counts in searches for questions like this one, from the next nightly job on."
     again = counts if done.new else " It was recorded before; it counts once."
     message = Markup("Recorded: {} for {}.{}").format(
