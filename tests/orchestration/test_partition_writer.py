@@ -4,6 +4,7 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from slowwave.assets import daily, versions
 from slowwave.assets.daily import daily_asset, materialized, rows_of_run, write_rows
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.memory import Memory
@@ -70,6 +71,14 @@ class Night:
 
     def version(self) -> int:
         return int(self.store.table("staged_notes").version)
+
+
+@pytest.fixture(autouse=True)
+def _rules_of_the_real_assets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The assets made here have names of their own or of real ones, whose versions other tests look at."""
+    monkeypatch.setattr(versions, "RULES", dict(versions.RULES))
+    monkeypatch.setattr(daily, "RULES", versions.RULES)
+    versions.code_version.cache_clear()
 
 
 @pytest.fixture
