@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -48,6 +49,7 @@ from slowwave.web.request import (
 )
 from slowwave.web.sessions import Reversal
 
+LOG = logging.getLogger("slowwave.web")
 ADDRESS: Final = "/memories"
 CURRENT: Final = "current"
 """State that the list and the first page count: memories that a search may return."""
@@ -150,7 +152,7 @@ def act(request: PageRequest) -> PageAnswer:
         return Redirect(back_to, f"{error} Nothing was done.", failed=True)
     before = _existing(request.memory, memory_ids) if action == "release" else set()
     changed = (
-        _one_by_one(apply, request.memory, memory_ids, tag)
+        _as_far_as_possible(apply, request.memory, memory_ids, tag)
         if undo
         else apply(request.memory, memory_ids, tag)
     )
@@ -171,18 +173,22 @@ def act(request: PageRequest) -> PageAnswer:
     return Redirect(back_to, f"{done}{about}: {count}.{more}", failed=not changed)
 
 
-def _one_by_one(
+def _as_far_as_possible(
     apply: Callable[[Memory, Sequence[str], str], list[str]],
     memory: Memory, memory_ids: Sequence[str], tag: str,
 ) -> list[str]:  # fmt: skip
-    """Apply an action to each memory that still allows it; others stop no undo."""
-    changed = []
-    for memory_id in memory_ids:
-        try:
-            changed += apply(memory, [memory_id], tag)
-        except SlowwaveError:  # erased, or settled by a newer text
-            continue
-    return changed
+    """Apply an action to all memories; if one does not allow it any more, to each of the others."""
+    try:
+        return apply(memory, memory_ids, tag)
+    except SlowwaveError as error:  # erased, or settled by a newer text
+        if len(memory_ids) == 1:
+            LOG.info("An undo left %s unchanged: %s", memory_ids[0], error)
+            return []
+    return [
+        changed
+        for memory_id in memory_ids
+        for changed in _as_far_as_possible(apply, memory, [memory_id], tag)
+    ]
 
 
 def _of_files(memory: Memory, memory_ids: Sequence[str]) -> int:

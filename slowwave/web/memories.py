@@ -221,7 +221,7 @@ def save(request: PageRequest) -> Redirect:
     form = request.form
     fields = (form.get(name, "") for name in ("once", "title", "content", "type"))
     form_key = ids.digest(*fields) if form.get("once") else ""
-    if (answer := request.session.saves.get(form_key)) and _leads_on(request, answer[0]):  # a second click
+    if (answer := request.session.saves.get(form_key)) and _is_there(request, answer[0]):  # a second click
         return Redirect(*answer)
     label = {"source_kind": "manual"} if request.person else {}
     saved = request.memory.save(
@@ -234,7 +234,7 @@ def save(request: PageRequest) -> Redirect:
     return answer
 
 
-def _leads_on(request: PageRequest, address: str) -> bool:
+def _is_there(request: PageRequest, address: str) -> bool:
     """Whether the memory or note at an address is still there."""
     name = unquote(address.rpartition("/")[2])
     where, store = request.memory.tenant.mine(one_of("memory_id", [name])), request.memory.store

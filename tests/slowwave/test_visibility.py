@@ -157,8 +157,8 @@ def test_what_an_assistant_reads_names_no_hidden_memory(open_memory, hide):
     person = MemoryRequest(Caller("ada", "ada", "person"), memory)
 
     def named(request: MemoryRequest) -> bool:
-        told = [memory_history(request, old.memory_id).data, request.record(old.memory_id)]
-        return new.memory_id in str(told)
+        read = [memory_history(request, old.memory_id).data, request.record(old.memory_id)]
+        return new.memory_id in str(read)
 
     assert named(assistant)
     if hide == "secret":
@@ -178,18 +178,18 @@ def test_evidence_of_a_closed_version_stays_closed_when_another_text_is_opened(o
     assert new.outcome != "complement"
     assistant = MemoryRequest(Caller("ada", "ada", "assistant"), memory)
 
-    def told(viewer: str) -> str:
+    def shown_to(viewer: str) -> str:
         if viewer == "person":
             return str(titled(memory.home, "ada", memory.store.read("decisions", "true")).to_dicts())
         names = (old.memory_id, new.memory_id)
         return str([memory_history(assistant, name).data for name in names])
 
-    assert "977 pounds" in told("assistant")
-    assert "977 pounds" in told("person")
+    assert "977 pounds" in shown_to("assistant")
+    assert "977 pounds" in shown_to("person")
     memory.save(word, key="b", sensitivity="secret")
     memory.save("The pilot comes on board at the outer buoy.", key="b", sensitivity="internal")
-    assert "977 pounds" not in told("assistant")
-    assert "977 pounds" not in told("person")
+    assert "977 pounds" not in shown_to("assistant")
+    assert "977 pounds" not in shown_to("person")
     assert "977 pounds" in str(memory.history(new.memory_id))
     memory.save(word, key="b")
-    assert "977 pounds" in told("assistant")
+    assert "977 pounds" in shown_to("assistant")

@@ -425,9 +425,9 @@ def test_a_timeline_keeps_the_author_of_a_first_text(person, memory, site):
     site.with_token("claude").done("/save", content=LAMP, title="Lamp")
     one = memory.store.read("memories", "title = 'Lamp'")["memory_id"][0]
     person.done(f"/memory/{one}/correct", content=OTHER, title="Lamp")
-    told = words(person.text("/timeline"))
-    assert "new Lamp · claude" in told
-    assert "text changed Lamp · page" in told
+    page = words(person.text("/timeline"))
+    assert "new Lamp · claude" in page
+    assert "text changed Lamp · page" in page
 
 
 def test_a_bulk_action_on_more_notes_than_a_page_has_is_taken_back(person, memory):
@@ -485,15 +485,15 @@ def test_a_note_of_a_trusted_source_is_not_said_to_be_refused_later(person, memo
     person.done("/save", content="lol ok", title="Remark")
     (row,) = memory.quarantine()
     person.done(f"/quarantine/{row['quarantine_id']}/trust")
-    told = person.done("/save", content="ok lol fine", title="Another")
-    assert "A rule of a person lets in all notes of this source." in told
-    assert "nce it enforces" not in told
+    page = person.done("/save", content="ok lol fine", title="Another")
+    assert "A rule of a person lets in all notes of this source." in page
+    assert "nce it enforces" not in page
 
 
 def test_nothing_is_rolled_back_where_nothing_was_taught(person, memory):
     before = memory.learning.log(limit=None).height
-    told = person.done("/learning/roll-back", who="Ida", principal="nobody-such")
-    assert "Rolled back" not in told
+    page = person.done("/learning/roll-back", who="Ida", principal="nobody-such")
+    assert "Rolled back" not in page
     assert memory.learning.log(limit=None).height == before
 
 
@@ -534,12 +534,12 @@ def test_a_refused_note_is_written_again_under_its_key(person, memory):
     first = memory.save("ok", title="Short", key="remark", memory_type="decision", sensitivity="secret")
     (row,) = memory.quarantine()
     path = f"/quarantine/{row['quarantine_id']}"
-    told = person.done(f"{path}/rewrite", content="lol", title="Short")
-    assert "Not saved: the save gate refused it again" in told
+    page = person.done(f"{path}/rewrite", content="lol", title="Short")
+    assert "Not saved: the save gate refused it again" in page
     row = memory.quarantine()[0]
     path = f"/quarantine/{row['quarantine_id']}"
-    told = person.done(f"{path}/rewrite", content=LAMP, title="Lamp")
-    assert "Saved with your text." in told
+    page = person.done(f"{path}/rewrite", content=LAMP, title="Lamp")
+    assert "Saved with your text." in page
     record = memory.get(first.memory_id)
     assert (record.content, record.title) == (LAMP, "Lamp")
     assert (record.memory_type, record.sensitivity) == ("decision", "secret")
