@@ -160,7 +160,7 @@ def closing_entry(
 ) -> Entry | None:
     """Build the save that makes the last text of a source secret; None if nothing is open.
 
-    Its text was let in before, so it counts as released.
+    The save gate judges it like any version: where it refused the last text, the text before it is closed.
     """
     from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
 
@@ -172,15 +172,10 @@ def closing_entry(
         return None
     digest = ids.digest("closed", last.digest)
     digest = MOVED + digest if last.digest.startswith(MOVED) else digest
-    return replace(closed_copy(last), event_id=event_id, digest=digest, **circumstances)
-
-
-def closed_copy(entry: Entry) -> Entry:
-    """Build a save of the same text as secret; whoever uses it sets event id, moment and digest."""
-    from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY
-
-    payload = released({**entry.payload, SENSITIVITY: SENSITIVITIES[-1]})
-    return replace(entry, payload=payload, seq=None, ordered_at=None)
+    payload = {**last.payload, SENSITIVITY: SENSITIVITIES[-1]}
+    return replace(
+        last, payload=payload, event_id=event_id, digest=digest, seq=None, ordered_at=None, **circumstances
+    )
 
 
 def forget_entry(

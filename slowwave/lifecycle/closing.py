@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from slowwave.common import ids
 from slowwave.home.visibility import is_open
-from slowwave.journal.entry_builders import closed_copy
-from slowwave.journal.kinds.note import text_in
-from slowwave.notes.sensitivity import SENSITIVITY
+from slowwave.journal.kinds.note import released, text_in
+from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY
 from slowwave.quality.admission.types import RETIRED
 from slowwave.store.tenancy import within
 
@@ -51,10 +50,12 @@ def close_earlier_texts(space: Workspace, refused: Iterable[Entry]) -> list[Entr
             text = space.journal.get(ids.event_of(stored)) if is_older else None
             if text is None or text.kind != "save" or text_in(text.payload) is None:
                 continue
-            # Its digest is that of the refused file, so a scan does not read the file again.
+            # It was let in before, so it counts as released. Its digest is that of the refused file, so a scan
+            # does not read the file again.
             closed = replace(
-                closed_copy(text), event_id=ids.closing_event(version), occurred_at=entry.occurred_at,
-                principal=entry.principal, digest=entry.digest,
+                text, payload=released({**text.payload, SENSITIVITY: SENSITIVITIES[-1]}),
+                event_id=ids.closing_event(version), occurred_at=entry.occurred_at,
+                principal=entry.principal, digest=entry.digest, seq=None, ordered_at=None,
             )  # fmt: skip
             done += space.journal.append_next([closed], {})
     return done

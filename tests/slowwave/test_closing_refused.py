@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from slowwave.common import ids
 from slowwave.home.visibility import HIDDEN, Viewer
 from slowwave.lifecycle.closing import EARLIER_CLOSED
+from slowwave.lifecycle.write_path import apply
 from slowwave.memory import Memory
+from slowwave.vaults import vault
 
 TEXT = "Henrike keeps the spare key of the pump house under the third flower pot."
 OTHER = "The sluice at the northern gauge opens every April after the spring tide."
@@ -87,3 +90,24 @@ def test_a_forgotten_memory_comes_back_as_it_was_after_a_refused_open_version(me
     assert memory.save("ok", key="key").status == "quarantined"
     assert memory.unforget(name)
     assert found(memory) == [name]
+
+
+def test_a_file_that_cannot_be_read_and_says_secret_closes_the_stored_text(memory, tmp_path):
+    folder = tmp_path / "vault"
+    folder.mkdir()
+
+    def scan(text: str) -> None:
+        (folder / "key.md").write_text(text)
+        space = memory._space
+        source = vault.watch(memory.journal, "ada", folder, name="v", as_of=space.now(), principal="ida")
+        seen = memory.journal.read(kinds=["save"])["seq"].max() or 0
+        vault.scan(memory.journal, source, memory.settings.notes, as_of=space.now(), principal="ida")
+        new = memory.journal.read(kinds=["save"], after_seq=seen)["event_id"].to_list()
+        apply(space, memory.journal.entries(new).values())
+
+    scan(TEXT)
+    scan("ok")
+    scan("---\nsensitivity: secret\n---\n")
+    stored = memory.get(ids.memory_id("ada", "v/key.md"))
+    assert (stored.content.strip(), stored.sensitivity) == (TEXT, "secret")
+    assert [row["reasons"] for row in memory.quarantine()] == [["no_statement"]]
