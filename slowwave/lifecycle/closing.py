@@ -50,8 +50,8 @@ def close_earlier_texts(space: Workspace, refused: Iterable[Entry]) -> list[Entr
             text = space.journal.get(ids.event_of(stored)) if is_older else None
             if text is None or text.kind != "save" or text_in(text.payload) is None:
                 continue
-            # It was let in before, so it counts as released. Its digest is that of the refused file, so a scan
-            # does not read the file again.
+            # It was let in before, so it counts as released. Its digest is that of the refused file: a scan
+            # does not read that file again.
             closed = replace(
                 text, payload=released({**text.payload, SENSITIVITY: SENSITIVITIES[-1]}),
                 event_id=ids.closing_event(version), occurred_at=entry.occurred_at,
