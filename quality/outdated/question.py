@@ -16,6 +16,9 @@ TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
 _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NO_KEY = frozenset({""})
+MAX_WORDS = 65_536
+"""Maximum words with a cached key (count)."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NUMBERED = re.compile(r"\A\W*(?:(?:the|our|my|an?) )?[^\W\d_]+ (\d+) (?=[^\W\d_])", re.IGNORECASE)
 """Number in the name of what a statement is about, like that of "Chapter 3 has 24 pages"."""
@@ -136,7 +139,7 @@ class Question:
         return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1_024)
 def _question(text: str) -> Question:
     plain = _POLITE.sub("", text, count=1)
     many = _MANY.search(plain)
@@ -173,8 +176,21 @@ def numbers_in(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text))
 
 
-@lru_cache(maxsize=1_024)  # a passage is compared in many searches
+class _KeysOfWords(dict[str, str]):
+    """Keys of words as they are written, computed once; empty for words that say nothing."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= MAX_WORDS:
+            self.clear()
+        plain = word.casefold().replace("’", "'").removesuffix("'s")
+        key = self[word] = "" if len(plain) <= 1 or plain in IGNORED else word_key(plain)
+        return key
+
+
+_KEYS = _KeysOfWords()
+
+
+@lru_cache(maxsize=4_096)  # a passage is compared in many searches
 def asked_keys(question: str) -> frozenset[str]:
     """Return the keys of the content words of a question."""
-    words = (word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(question))
-    return frozenset(word_key(word) for word in words if len(word) > 1 and word not in IGNORED)
+    return frozenset(map(_KEYS.__getitem__, _WORD.findall(question))) - _NO_KEY

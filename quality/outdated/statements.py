@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -41,7 +41,11 @@ class Statements:
 
 
 def statements_of(
-    text: str, asked: Set[str] = frozenset(), *, changes: bool = False, counted: Set[str] = frozenset()
+    text: str,
+    asked: frozenset[str] = frozenset(),
+    *,
+    changes: bool = False,
+    counted: frozenset[str] = frozenset(),
 ) -> Statements:
     """Return the values of a text.
 
@@ -57,8 +61,8 @@ def statements_of(
         tuple(
             value
             for sentence, lowered in sentences
-            if (not begins or any(begin in lowered for begin in begins))
-            and (not changes or _has_change(lowered) or any(count in lowered for count in counts))
+            if (not begins or any(map(lowered.__contains__, begins)))
+            and (not changes or _has_change(lowered) or any(map(lowered.__contains__, counts)))
             for value in values_of(sentence)
         ),
         speaker,
@@ -75,8 +79,9 @@ def sentences_with_values(text: str) -> list[str]:
     return [sentence for sentence, _ in _sentences(text)[1] if values_of(sentence)]
 
 
-def _begins(keys: Set[str]) -> list[str]:
-    return [key[: max(3, len(key) - 1)] for key in keys]
+@lru_cache(maxsize=1_024)
+def _begins(keys: frozenset[str]) -> tuple[str, ...]:
+    return tuple(key[: max(3, len(key) - 1)] for key in keys)
 
 
 @lru_cache(maxsize=16_384)
@@ -85,7 +90,7 @@ def _has_change(lowered: str) -> bool:
     return not CHANGES.isdisjoint(words)
 
 
-def may_tell_more(texts: Sequence[str], asked: Set[str], *, counts: bool) -> list[bool]:
+def may_tell_more(texts: Sequence[str], asked: frozenset[str], *, counts: bool) -> list[bool]:
     """Return of each text whether it may say that what is asked changed.
 
     Args:

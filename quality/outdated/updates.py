@@ -136,9 +136,11 @@ def first_newer(
         near: Passages of others.
         about: Keys of words of which each question has one; empty: any question.
     """
-    if not own or not near:
+    first = min(map(order_in_time, own), default=None)
+    later = [passage for passage in near if first is not None and order_in_time(passage) > first]
+    if not later:
         return None
-    passages = [*own, *near]
+    passages = [*own, *later]
     asked = dict.fromkeys(said for passage in own for said in _questions(passage))
     newer = (
         next_value(own[0].memory_id, Question.answered_by(said), passages)
