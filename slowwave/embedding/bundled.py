@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -21,6 +21,7 @@ BGE = "bge-small-en-v1.5"
 _DIMENSION = 384
 _MAX_TOKENS = 512
 _SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
+_LOADING = Lock()
 _QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 
 
@@ -41,8 +42,6 @@ class BundledEmbedder:
     def __init__(self, settings: EmbeddingSettings) -> None:
         self._settings = settings
         self._folder = _bundled_folder()
-        self._loading = Lock()
-        self._model: OnnxModel | None = None
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Return vectors of the texts."""
@@ -63,16 +62,21 @@ class BundledEmbedder:
 
     def knows(self, text: str) -> float:
         """Return the model's language coverage of a text, in [0, 1]."""
-        return coverage(self._loaded().tokenizer, text)
+        return coverage(_loaded(self._folder).tokenizer, text)
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
-        return self._loaded().run([(text,) for text in texts])[:, 0]
+        return _loaded(self._folder).run([(text,) for text in texts])[:, 0]
 
-    def _loaded(self) -> OnnxModel:
-        with self._loading:
-            if self._model is None:
-                self._model = OnnxModel(self._folder, max_tokens=_MAX_TOKENS)
-            return self._model
+
+def _loaded(folder: Path) -> OnnxModel:
+    """Load the model once; all homes of a process share it."""
+    with _LOADING:
+        return _model_of(folder)
+
+
+@cache
+def _model_of(folder: Path) -> OnnxModel:
+    return OnnxModel(folder, max_tokens=_MAX_TOKENS)
 
 
 def verify_bundled() -> Path:

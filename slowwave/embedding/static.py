@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,16 @@ def unchanged_logging() -> Iterator[None]:
         root.handlers[:] = handlers
 
 
+@cache
+def _loaded() -> Any:  # noqa: ANN401 - wordllama inference object
+    """Load the model; all homes of a process share it."""
+    with unchanged_logging():
+        import wordllama
+
+    folder = Path(wordllama.__file__).parent
+    return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+
+
 class WordLlamaEmbedder:
     """256-number model of the wordllama wheel."""
 
@@ -38,17 +48,10 @@ class WordLlamaEmbedder:
     def __init__(self, _settings: EmbeddingSettings) -> None:
         """Accept the settings of every model; this one needs none."""
 
-    @cached_property
-    def _model(self) -> Any:  # noqa: ANN401 - wordllama inference object
-        with unchanged_logging():
-            import wordllama
-
-        folder = Path(wordllama.__file__).parent
-        return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
-
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Return vectors of the texts; a blank text, for which the model returns NaN, gets zeros."""
-        return in_batches(texts, self._model.embed, dimension=self.dimension, size=_BATCH, progress=progress)
+        embed = _loaded().embed
+        return in_batches(texts, embed, dimension=self.dimension, size=_BATCH, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query; the model embeds queries like documents."""
@@ -57,4 +60,4 @@ class WordLlamaEmbedder:
 
     def knows(self, text: str) -> float:
         """Return the model's language coverage of a text, in [0, 1]."""
-        return coverage(self._model.tokenizer, text)
+        return coverage(_loaded().tokenizer, text)

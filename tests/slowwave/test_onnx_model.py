@@ -126,7 +126,7 @@ def test_pairs_have_the_scores_that_fastembed_gives():
 @pytest.mark.parametrize("threads", [0, 1, 8])
 def test_a_session_has_no_threads_and_does_not_wait_awake(threads):
     embedder = load_embedder(EmbeddingSettings(threads=threads))
-    options = embedder._loaded().session.get_session_options()
+    options = bundled._loaded(embedder._folder).session.get_session_options()
     for given in (options, session_options()):
         assert (given.intra_op_num_threads, given.inter_op_num_threads) == (1, 1)
         assert given.execution_mode == onnxruntime.ExecutionMode.ORT_SEQUENTIAL
@@ -135,6 +135,7 @@ def test_a_session_has_no_threads_and_does_not_wait_awake(threads):
 
 def test_threads_that_ask_at_once_share_one_model(monkeypatch):
     loads = []
+    bundled._model_of.cache_clear()
     monkeypatch.setattr(
         bundled, "OnnxModel", lambda *given, **named: loads.append(given) or OnnxModel(*given, **named)
     )
