@@ -36,7 +36,7 @@ WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = frozenset({"python", "polars", "lancedb"})
 DAYS_AT_ONCE = 90
 """Days of a range held in memory together. Each such batch is one commit and builds on the previous one."""
-ROWS_AT_ONCE = 300_000
+ROWS_AT_ONCE = 250_000
 """Input rows per batch, used instead of days where row counts are known. A day is never split."""
 ROWS = "dagster/partition_row_count"
 """Metadata key under which Dagster's page shows the rows of a partition."""

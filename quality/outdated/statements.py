@@ -74,6 +74,11 @@ def may_have_value(sentence: str) -> bool:
     return _FIGURE.search(sentence) is not None or not _VALUE_WORDS.isdisjoint(_IN_WORDS.findall(sentence))
 
 
+def may_have_values(text: str) -> bool:
+    """Whether a text has sentences that may have values."""
+    return bool(_sentences(text)[1])
+
+
 def sentences_with_values(text: str) -> list[str]:
     """Return the sentences of a text that have a value."""
     return [sentence for sentence, _ in _sentences(text)[1] if values_of(sentence)]

@@ -16,7 +16,12 @@ from slowwave.quality.outdated.announced import announces_change, are_apart, say
 from slowwave.quality.outdated.question import Question, asked_keys, numbers_in
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
-from slowwave.quality.outdated.statements import Statements, sentences_with_values, statements_of
+from slowwave.quality.outdated.statements import (
+    Statements,
+    may_have_values,
+    sentences_with_values,
+    statements_of,
+)
 from slowwave.quality.outdated.tokens import tokens_of
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
@@ -108,7 +113,12 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     says of its subject.
     """
     subject = question.subject
-    about = [one for one in passages if _is_about(subject, asked_keys(f"{one.title} {one.text}"))]
+    comparable = [one for one in passages if is_note(one.text) or may_have_values(one.text)]
+    about = [
+        one
+        for one in (comparable if len(comparable) > 1 else ())
+        if _is_about(subject, asked_keys(f"{one.title} {one.text}"))
+    ]
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
