@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -300,10 +301,9 @@ _DAY = (pl.col("decided_at") - pl.duration(microseconds=1)).dt.strftime("%Y-%m-%
 
 
 def _promotion_rows(namespace: str, news: Sequence[Promotion], schema: pl.Schema) -> pl.DataFrame:
-    columns = {
-        name: pl.Series([getattr(promotion, name) for promotion in news], dtype=schema[name])
-        for name in Promotion.__slots__
-    }
+    names = Promotion.__slots__
+    values = zip(*map(attrgetter(*names), news), strict=True) if news else [()] * len(names)
+    columns = [pl.Series(name, own, schema[name]) for name, own in zip(names, values, strict=True)]
     rows = pl.DataFrame(columns).with_columns(day=_DAY, namespace=pl.lit(namespace))
     return rows.with_columns(promotion_id=pl.concat_str("day", pl.lit(":"), "memory_id")).select(list(schema))
 
@@ -332,13 +332,16 @@ def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Calla
 
     def own_tier(name: str, day: str) -> str:
         name = name.partition(BEHIND)[0]
-        _, act, tier = next(
-            (row for row in reversed(history.get(name, [])) if row[0] <= day), ("", "forget", "")
-        )
+        for since, act, tier in reversed(history.get(name, ())):
+            if since <= day:
+                return "" if act == "forget" or is_superseded(name, day) else tier
+        return ""
+
+    def is_superseded(name: str, day: str) -> bool:
+        spans = superseded_spans.get(name)
+        if not spans:
+            return False
         end = day_end(day)
-        out = any(
-            since < end and (until is None or until >= end) for since, until in superseded_spans.get(name, ())
-        )
-        return "" if act == "forget" or out else tier
+        return any(since < end and (until is None or until >= end) for since, until in spans)
 
     return own_tier
