@@ -17,8 +17,8 @@ from slowwave.home.processing_watermarks import faults
 from slowwave.home.workspace import Workspace
 from slowwave.lifecycle.gate_notes import judged_notes
 from slowwave.lifecycle.pending_decisions import waiting
-from slowwave.lifecycle.quarantine import HELD
 from slowwave.maintenance.stale_partitions import over, partitions, stale_partitions
+from slowwave.quality.admission.statuses import HELD
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.scoring.measures import NDCG
 from slowwave.store import one_of

@@ -8,12 +8,9 @@ import numpy as np
 
 from slowwave.quality.admission.labels import apart, different_types, unite, weaker
 from slowwave.quality.admission.memories import BatchMemories, merge_lines
+from slowwave.quality.admission.statuses import EXACT_DUPLICATE, LIVE, MERGED, NEAR_DUPLICATE
 from slowwave.quality.admission.types import (
     A_PERSON_DECIDES,
-    EXACT_DUPLICATE,
-    LIVE,
-    MERGED,
-    NEAR_DUPLICATE,
     AdmissionContext,
     AdmissionDecision,
     AdmissionRecord,

@@ -12,10 +12,8 @@ from dataclasses import replace
 
 from slowwave.quality.admission.decide import Decider
 from slowwave.quality.admission.memories import BatchMemories
+from slowwave.quality.admission.statuses import MERGED, RETIRED, SUPERSEDED
 from slowwave.quality.admission.types import (
-    MERGED,
-    RETIRED,
-    SUPERSEDED,
     AdmissionContext,
     AdmissionDecision,
     AdmissionRecord,

@@ -13,10 +13,8 @@ from itertools import islice
 import numpy as np
 
 from slowwave.quality.admission.labels import Labels, WeighedMemory, unite
+from slowwave.quality.admission.statuses import LIVE, MERGED, SUPERSEDED
 from slowwave.quality.admission.types import (
-    LIVE,
-    MERGED,
-    SUPERSEDED,
     AdmissionContext,
     AdmissionDecision,
     AdmissionRecord,

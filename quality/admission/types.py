@@ -10,17 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from slowwave.quality.admission.labels import Labels
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, LIVE
 from slowwave.quality.neighbours import Neighbours
 from slowwave.quality.reconsolidation import Policy, Thresholds
 
 Vector = npt.NDArray[np.float32]
 Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
 Turn = tuple[int, str, str]
-EXACT_DUPLICATE = "exact_duplicate"
-NEAR_DUPLICATE = "near_duplicate"
 A_PERSON_DECIDES = "a person has to decide"
-DEFAULT_SENSITIVITY = "internal"
-LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
 
 # Reasons why a decision no longer holds: a text changed, a memory was forgotten, an older note came late,
 # a person undid or accepted it, or the sensitivities differ.

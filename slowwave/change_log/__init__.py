@@ -5,7 +5,14 @@ chunks follow from the texts. So lost tables are restored row by row, even if se
 changed since, and no nightly job runs again.
 """
 
+from typing import TYPE_CHECKING
+
 from slowwave.change_log.recorder import Recorder, backfill_existing
-from slowwave.change_log.replay import replayed
+from slowwave.scoring.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from slowwave.change_log.replay import replayed
+
+__getattr__ = lazy_exports(__name__, {"replay": "replayed"})
 
 __all__ = ["Recorder", "backfill_existing", "replayed"]

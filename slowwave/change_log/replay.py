@@ -13,7 +13,7 @@ from slowwave.common import ids, progress
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, RECORD
 from slowwave.journal.kinds.erasure import is_erased
-from slowwave.quality.admission.types import RETIRED
+from slowwave.quality.admission.statuses import RETIRED
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal

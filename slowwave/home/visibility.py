@@ -20,7 +20,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal.kinds.search import shown_rows
-from slowwave.quality.admission.types import RETIRED
+from slowwave.quality.admission.statuses import RETIRED
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.store.frames import one_of
 from slowwave.store.tenancy import within

@@ -36,7 +36,7 @@ from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.erasure_tombstones import erased_name
 from slowwave.journal.kinds.note import text_in
 from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
-from slowwave.quality.admission.types import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIVE, MERGED
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIVE, MERGED
 from slowwave.store import one_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from slowwave.common import ids
 from slowwave.index.incremental import GrowingMatrix, IncrementalTableCache, rows_of
-from slowwave.quality.admission.types import DEFAULT_SENSITIVITY, LIVE, RETIRED
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, LIVE, RETIRED
 from slowwave.quality.neighbours import EXCLUDED
 from slowwave.store import Store
 

@@ -13,7 +13,7 @@ from slowwave.common import ids
 from slowwave.home.visibility import is_open
 from slowwave.journal.kinds.note import released, text_in
 from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY
-from slowwave.quality.admission.types import RETIRED
+from slowwave.quality.admission.statuses import RETIRED
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import orjson
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.journal.kinds.note import text_in
-from slowwave.lifecycle.quarantine import HELD
+from slowwave.quality.admission.statuses import HELD
 from slowwave.quality.titles import from_first_words
 from slowwave.store import one_of
 

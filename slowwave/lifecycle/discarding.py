@@ -14,7 +14,8 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.journal import payload_of
 from slowwave.journal.entry import DISCARD
 from slowwave.journal.entry_builders import discard_entry
-from slowwave.lifecycle.quarantine import DISCARDED, HELD, held, label_of, listed, of_vaults, redacted
+from slowwave.lifecycle.quarantine import held, label_of, listed, of_vaults, redacted
+from slowwave.quality.admission.statuses import DISCARDED, HELD
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant

@@ -15,7 +15,7 @@ from slowwave.lifecycle.closing import closes
 from slowwave.lifecycle.reading import record_of
 from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY
 from slowwave.quality.admission.labels import Labels
-from slowwave.quality.admission.types import RETIRED
+from slowwave.quality.admission.statuses import RETIRED
 from slowwave.store import one_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from slowwave.quality.admission.types import LIVE
+from slowwave.quality.admission.statuses import LIVE
 from slowwave.store import one_of, quote
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, redact, sensitivities
 from slowwave.journal.entry_builders import KEYLESS
 from slowwave.lifecycle.places import with_places
+from slowwave.quality.admission.statuses import DISCARDED, HELD, RESOLVED
 from slowwave.store import Store, one_of, quote
 from slowwave.store.tenancy import within
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry, Journal
 
-HELD, RESOLVED, DISCARDED = "held", "resolved", "discarded"
 REFUSED = one_of("status", [HELD, DISCARDED])
 """Filter of notes that neither a release nor a newer text has settled."""
 MAX_FILES = 10

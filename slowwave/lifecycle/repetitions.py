@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.home.visibility import open_rows
-from slowwave.lifecycle.quarantine import HELD, label_of, redacted
+from slowwave.lifecycle.quarantine import label_of, redacted
+from slowwave.quality.admission.statuses import HELD
 from slowwave.store import one_of, quote
 from slowwave.store.tenancy import within
 

@@ -14,7 +14,7 @@ from slowwave.errors import ArgumentError
 from slowwave.home.visibility import Viewer, assistant_rows, open_rows, redact
 from slowwave.journal.kinds.note import is_released
 from slowwave.lifecycle.newer_values import newer_values
-from slowwave.quality.admission.types import RETIRED
+from slowwave.quality.admission.statuses import RETIRED
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant

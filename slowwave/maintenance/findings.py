@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.common.pluralize import counted
 from slowwave.notes.fields import CREATED_INVALID, DAMAGED, LEFT_OUT
-from slowwave.quality.admission.types import RETIRED
+from slowwave.quality.admission.statuses import RETIRED
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:

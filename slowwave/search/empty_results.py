@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from slowwave.common.pluralize import counted
 from slowwave.errors import NotFoundError
 from slowwave.journal.entry import SOURCE_KINDS
-from slowwave.lifecycle.quarantine import HELD
-from slowwave.quality.admission.types import LIVE
+from slowwave.quality.admission.statuses import HELD, LIVE
 from slowwave.search.filters import Filters
 from slowwave.search.signals import condition, signals_in
 from slowwave.store import quote

@@ -12,7 +12,7 @@ from slowwave.common.search_request import LABELS, MOMENT, SEARCH_ARGUMENTS, Sea
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.tiers import tier_filter
 from slowwave.home.visibility import open_where
-from slowwave.quality.admission.types import LIVE, SUPERSEDED
+from slowwave.quality.admission.statuses import LIVE, SUPERSEDED
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.store import one_of, quote
 from slowwave.store.tenancy import within

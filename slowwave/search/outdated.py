@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 import pyarrow as pa
 
-from slowwave.quality.admission.types import SUPERSEDED
+from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date

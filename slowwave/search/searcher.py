@@ -28,7 +28,7 @@ from slowwave.home.channels import channels_in
 from slowwave.index.channels import DIGITS, Channels, Hits
 from slowwave.learning.active_boosts import learned_boost
 from slowwave.learning.search_keys import LedTo
-from slowwave.quality.admission.types import SUPERSEDED
+from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.updates import Outdated
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases

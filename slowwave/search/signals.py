@@ -20,7 +20,7 @@ from slowwave.index.table_cache import TableCache
 from slowwave.learning.active_boosts import LearnedTriggers, SearchKeys, learned_triggers, search_keys
 from slowwave.learning.search_keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
-from slowwave.quality.admission.types import LIVE, MERGED, SUPERSEDED
+from slowwave.quality.admission.statuses import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
 from slowwave.scoring.ranking.aliases import AliasIndex, AliasMatch
 from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.index.table_cache import TableCache
-from slowwave.quality.admission.types import NEAR_DUPLICATE
+from slowwave.quality.admission.statuses import NEAR_DUPLICATE
 from slowwave.quality.titles import is_from_first_words
 from slowwave.store import Store
 from slowwave.store.tenancy import within

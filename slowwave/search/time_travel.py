@@ -24,7 +24,7 @@ from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.lifecycle.past.events import events_until
 from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
-from slowwave.quality.admission.types import MERGED
+from slowwave.quality.admission.statuses import MERGED
 from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking.aliases import AliasMatch
 from slowwave.search.searcher import Searcher

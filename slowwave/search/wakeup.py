@@ -15,7 +15,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import CONFIDENCE_LABELS
-from slowwave.lifecycle.quarantine import RESOLVED
+from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
 from slowwave.scoring.ranking.wakeup import (
     SECTIONS,

@@ -24,18 +24,11 @@ from slowwave.lifecycle.browse import (
     facets,
 )
 from slowwave.lifecycle.newer_values import newer_values
-from slowwave.lifecycle.quarantine import (
-    HELD,
-    NothingToReleaseError,
-    file_of,
-    held,
-    label_of,
-    redacted,
-    release_id,
-)
+from slowwave.lifecycle.quarantine import NothingToReleaseError, file_of, held, label_of, redacted, release_id
 from slowwave.lifecycle.refusals import senders
 from slowwave.lifecycle.tagging import change_tag, checked_tag
 from slowwave.memory import Memory
+from slowwave.quality.admission.statuses import HELD
 from slowwave.web.request import (
     PAGE,
     Download,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from slowwave.evaluation.judging.active_sampling import ShownPair, pairs_for, worth_judging
 from slowwave.evaluation.judging.labels import known_memories
 from slowwave.lifecycle.pending_decisions import waiting
-from slowwave.lifecycle.quarantine import HELD
+from slowwave.quality.admission.statuses import HELD
 from slowwave.serving.caller import Caller
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from slowwave.home.visibility import HIDDEN, is_open, open_rows
 from slowwave.journal.kinds.note import text_in
 from slowwave.lifecycle.correcting import refused_file, rewriting
 from slowwave.lifecycle.decisions import get_decision
-from slowwave.lifecycle.quarantine import DISCARDED, HELD, file_of, held, label_of, listed, without_text
+from slowwave.lifecycle.quarantine import file_of, held, label_of, listed, without_text
 from slowwave.lifecycle.refusals import repeated_memory, senders
 from slowwave.lifecycle.trusted_sources import trust, trusted_sources, untrust
+from slowwave.quality.admission.statuses import DISCARDED, HELD
 from slowwave.views.decisions import outcome_of
 from slowwave.views.differences import Piece, apart
 from slowwave.views.gate_text import words_of

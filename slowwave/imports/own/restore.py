@@ -22,7 +22,7 @@ from slowwave.journal.erasure_tombstones import erased_name
 from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.lifecycle.reconcile import delete_chunks, differences, reconcile
 from slowwave.maintenance.rebuild.texts import embedded
-from slowwave.quality.admission.types import MERGED
+from slowwave.quality.admission.statuses import MERGED
 from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:

@@ -34,13 +34,8 @@ from slowwave.lifecycle.admission.rows import (
 from slowwave.lifecycle.admission.writing import AdmissionReport, log, write
 from slowwave.lifecycle.quarantine import hold, settle_held
 from slowwave.quality.admission.state_machine import admit, reconsider
-from slowwave.quality.admission.types import (
-    LIVE,
-    AdmissionAct,
-    AdmissionDecision,
-    AdmissionPolicy,
-    AdmissionResult,
-)
+from slowwave.quality.admission.statuses import LIVE
+from slowwave.quality.admission.types import AdmissionAct, AdmissionDecision, AdmissionPolicy, AdmissionResult
 from slowwave.quality.neighbours import Neighbours, coded
 from slowwave.store.vectors import mean_vectors
 

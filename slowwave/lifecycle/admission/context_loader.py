@@ -16,14 +16,10 @@ from slowwave.index.table_cache import TableCache
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record
-from slowwave.lifecycle.quarantine import HELD, REFUSED, without_original
+from slowwave.lifecycle.quarantine import REFUSED, without_original
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, HELD, LIVE, MERGED, RETIRED, SUPERSEDED
 from slowwave.quality.admission.types import (
     ACCEPTED,
-    DEFAULT_SENSITIVITY,
-    LIVE,
-    MERGED,
-    RETIRED,
-    SUPERSEDED,
     UNDONE_BY_HAND,
     AdmissionAct,
     AdmissionContext,

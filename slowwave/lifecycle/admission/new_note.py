@@ -26,12 +26,8 @@ from slowwave.lifecycle.admission.writing import (
     report_of,
 )
 from slowwave.quality.admission.state_machine import admit
-from slowwave.quality.admission.types import (
-    DEFAULT_SENSITIVITY,
-    AdmissionAct,
-    AdmissionPolicy,
-    AdmissionResult,
-)
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY
+from slowwave.quality.admission.types import AdmissionAct, AdmissionPolicy, AdmissionResult
 from slowwave.store import staging
 from slowwave.store.vectors import mean_rows
 

@@ -12,13 +12,8 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.journal.entry_builders import KEYLESS
 from slowwave.quality.admission.labels import LABELS
-from slowwave.quality.admission.types import (
-    DEFAULT_SENSITIVITY,
-    LIVE,
-    RETIRED,
-    AdmissionRecord,
-    MemoryChange,
-)
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, LIVE, RETIRED
+from slowwave.quality.admission.types import AdmissionRecord, MemoryChange
 from slowwave.scoring.days import to_microseconds
 from slowwave.scoring.feedback.promotion import effective_tier
 from slowwave.store.labels import labels_of, with_united

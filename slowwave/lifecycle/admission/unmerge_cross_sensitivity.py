@@ -17,12 +17,8 @@ from slowwave.lifecycle.admission.context_loader import ContextLoader
 from slowwave.lifecycle.admission.rows import RECORD
 from slowwave.lifecycle.admission.writing import TIME, write
 from slowwave.quality.admission.state_machine import admit
-from slowwave.quality.admission.types import (
-    DEFAULT_SENSITIVITY,
-    DIFFERENT_SENSITIVITY,
-    AdmissionAct,
-    AdmissionPolicy,
-)
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY
+from slowwave.quality.admission.types import DIFFERENT_SENSITIVITY, AdmissionAct, AdmissionPolicy
 from slowwave.quality.neighbours import Neighbours
 from slowwave.store import Store, one_of
 

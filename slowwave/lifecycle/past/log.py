@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.lifecycle.past.events import PastEvent
-from slowwave.lifecycle.quarantine import RESOLVED
+from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.admission.types import CHANGED, REORDERED, AdmissionDecision
 
 DECISION = (

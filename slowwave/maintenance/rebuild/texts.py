@@ -9,7 +9,7 @@ import polars as pl
 from slowwave.common import progress
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.ingest_pipeline import labelled
-from slowwave.quality.admission.types import MERGED
+from slowwave.quality.admission.statuses import MERGED
 from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:
