@@ -32,6 +32,7 @@ import numpy as np
 import polars as pl
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, MCPError
+from undrawn import undrawn
 
 import slowwave
 from slowwave import embedding
@@ -183,6 +184,7 @@ def pinned(home: Path) -> Iterator[Pins]:
         patch.object(embedding, "load_embedder", load_embedder),
         patch.object(uuid, "uuid4", uuid4),
         patch.object(secrets, "token_hex", token_hex),
+        undrawn(),
     ):
         for one in modules:
             one.datetime = fake

@@ -25,10 +25,10 @@ from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool, SingletonThreadPool
+from undrawn import undrawn
 
 from slowwave.orchestration import cli, run_nightly
 from slowwave.settings import Settings, load
-from slowwave.views import cycle_plots, plots
 
 _create = sql.create_engine
 _make = cli.dagster_home
@@ -46,10 +46,7 @@ def _quick_nights(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 def quick_nights(factory: pytest.TempPathFactory, *, pictures: bool = False) -> Iterator[None]:
     """For a fixture that runs nights before the tests of its file."""
     keep_connections()
-    with pytest.MonkeyPatch.context() as patched:
-        for module in () if pictures else (plots, cycle_plots):
-            for name in ("picture", "nothing"):
-                patched.setattr(module, name, lambda *_: b"<svg/>")
+    with nullcontext() if pictures else undrawn(), pytest.MonkeyPatch.context() as patched:
         for module in (cli, run_nightly):
             patched.setattr(module, "dagster_home", partial(_dagster_home, factory))
         # What runs print is in their files; four processes would show it here, too.
