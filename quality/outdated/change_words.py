@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Set
 from typing import Final
@@ -55,6 +56,28 @@ CHANGING: Final = frozenset(
     for word in phrase.split()
 )
 """Keys of words of change."""
+
+
+_VERBS = [re.escape(word) for word in sorted(TABLES["verbs"], key=len, reverse=True) if " " not in word]
+_UNCHANGED = re.compile(
+    rf" (?:(?:not|never|cannot|nicht|nie|nobody|almost|nearly|beinahe|fast)|\S+n't)"
+    rf" (?:(?!but |sondern |only |just |nur |, )\S+ ){{0,4}}?(?:{'|'.join(_VERBS)}) "
+)
+_AFTER_ALL = re.compile(r" (?:after all|anymore|any more|any longer|nicht mehr) ")
+_PASSING = re.compile(
+    r" (?:only|just) (?:for )?(?:today|tonight|tomorrow|this) "
+    r"| (?:will|wird|werden|starting|from|ab) .*(?:next (?:year|month)|nächste[ns]? (?:jahr|monat)) "
+)
+
+
+def changes_nothing(spaced: str) -> bool:
+    """Whether a sentence denies a change, or is of one that passes or is far ahead.
+
+    Args:
+        spaced: Its words in lower case, with a space before and behind each.
+    """
+    is_denied = _UNCHANGED.search(spaced) is not None and not _AFTER_ALL.search(spaced)
+    return is_denied or _PASSING.search(spaced) is not None
 
 
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:

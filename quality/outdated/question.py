@@ -11,6 +11,7 @@ from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.announced import AskedWords, asked_words
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, IGNORED
+from slowwave.quality.outdated.values import numbers_in
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
@@ -19,9 +20,8 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NO_KEY = frozenset({""})
 MAX_WORDS = 65_536
 """Maximum words with a cached key (count)."""
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NUMBERED = re.compile(r"\A\W*(?:(?:the|our|my|an?) )?[^\W\d_]+ (\d+) (?=[^\W\d_])", re.IGNORECASE)
-"""Number in the name of what a statement is about, like that of "Chapter 3 has 24 pages"."""
+_NUMBERED = re.compile(r"\A\W*(?:(?:the|our|my|an?) )?[^\W\d_]+ (\d+|[A-HJ-Z]) (?=[^\W\d_])", re.IGNORECASE)
+"""Number or letter in the name of what a statement is about: "Chapter 3 has 24 pages"."""
 _COUNT = re.compile(
     r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
     r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
@@ -102,7 +102,7 @@ class Question:
         counted: Keys of what it counts: "open issues" in "how many open issues are there".
         kinds: Kinds of values that may answer it; empty if it does not ask for a value that holds now.
         is_present: Whether it asks what holds now rather than what has happened.
-        digits: Numbers in digits.
+        digits: Numbers in digits, and single letters.
         asked: Words for its subject, by which short notes are compared.
     """
 
@@ -169,11 +169,6 @@ def _kinds(text: str) -> frozenset[str]:
         return TIMES | {"statement"}
     bare = len(text.split()) <= _BARE
     return ANY if (_WHAT.search(text) or bare) and not _ADVICE.search(text) else frozenset()
-
-
-def numbers_in(text: str) -> frozenset[str]:
-    """Return the numbers in digits of a text."""
-    return frozenset(_NUMBER.findall(text))
 
 
 class _KeysOfWords(dict[str, str]):

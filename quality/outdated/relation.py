@@ -33,7 +33,7 @@ def may_replace(value: Value, question: Question, *, near: bool = True) -> bool:
         question: Of the search.
         near: Whether the text is among the best of the search.
     """
-    if value.is_former:
+    if value.is_former or value.is_unsettled:
         return False
     if value.kind == "statement":
         changes = bool(value.cue) or (near and value.sentence.is_plain)

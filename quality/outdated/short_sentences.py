@@ -10,7 +10,7 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, WEEKDAY_KEYS
-from slowwave.quality.outdated.change_words import FRAMES, FUNCTION, TABLES, content_key
+from slowwave.quality.outdated.change_words import FRAMES, FUNCTION, TABLES, changes_nothing, content_key
 
 MAX_CHARACTERS = 300
 """Length of a text that counts as a short note (characters)."""
@@ -91,7 +91,7 @@ class ShortSentence:
         of_listener: Whether it names the listener.
         of_others: Whether it names others by a pronoun.
         is_question: Whether it ends as a question.
-        is_unsure: Whether it says what may happen.
+        is_unsure: Whether it says what may happen, or that nothing has changed.
         is_more: Whether it adds to what was said before.
         is_negated: Whether it denies or ends something.
         is_provisional: Whether its value is expected to change, as in "so far".
@@ -227,7 +227,8 @@ def sentence_of(text: str) -> ShortSentence:
         of_listener=not TABLES["listener"].isdisjoint(low),
         of_others=not TABLES["others"].isdisjoint(low),
         is_question=text.rstrip().endswith("?"),
-        is_unsure=not (TABLES["unsure"] - ({"may"} if "date" in kinds else set())).isdisjoint(low),
+        is_unsure=not (TABLES["unsure"] - ({"may"} if "date" in kinds else set())).isdisjoint(low)
+        or changes_nothing(spaced),
         is_more=not TABLES["more"].isdisjoint(low),
         is_negated=bool(_NEGATED.search(spaced)),
         is_provisional=_has(spaced, low, TABLES["provisional"]),

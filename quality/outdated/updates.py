@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
-from slowwave.quality.outdated.question import Question, asked_keys, numbers_in
+from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import (
@@ -23,9 +23,11 @@ from slowwave.quality.outdated.statements import (
     statements_of,
 )
 from slowwave.quality.outdated.tokens import tokens_of
-from slowwave.quality.outdated.values import Value
+from slowwave.quality.outdated.values import Value, numbers_in
 from slowwave.quality.titles import is_from_first_words
 
+MAX_VALUES = 12
+"""Values of a passage that are compared with those of another (count)."""
 _HEAD = re.compile(
     r"""\A\s*(?:\[(?P<stamp>[^\]\n]{4,40})\]
     |(?:(?:as\ of|since|update|updated|stand|ab)\b[\s:,]*)?
@@ -69,7 +71,7 @@ class DatedPassage:
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether the text is of a day to come, so that it replaces nothing yet."""
-        return (self.said_at or now) > now
+        return self.moment > now
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +265,15 @@ def _replaced_values(
     for near, ones in ((True, passages), (False, further)):
         for passage in ones:
             found = statements_of(passage.text, question.keys, changes=not near, counted=question.counted)
-            about = [value for value in found.values if not question.keys.isdisjoint(value.about)]
+            about = [value for value in found.values if not question.keys.isdisjoint(value.about)][
+                :MAX_VALUES
+            ]
             ended = {value.kind for value in found.values if value.is_former}  # what it replaces
             news = [
                 value
                 for value in about
                 if may_replace(value, question, near=near) or (value.kind in ended and not value.is_former)
-            ]
+            ][:MAX_VALUES]
             if about if near else news:
                 one = _Compared(passage, found, about if near else [], news)
                 groups[passage.sensitivity].append(one)
@@ -315,11 +319,9 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
         _one_subject(older.passage, newer.passage) or _is_named(older.passage, newer.passage)
     ):
         return False
-    hits = [pair for pair in pairs if replaces(*pair, older.found, newer.found, question)]
-    if not hits:
-        return False
+    hits = (pair for pair in pairs if replaces(*pair, older.found, newer.found, question))
     if newer.about:
-        return True
+        return any(hits)
     whole = statements_of(newer.passage.text, question.keys)
     return any(replaces(*pair, older.found, whole, question) for pair in hits)
 

@@ -10,9 +10,14 @@ from itertools import pairwise
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.outdated.change_words import TABLES as ANNOUNCING
+from slowwave.quality.outdated.change_words import changes_nothing
 from slowwave.quality.outdated.tokens import MONTH_KEYS, PHRASES, TABLES, ValueToken, is_former, tokens_of
 
+UNSURE: Final = ANNOUNCING["unsure"]
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBERED = re.compile(rf"{DIGITS.pattern}|(?<=\w )[A-HJ-Z]\b(?![.'’&])")
+"""Numbers, and letters that tell things apart, as in "team B"."""
 WINDOW = 14  # words before and after a value that say what it is about
 _NOUN = 3  # most words after a number that are its noun
 STATEMENT = 22  # most words of a sentence that is compared as a whole (count)
@@ -52,6 +57,11 @@ _JOINING: Final = frozenset(
         "des",
     ]
 )
+_TURNING: Final = frozenset({"but", "instead", "sondern", "aber", "sino", "mais"})
+_ASKING: Final = frozenset(
+    {"should", "shall", "could", "would", "can", "might", "is", "are", "do", "does", "did", "will", "soll"}
+)
+_CONDITIONAL: Final = frozenset({"if", "unless", "falls"})
 _INCREMENTS: Final = frozenset({"more", "another", "additional", "extra", "other", "weitere", "mehr"})
 
 
@@ -65,7 +75,7 @@ class Sentence:
         owned: Pairs of an owner and what is theirs: ("tom", "car") in "Tom's car".
         periods: Months and weekdays that it names, without a day of a month.
         former: Keys of words that no longer hold: "Oslo" in "moved from Oslo to Bergen".
-        digits: Numbers in digits.
+        digits: Numbers in digits, and single letters.
         kinds: Kinds of its values.
         size: Length (tokens).
         is_plain: Whether it is a short statement that holds for some time.
@@ -102,6 +112,7 @@ class Value:
         owner: speaker, listener or other, by the nearest pronoun before it; empty without one.
         cue: Word that says that it replaces an earlier value: the key of what is new, or "to", "now".
         is_former: Whether a word says that it no longer holds.
+        is_unsettled: Whether it is asked for, denied, or of what may be: it replaces nothing.
         sentence: Its sentence.
     """
 
@@ -118,7 +129,13 @@ class Value:
     owner: str
     cue: str
     is_former: bool
+    is_unsettled: bool
     sentence: Sentence
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """Return the numbers in digits of a text, and its single letters."""
+    return frozenset(_NUMBERED.findall(text))
 
 
 @lru_cache(maxsize=16_384)
@@ -126,13 +143,18 @@ def values_of(text: str) -> tuple[Value, ...]:
     """Return the values of a sentence; of a short one also the whole of it."""
     tokens = tokens_of(text)
     sentence = _sentence(text, tokens)
+    is_question = text.rstrip().endswith("?")
+    nothing = changes_nothing(f" {' '.join(token.low for token in tokens)} ")
+    unsettled = nothing or (
+        is_question and bool(tokens) and tokens[0].low in _ASKING
+    )  # other questions tell something
     values = [
-        _value(tokens, at, sentence)
+        _value(tokens, at, sentence, unsettled=unsettled)
         for at, token in enumerate(tokens)
         if token.value and not _is_increment(tokens, at)
     ]
-    if sentence.size <= STATEMENT and len(sentence.content) > 1 and not text.rstrip().endswith("?"):
-        values.append(_statement(tokens, sentence))
+    if sentence.size <= STATEMENT and len(sentence.content) > 1 and not is_question:
+        values.append(_statement(tokens, sentence, unsettled=unsettled))
     return tuple(values)
 
 
@@ -157,7 +179,7 @@ def _sentence(text: str, tokens: Sequence[ValueToken]) -> Sentence:
             for at, token in enumerate(tokens)
             if token.key and is_former(tokens, at) and (moves or tokens[at - 1].ends != "from")
         ),
-        digits=frozenset(DIGITS.findall(text)),
+        digits=numbers_in(text),
         kinds=frozenset(token.kind for token in tokens if token.value and token.kind != "name"),
         size=len(tokens),
         is_plain=_is_plain(text, tokens),
@@ -191,7 +213,7 @@ def _change(tokens: Sequence[ValueToken], lowered: Sequence[str]) -> str:
     return ""
 
 
-def _statement(tokens: Sequence[ValueToken], sentence: Sentence) -> Value:
+def _statement(tokens: Sequence[ValueToken], sentence: Sentence, *, unsettled: bool) -> Value:
     owners = [_OWNERS[word] for word in [token.low for token in tokens] if word in _OWNERS]
     return Value(
         kind="statement",
@@ -207,11 +229,31 @@ def _statement(tokens: Sequence[ValueToken], sentence: Sentence) -> Value:
         owner=owners[0] if owners else "",
         cue=sentence.change,
         is_former=False,
+        is_unsettled=unsettled or _is_unsure(tokens),
         sentence=sentence,
     )
 
 
-def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence) -> Value:
+def _is_unsettled(tokens: Sequence[ValueToken], at: int) -> bool:
+    """Whether the words before a value, in its clause, say that it may be."""
+    before = tokens[:at]
+    start = next(
+        (
+            place + 1
+            for place in range(at - 1, -1, -1)
+            if before[place].text in {",", ";"} or before[place].low in _TURNING
+        ),
+        0,
+    )
+    is_conditional = not _CONDITIONAL.isdisjoint(token.low for token in before)
+    return is_conditional or _is_unsure(before[start:])
+
+
+def _is_unsure(tokens: Sequence[ValueToken]) -> bool:
+    return any(token.low in UNSURE and not (at and token.is_capital) for at, token in enumerate(tokens))
+
+
+def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence, *, unsettled: bool) -> Value:
     token = tokens[at]
     near = tokens[max(0, at - WINDOW) : at + WINDOW + 1]
     noun = _noun(tokens, at) if token.kind == "number" else frozenset()
@@ -243,6 +285,7 @@ def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence) -> Value:
         owner=owners[-1] if owners else "",
         cue=_cue(tokens, at, sentence),
         is_former=is_former(tokens, at),
+        is_unsettled=unsettled or _is_unsettled(tokens, at),
         sentence=sentence,
     )
 

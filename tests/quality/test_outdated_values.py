@@ -406,3 +406,34 @@ def test_memories_that_nothing_replaces_are_compared_once_each(monkeypatch):
     for at, gauge in enumerate(gauges):
         assert updates.first_newer([gauge], gauges[:at] + gauges[at + 1 :]) is None
     assert 0 < len(compared) <= 2 * 10 * 9 / 2  # two questions of each: its title and its sentence
+
+
+UNCHANGED = [
+    ("how much is the rent?", "The rent is 900 euros a month.", said)
+    for said in (
+        "The rent was not raised to 950 euros a month.",
+        "The rent might be raised to 950 euros a month.",
+        "They wanted to raise the rent to 950 euros, but we refused.",
+        "The landlord threatened to raise the rent to 950 euros.",
+        "If the landlord agrees, the rent is raised to 950 euros a month.",
+    )
+] + [
+    ("when is the standup?", "The standup is at 9:30.", "Should we move the standup to 10:00?"),
+    ("when is the standup?", "The standup is at 9:30.", "Bob suggested moving the standup to 10:00."),
+    ("when is the standup?", "The standup is at 9:30.", "The standup will move to 10:00 next year."),
+    ("when is the standup?", "The standup is at 9:30.", "The standup moved to 10:00 only for today."),
+    ("which Postgres do we run?", "We run Postgres 15.", "We have not upgraded Postgres to 16 yet."),
+    ("wie viel kostet es?", "Der Zugang kostet 20 Euro.", "Der Zugang wurde nicht auf 25 Euro erhöht."),
+    ("how many members does team A have?", "Team A has 5 members.", "Team B now has 7 members."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "old", "new"), UNCHANGED, ids=[new for *_, new in UNCHANGED])
+def test_a_change_that_is_denied_asked_for_or_unsure_replaces_nothing(question, old, new):
+    assert marked(question, old, new) == {}
+
+
+def test_a_note_of_a_day_to_come_is_ahead_by_the_date_it_came_with():
+    raised = passage("new", "The rent was raised to 950 euros a month.", MARCH + timedelta(days=60))
+    assert raised.is_ahead(MARCH)
+    assert not raised.is_ahead(MARCH + timedelta(days=61))
