@@ -71,7 +71,7 @@ _PASSING = re.compile(
 
 
 def changes_nothing(spaced: str) -> bool:
-    """Whether a sentence denies a change, or is of one that passes or is far ahead.
+    """Whether a sentence denies a change, or speaks of a passing or distant one.
 
     Args:
         spaced: Its words in lower case, with a space before and behind each.
