@@ -254,7 +254,7 @@ def _print_end(response: SearchResponse, short: str) -> None:
     if response.abstained:
         out.print(
             "No result is near enough to be an answer. [dim]`slowwave explain` shows the "
-            "candidates; ranking.abstention_floor = 0 always returns them.[/]"
+            "candidates; with ranking.abstention_floor = 0, --include-weak returns them.[/]"
         )
     elif response.nothing:
         say(response.nothing.message)

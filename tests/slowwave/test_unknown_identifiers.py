@@ -56,6 +56,7 @@ KNOWN = [
 ]
 UNKNOWN = [
     ("what caused INC-4822?", "INC-4822"),
+    ("what happened in version 2.4.2?", "version 2.4.2"),
     ("what caused ORD-4821?", "ORD-4821"),
     ("what does 9f2c1ac repair?", "9f2c1ac"),
     ("was order 4471 paid?", "order 4471"),
