@@ -60,7 +60,7 @@ CHANGING: Final = frozenset(
 
 _VERBS = [re.escape(word) for word in sorted(TABLES["verbs"], key=len, reverse=True) if " " not in word]
 _UNCHANGED = re.compile(
-    rf" (?:(?:not|never|cannot|nicht|nie|nobody|almost|nearly|beinahe|fast)|\S+n't)"
+    rf" (?:(?:not|never|cannot|nicht|nie|nobody|almost|nearly|beinahe)|\S+n't)"
     rf" (?:(?!but |sondern |only |just |nur |, )\S+ ){{0,4}}?(?:{'|'.join(_VERBS)}) "
 )
 _AFTER_ALL = re.compile(r" (?:after all|anymore|any more|any longer|nicht mehr) ")

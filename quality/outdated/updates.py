@@ -265,9 +265,8 @@ def _replaced_values(
     for near, ones in ((True, passages), (False, further)):
         for passage in ones:
             found = statements_of(passage.text, question.keys, changes=not near, counted=question.counted)
-            about = [value for value in found.values if not question.keys.isdisjoint(value.about)][
-                :MAX_VALUES
-            ]
+            about = [value for value in found.values if not question.keys.isdisjoint(value.about)]
+            about = about[:MAX_VALUES]
             ended = {value.kind for value in found.values if value.is_former}  # what it replaces
             news = [
                 value

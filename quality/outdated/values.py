@@ -16,7 +16,7 @@ from slowwave.quality.outdated.tokens import MONTH_KEYS, PHRASES, TABLES, ValueT
 
 UNSURE: Final = ANNOUNCING["unsure"]
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_NUMBERED = re.compile(rf"{DIGITS.pattern}|(?<=\w )[A-HJ-Z]\b(?![.'’&])")
+_LABELS = re.compile(rf"{DIGITS.pattern}|(?<=\w )[A-HJ-Z]\b(?![.'’&])")
 """Numbers, and letters that tell things apart, as in "team B"."""
 WINDOW = 14  # words before and after a value that say what it is about
 _NOUN = 3  # most words after a number that are its noun
@@ -135,7 +135,7 @@ class Value:
 
 def numbers_in(text: str) -> frozenset[str]:
     """Return the numbers in digits of a text, and its single letters."""
-    return frozenset(_NUMBERED.findall(text))
+    return frozenset(_LABELS.findall(text))
 
 
 @lru_cache(maxsize=16_384)
@@ -145,9 +145,9 @@ def values_of(text: str) -> tuple[Value, ...]:
     sentence = _sentence(text, tokens)
     is_question = text.rstrip().endswith("?")
     nothing = changes_nothing(f" {' '.join(token.low for token in tokens)} ")
-    unsettled = nothing or (
-        is_question and bool(tokens) and tokens[0].low in _ASKING
-    )  # other questions tell something
+    # Other questions tell something, as in "How can I use the 5 interviews that I secured?"
+    is_asked = is_question and bool(tokens) and tokens[0].low in _ASKING
+    unsettled = nothing or is_asked
     values = [
         _value(tokens, at, sentence, unsettled=unsettled)
         for at, token in enumerate(tokens)

@@ -96,8 +96,8 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
             found |= dict.fromkeys(longer, identifier.text)
             if not (longer and identifier.may_be_short):
                 unknown.append(identifier.text)
-    said = tuple(text for text in unknown if not any(other.endswith(f" {text}") for other in unknown))
-    return Lookup(said, len(unknown) == len(asked), found)
+    longest = tuple(text for text in unknown if not any(other.endswith(f" {text}") for other in unknown))
+    return Lookup(longest, len(unknown) == len(asked), found)
 
 
 def _regrouped(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:
